@@ -12,10 +12,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { QUEUES = 4, BUFFER = 1 << 16 };
+enum { EACH = 2, QUEUES = 4, BUFFER = 1 << 16, PLACES = 4, BLOCK = 1024 };
 
 struct process {
 	struct elan_cq q[QUEUES];
+	struct elan_tport port;
+	uint64_t card[PLACES]; /* in card memory; 0: none */
 	uint8_t data[BUFFER]; /* that puts are given */
 };
 
@@ -44,6 +46,27 @@ static void work(const uint64_t reg[ELAN_REGISTERS])
 	elan_thread_read(reg[1], &word, sizeof(word));
 	elan_thread_write(reg[2], reg[3]);
 	elan_thread_append(reg[4], reg, (uint32_t)reg[5] % ELAN_REGISTERS);
+}
+
+/* What another one does, with blocks, letters and card memory. */
+static void move(const uint64_t reg[ELAN_REGISTERS])
+{
+	uint8_t block[BLOCK] = { 0 }, other[BLOCK];
+	const struct elan_fetch fetch[] = {
+		{ reg[0], block, (uint32_t)reg[1] % BLOCK },
+		{ reg[3], other, (uint32_t)reg[4] % BLOCK },
+	};
+	struct elan_message m;
+
+	elan_thread_read_block(
+		reg[0], block, reg[1] % BLOCK, (uint32_t)reg[2] % 4);
+	elan_thread_write_block(reg[3], block, (uint32_t)reg[4] % BLOCK);
+	elan_thread_copy(reg[0], reg[3], (uint32_t)reg[5]);
+	elan_thread_fetch(fetch, (uint32_t)reg[5] % 3);
+	elan_thread_look((uint32_t)reg[1], (uint32_t)reg[2], &m);
+	elan_thread_free((uint32_t)reg[1], (uint32_t)reg[2]);
+	if (reg[5] % 2)
+		elan_thread_wait_queue((uint32_t)reg[1], 1, &m);
 }
 
 static void use_queue(struct elan_cq *q, struct program_at *p, uint8_t kind)
@@ -123,21 +146,110 @@ static void use_event(struct process *x, struct elan_cq *q,
 	else if (kind == 3)
 		elan_set(q, N(0), N(1));
 	else if (kind == 4)
-		elan_thread_load(N(0), N(1) % 4 ? work : NULL);
+		elan_thread_load(N(0), N(1) % 4 == 0   ? NULL
+				       : N(1) % 2 == 0 ? move
+						       : work);
 	else
 		elan_thread_start(q, N(0), n.v + 1);
+}
+
+/* An address in card memory, or any. */
+static uint64_t card_at(const struct process *x, const struct numbers *n)
+{
+	return n->v[6] % 4 ? x->card[n->v[7] % PLACES] + n->v[5] : n->v[5];
+}
+
+static void use_card(struct process *x, struct elan_cq *q, struct program_at *p,
+	uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	uint64_t at = card_at(x, &n);
+
+	if (kind < 2)
+		elan_card_alloc(n.v[0], &x->card[n.v[7] % PLACES]);
+	else if (kind == 2)
+		elan_card_free(at);
+	else if (kind == 3)
+		elan_card_read(at, x->data, N(0) % BUFFER);
+	else if (kind == 4)
+		elan_put(q, N(0), at, x->data, n.v[1] % BUFFER, N(2), N(3));
+	else
+		elan_arm_copy_from(
+			q, elan_event_at(at), n.v[0], n.v[1], n.v[2], N(3));
+}
+
+static void use_letters(struct process *x, struct elan_cq *q,
+	struct program_at *p, uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	const struct elan_letter l = { .queue = N(0),
+		.tag = n.v[1],
+		.data = x->data,
+		.bytes = N(2),
+		.source_event = N(3) };
+
+	if (kind < 2)
+		elan_iq_open(&(struct elan_iq_options){ .id = N(0),
+			.slots = N(1),
+			.bytes = N(2),
+			.event = N(3) });
+	else if (kind == 2)
+		elan_iq_close(N(0));
+	else if (kind < 5)
+		elan_enqueue(q, N(4), &l);
+	else
+		elan_enqueue_all(q, N(4), N(5), &l);
+}
+
+static void use_port(struct process *x, struct program_at *p, uint8_t kind)
+{
+	struct numbers n = numbers(p);
+	struct elan_tport_status status;
+	uint32_t handle = N(0);
+
+	if (kind == 0)
+		elan_tport_open(
+			&x->port, &(struct elan_tport_options){ .port = N(0),
+					  .queue = N(1),
+					  .handles = N(2),
+					  .at = n.v[3] });
+	else if (kind < 3)
+		elan_tport_tx_start(
+			&x->port, N(0), n.v[1], n.v[2], n.v[3], &handle);
+	else if (kind < 5)
+		elan_tport_rx_start(&x->port, N(0), n.v[1], n.v[2], n.v[3],
+			n.v[4], &handle);
+	else if (N(5) % 4 == 1)
+		elan_tport_cancel(&x->port, handle);
+	else if (N(5) % 4 == 2)
+		elan_tport_probe(&x->port, N(0), n.v[1], n.v[2], &status);
+	else if (N(5) % 4)
+		elan_tport_test(&x->port, handle, &status);
+	else
+		elan_tport_wait(&x->port, handle, &status);
+}
+
+/* A queue of the process, or one that looks like another's. */
+static struct elan_cq *choose(
+	struct process *x, struct elan_cq *forged, uint8_t which)
+{
+	*forged = (struct elan_cq){ .id = which % (EACH * QUEUES) };
+	return which % 8 == 7 ? forged : &x->q[which % QUEUES];
 }
 
 static void run_program(void *mine)
 {
 	struct program_at p = program_begin();
 	struct process *x = mine;
+	uint32_t first = QUEUES * weft_process();
+	struct elan_cq forged;
 
 	for (uint32_t i = 0; i < QUEUES; i++)
-		elan_cq_open(&x->q[i], i, (enum elan_depth)i, ELAN_MAY_ALL);
+		elan_cq_open(
+			&x->q[i], first + i, (enum elan_depth)i, ELAN_MAY_ALL);
 	for (int i = 0; i < PROGRAM_CALLS; i++) {
-		uint8_t what = take(&p) % 4, kind = take(&p) % 6;
-		struct elan_cq *q = &x->q[take(&p) % QUEUES];
+		uint8_t what = take(&p) % 7, kind = take(&p) % 6;
+		struct elan_cq *q = choose(x, &forged, take(&p));
 
 		if (what == 0)
 			use_queue(q, &p, kind);
@@ -145,21 +257,29 @@ static void run_program(void *mine)
 			send(x, q, &p, kind);
 		else if (what == 2)
 			ask(x, q, &p, kind);
-		else
+		else if (what == 3)
 			use_event(x, q, &p, kind);
+		else if (what == 4)
+			use_card(x, q, &p, kind);
+		else if (what == 5)
+			use_letters(x, q, &p, kind);
+		else
+			use_port(x, &p, kind);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	/* letters for a full queue come again until the end */
 	static const char *const on[] = { "qsnet2", "--shape=5",
-		"--set=host.memory=4MiB", NULL };
+		"--set=host.memory=4MiB", "--until=100ms", NULL };
 	const struct weft_app app = {
 		.name = FUZZ_NAME,
 		.help = "",
 		.run = run_program,
 		.node_bytes = sizeof(struct process),
 		.interface = "elan",
+		.n_processes = EACH,
 	};
 
 	program_run(&app, on, data, size);

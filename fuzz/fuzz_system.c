@@ -58,9 +58,15 @@ static const char *const seeds[] = {
 	"router:\n  packets: 4\n  queues: 2\nrouting:\n  kind: hint\n"
 	"  order: AB\n  bubble: yes\nnic:\n  kind: bgq-mu\n",
 	"schema: 1\nmachine: m\ntopology:\n  kind: fattree\n  nodes: 8\n"
-	"  radix: [2, 4]\n  up: 2\n  cable: { length: [1, 3], delay: 5 ns }\n"
-	"link:\n  route: 1 B\n  header: 5 B\n  code: 4b5b\nrouting:\n"
-	"  kind: updown\n  spread: rotate\nnic:\n  kind: elan4\n",
+	"  radix: [2, 4]\n  up: 2\n  cable: { length: [1, 3], delay: 5 ns,\n"
+	"    copper: 2 }\n"
+	"link:\n  route: 1 B\n  header: 5 B\n  code: 4b5b\n"
+	"  fibre-code: 8b10b\nrouting:\n"
+	"  kind: updown\n  spread: rotate\nnic:\n  kind: elan4\n"
+	"  opteron: { relaxed: 10 }\n  memory: { size: 8 MiB, latency: 9 ns }\n"
+	"  cache: { on: yes, size: 1 KiB, ways: 2, line: 64 B, fills: 2 }\n"
+	"  queue: { resident: 4, cached: 2 }\n  interrupt: 1 us\n"
+	"faults:\n  bit-errors: [1e-9, fibre 1e-7]\n",
 	"schema: 1\nmachine: m\ntopology:\n  kind: dragonfly\n  nodes: 0\n"
 	"  per-router: 1\n  routers: 2\n  global: 1\nlink:\n  lanes: 4\n"
 	"  chunk: 16 B\nrouting:\n  kind: dragonfly\n  mode: valiant\n"
@@ -84,7 +90,9 @@ static const char *const pieces[] = { "torus", "fattree", "dragonfly", "hint",
 	"\n  retry: replay", "\n  payload: 8096 B", "\n  header: 1 B",
 	"\n  chunk: 1 B", "\n  packets: 1", "\n  wires: packaged",
 	"\n  dateline: no", "\n  jitter: 0.9", "\n  ways: 3",
-	"\n  window: 4 KiB", "\n  lanes: 0", ": ", "\n", "[", "]", "," };
+	"\n  window: 4 KiB", "\n  lanes: 0", "\n  copper: 0", "fibre",
+	"\n  fibre-code: none", "\n  relaxed: 100", "\n  ways: 64", ": ", "\n",
+	"[", "]", "," };
 
 int main(int argc, char **argv)
 {

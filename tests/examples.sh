@@ -335,6 +335,17 @@ grep -q '^waiting  *node 0.*weft_msg_receive from' "$tmp/out" ||
 	complain "said: $(cat "$tmp/out")"
 report "programs that wait for ever are named with the call that they are in"
 
+# QSN-N86: an older card, half as fast or less in all that it does.
+start elan_multiply qsnet2-16 --set nic.platform=itanium2
+new=$(sed -n 's/^16 results right after \([0-9]*\).*/\1/p' "$tmp/out")
+start elan_multiply qsnet2-16 --set nic.platform=itanium2 \
+	--set link.rate=400MB/s --set nic.bus.clock=15ns \
+	--set nic.dma.read-latency=1500ns
+old=$(sed -n 's/^16 results right after \([0-9]*\).*/\1/p' "$tmp/out")
+[ "${old:-0}" -gt $((3 * ${new:-0} / 2)) ] ||
+	complain "$old us with the older card, $new without"
+report 'products of blocks gain substantially from the newer card'
+
 # A queue that the card stops is told of: here there is no such node.
 sed 's/weft_node() + 1/weft_nodes()/' elan_pipeline.c >lost.c
 # It ends by exit() in a program: the machine still stands then, on a stack that

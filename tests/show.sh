@@ -47,6 +47,25 @@ is "BGQ-N83: 15.5 hops on average" bgq-20pf \
 is "a board alone has no links around" bgq-board \
 	'[.dimensions[].links] == [16, 16, 16, 16, 32]'
 
+# 64 nodes: of three stages with 64 cables each one or more are of fibre, and a
+# cable has a transceiver at each end.
+while read -r lengths n bisection; do
+	is "QSN-F75: cables of $lengths m have $n transceivers" \
+		"qsnet2-64 --set topology.cable.length=$lengths" \
+		".fibres.transceivers == $n and .fibres.code == \"4b5b\" and
+		.fibres.data_GBps == 1.0664 and
+		(.bisection.raw_GBps - $bisection | fabs) < 1e-6"
+done <<EOF
+5,4,14 128 34.1248
+5,14,13 128 42.656
+5,20 256 34.1248
+50 384 34.1248
+EOF
+is 'QSN-F75: copper has none' qsnet2-64 '.fibres == null'
+is 'the same if fibres have no code of their own' \
+	'qsnet2-64 --set topology.cable.length=50 --set link.fibre-code=same' \
+	'.fibres == null and (.bisection.raw_GBps - 42.656 | fabs) < 1e-6'
+
 # What bounds one flow, and what a stream then reaches.
 while read -r bound set; do
 	# shellcheck disable=SC2086

@@ -186,8 +186,8 @@ uint64_t elan_put_packets(uint64_t bytes);
  * nothing. Unless they are 0, target_event of each of these nodes is set by the
  * number of bytes that have arrived, and source_event of this node by 1 for
  * each packet that all have acknowledged.  Needs a queue with
- * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, or if one of the
- * nodes refuses.
+ * ELAN_MAY_BROADCAST, which stops if these ranks do not exist, if nodes of
+ * other jobs are between them, or if one of the nodes refuses.
  */
 int elan_broadcast(struct elan_cq *q, uint32_t first, uint32_t last,
 	uint64_t to, const void *data, uint64_t bytes, uint32_t target_event,
@@ -283,10 +283,10 @@ int elan_write(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 /* --- input queues --- */
 
 /*
- * Opens an input queue of this node for the program's job.  Any node can then
- * append messages to it, without an address.  Threads take them out
- * (elan_thread_wait_queue()).  It takes card memory: slots * (bytes + 32), in
- * units of 64.  EINVAL, EBUSY if it is open, ENOMEM.
+ * Opens an input queue of this process, whose numbers are its own.  Any process
+ * of the job can then append messages to it, without an address.  Threads take
+ * them out (elan_thread_wait_queue()).  It takes card memory: slots * (bytes +
+ * 32), in units of 64.  EINVAL, EBUSY if it is open, ENOMEM.
  */
 int elan_iq_open(const struct elan_iq_options *o);
 /* EINVAL if it is not open, EBUSY while it holds messages or threads wait for
@@ -306,13 +306,14 @@ struct elan_letter {
 };
 
 /*
- * Appends a message to an input queue of another node, by short packets like
+ * Appends a message to an input queue of another process, by short packets like
  * elan_put().  EINVAL, EFAULT as there, and EINVAL for other numbers.  If the
  * receiver has no such queue, or its slots are shorter, this queue stops.
  * Needs ELAN_MAY_STEN.
  */
-int elan_enqueue(struct elan_cq *q, uint32_t node, const struct elan_letter *l);
-/* The same to all nodes from first to last; needs ELAN_MAY_BROADCAST. */
+int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l);
+/* The same to the processes that elan_broadcast() would reach; needs
+ * ELAN_MAY_BROADCAST. */
 int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_letter *l);
 
@@ -366,11 +367,15 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
  */
 
 /*
- * For programs: loads a function for this node's threads under a number below
- * ELAN_CODES, and replaces the previous one; NULL removes it.  Threads that
- * have been started keep their function.  EINVAL.
+ * For programs: loads a function for this process's threads under a number
+ * below ELAN_CODES, and replaces the previous one; NULL removes it.  Threads
+ * that have been started keep their function.  Its code has ELAN_CODE_BYTES,
+ * which take card memory; the call takes the time of their stores on the host's
+ * bus.  EINVAL, ENOMEM.
  */
 int elan_thread_load(uint32_t code, elan_code *run);
+/* The same for code of a length: whole words, up to ELAN_CODE_MOST. */
+int elan_thread_load_code(uint32_t code, elan_code *run, uint32_t bytes);
 /* For programs: starts a thread by a command.  Needs ELAN_MAY_THREAD. */
 int elan_thread_start(
 	struct elan_cq *q, uint32_t code, const uint64_t reg[ELAN_REGISTERS]);
@@ -405,6 +410,8 @@ int elan_thread_wait_word(uint64_t at, uint64_t value);
  * queues; EIO for two bad bits in the slot.
  */
 int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m);
+/* Whether it would not have to wait.  Takes no time. */
+bool elan_thread_has_message(uint32_t first, uint32_t n);
 /* Describes a message that was taken earlier, and is not freed.  Takes no time.
  * EINVAL if there is none. */
 int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m);
@@ -437,6 +444,22 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes);
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes);
 int elan_thread_write(uint64_t at, uint64_t value);
 
+/* Bytes of the node's memory, 1 to ELAN_BLOCK, and where they go. */
+struct elan_fetch {
+	uint64_t at;
+	void *to;
+	uint32_t bytes;
+};
+
+/*
+ * Reads several parts of the node's memory, of which nic.thread.reads are under
+ * way at a time; one begins in each cycle.  Returns when all are here, and
+ * occupies the processor until then.  EINVAL for none and for other lengths,
+ * EFAULT for addresses outside of the process's part of the node's memory, and
+ * then nothing is read.
+ */
+int elan_thread_fetch(const struct elan_fetch *f, uint32_t n);
+
 /*
  * Reads a block of the card's memory by one or both read ports of its cache, at
  * nic.cache.port each where it hits, and occupies the processor meanwhile.  The
@@ -452,26 +475,37 @@ int elan_thread_read_block(
 /*
  * Messages with tags, which a thread on the receiver's card matches with
  * receives; no CPU has a part in that.  A process has a port, with the same
- * number on all nodes.  A receive names the sender's node, or any, and a tag;
- * the bits of its mask must be equal in the message's tag.  Messages that come
- * before their receive wait on the card.
+ * number for all of its job.  A receive names the sender's rank, or any, and a
+ * tag; the bits of its mask must be equal in the message's tag.  Messages of
+ * one sender match in the order in which they were sent.
  *
- * A port takes a command queue, input queues 2 * port and 2 * port + 1, code
- * ELAN_CODES - 1 - port, memory of the card, and a part of the node's memory,
- * which the program must not change.
+ * Up to nic.match.eager bytes are sent at once.  Messages that come before
+ * their receive wait on the card, in nic.match.slots slots.  When three
+ * quarters of these are taken, the oldest messages are moved to nic.match.spill
+ * bytes of the node's memory; when that is full, too, senders have to wait.  Of
+ * longer messages only a descriptor is sent; when it is matched, the sender's
+ * card writes all bytes into the receiver's memory by a DMA.
+ *
+ * A port takes three command queues, input queues 2 * port and 2 * port + 1,
+ * code ELAN_CODES - 1 - port, two pages of addresses, memory of the card, and a
+ * part of the node's memory, which the program must not change.
+ *
+ * Calls take time like elan_put(), and half of nic.*.mpi each for a send, and
+ * for the end of a receive.
  */
 enum {
 	ELAN_TPORTS = 64,
-	ELAN_TPORT_HANDLES = 65536, /* receives, at most */
+	ELAN_TPORT_HANDLES = 65536, /* at most */
 };
 
-#define ELAN_TPORT_ANY UINT32_MAX /* as a node */
+#define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
 
 /* A tagged port.  Programs must not change it. */
 struct elan_tport {
-	struct elan_cq queue;
+	struct elan_cq queue, packets, dmas;
 	uint32_t port, handles;
 	uint64_t at, card; /* its memory, and the card's */
+	uint64_t statuses, numbers;
 	uint32_t free; /* handle */
 	uint16_t records; /* number of the next one */
 	bool is_open;
@@ -479,40 +513,47 @@ struct elan_tport {
 
 struct elan_tport_options {
 	uint32_t port; /* below ELAN_TPORTS */
-	uint32_t queue; /* a command queue that is not open */
-	uint32_t handles; /* receives that have not been waited for, at most */
+	uint32_t queue; /* of three command queues that are not open */
+	/* Receives and long sends that have not been waited for, at most; one
+	 * more is taken. */
+	uint32_t handles;
 	uint64_t at; /* elan_tport_bytes() of memory, at a multiple of 64 */
 };
 
 /* What was received. */
 struct elan_tport_status {
-	uint64_t tag;
-	uint32_t source, bytes;
+	uint64_t tag, bytes;
+	uint32_t source;
 };
 
 uint64_t elan_tport_bytes(uint32_t handles);
 /* EINVAL, EFAULT for invalid options; errors of elan_cq_open(),
  * elan_iq_open(), elan_card_alloc(). */
 int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o);
+/* Drops messages that have not been received.  EBADF; EBUSY if others still
+ * send to it. */
+int elan_tport_close(struct elan_tport *t);
 
 /*
- * Sends bytes of this node's memory, which may change when the call returns.
- * Takes time like elan_put().  EBADF if the port is not open, EINVAL for a node
- * that does not exist, EFAULT; EMSGSIZE for more than nic.match.eager bytes.
+ * Sends bytes of this node's memory.  If *handle is 0 then, they may change
+ * when the call returns; if not, when the handle has been waited for, which
+ * takes until the receive has all of them.  EBADF if the port is not open,
+ * EINVAL for a rank that does not exist, EFAULT, EAGAIN if all handles are
+ * taken.
  */
-int elan_tport_tx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
-	uint64_t from, uint64_t bytes);
+int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t from, uint64_t bytes, uint32_t *handle);
 /*
  * Begins a receive into this node's memory; *handle names it until it has been
- * waited for.  Takes time like elan_put().  EBADF, EINVAL, EFAULT as above,
- * EAGAIN if all handles are taken.
+ * waited for.  EBADF, EINVAL, EFAULT, EAGAIN as above.
  */
-int elan_tport_rx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+int elan_tport_rx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle);
 /*
- * Waits for the end of a receive, like elan_wait_word(); status may be NULL.
- * EMSGSIZE if the message was longer: the first bytes are there.  EINVAL for no
- * such receive, EIO if the port's queue has stopped.
+ * Waits for the end of a receive or send, like elan_wait_word(); status may be
+ * NULL.  0 at once for handle 0.  EMSGSIZE if the message was longer than the
+ * receive: the first bytes are there, and status has its length.  ECANCELED.
+ * EINVAL for no such handle, EIO if the port's queue has stopped.
  */
 int elan_tport_wait(struct elan_tport *t, uint32_t handle,
 	struct elan_tport_status *status);
@@ -520,6 +561,14 @@ int elan_tport_wait(struct elan_tport *t, uint32_t handle,
  * has not ended. */
 int elan_tport_test(struct elan_tport *t, uint32_t handle,
 	struct elan_tport_status *status);
+/* Begins to cancel a receive: the wait for it returns ECANCELED, or the message
+ * if it was faster.  Without effect for sends.  EBADF, EINVAL. */
+int elan_tport_cancel(struct elan_tport *t, uint32_t handle);
+/* Describes the message that such a receive would get, and leaves it.  ENOMSG
+ * if it has not come.  Waits for the card's answer.  EBADF, EINVAL, EAGAIN,
+ * EIO. */
+int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t mask, struct elan_tport_status *status);
 
 /* --- the card's memory --- */
 

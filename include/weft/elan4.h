@@ -109,12 +109,12 @@
  * what it reads.  Gets and tests next to each other read at the same time.
  *
  * A test compares the word at an address, a multiple of eight, with a value.
- * If a test fails, the packet ends there: what stands before it has been executed,
- * the rest is not.  The sender learns it, and does not try again.  From a test
- * to the last write before the next get or test no other packet writes, so a
- * test and a write of the same word are one step; writes of the node's own
- * cores and events may come in between.  If a packet is sent again, a node that
- * has executed it, or ended it, does not do so again.
+ * If a test fails, the packet ends there: what stands before it has been
+ * executed, the rest is not.  The sender learns it, and does not try again.
+ * From a test to the last write before the next get or test no other packet
+ * writes, so a test and a write of the same word are one step; writes of the
+ * node's own cores and events may come in between.  If a packet is sent again,
+ * a node that has executed it, or ended it, does not do so again.
  *
  * For a broadcast with tests, each node decides for itself how much of the
  * packet it executes.  The sender gets yes if all tests succeed, and no if one
@@ -159,6 +159,8 @@ enum {
 	ELAN_COPY_MOST = 2048, /* most bytes that an event copies */
 	ELAN_REGISTERS = 6, /* initial values for a thread */
 	ELAN_CODES = 1024, /* numbers of code per context */
+	ELAN_CODE_BYTES = 1024, /* of code, unless its length is given */
+	ELAN_CODE_MOST = 1 << 20,
 	ELAN_EVENT_BYTES = 32, /* of card memory */
 	/* Names of events: numbers, and addresses of up to 31 bits. */
 	ELAN_EVENT_NAMES = ELAN_EVENTS + (1 << 26),
@@ -209,7 +211,7 @@ enum elan_operation {
 /* Of ELAN_GUARD. */
 enum elan_guard { ELAN_ALWAYS, ELAN_IF_YES, ELAN_IF_NO, ELAN_GUARDS };
 
-#define ELAN_CLOSES  (UINT64_C(1) << 32) /* of ELAN_WRITE */
+#define ELAN_CLOSES (UINT64_C(1) << 32) /* of ELAN_WRITE */
 /* The next word has the names of events, which stand nowhere else. */
 #define ELAN_NAMED   (UINT64_C(1) << 8)
 #define ELAN_IS_LAST (UINT64_C(1) << 8) /* of ELAN_ENQUEUE */
@@ -286,6 +288,7 @@ enum elan_figure {
 	ELAN_MATCHED, /* messages */
 	ELAN_EARLY, /* messages that came before their receive */
 	ELAN_ELEMENTS, /* of lists, that were looked at */
+	ELAN_MOVED, /* messages, to host memory */
 	ELAN_FIGURES,
 };
 
@@ -293,7 +296,7 @@ enum elan_figure {
 struct elan_message {
 	uint64_t at; /* its bytes, in the card's memory */
 	uint64_t tag;
-	uint32_t source; /* a node */
+	uint32_t source; /* its sender's rank */
 	uint32_t bytes;
 	uint32_t queue, slot;
 	uint16_t number;

@@ -592,7 +592,7 @@ int param_resolve(const struct param_block *blocks, size_t n, const char *path,
 	}
 	*block = found;
 	if (!found)
-		return refuse_name(blocks, n, path, what, e);
+		return e ? refuse_name(blocks, n, path, what, e) : -1;
 	*row = param_find(found, path + section_len(found, path));
 	return 0;
 }

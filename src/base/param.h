@@ -82,7 +82,8 @@ const struct param *param_find(const struct param_block *b, const char *name);
 
 /*
  * Finds "section.name" among blocks.  On failure the error names the nearest
- * valid name.  what says what kind of name it is ("parameter", "key").
+ * valid name, which takes long to find: e is NULL where nobody asks.  what
+ * says what kind of name it is ("parameter", "key").
  */
 int param_resolve(const struct param_block *blocks, size_t n, const char *path,
 	const char *what, const struct param_block **block,

@@ -216,6 +216,36 @@ static void add_link(struct facts *f, const struct show *s)
 	facts_end(f);
 }
 
+/* Ends of optical cables, each with a transceiver. */
+static uint64_t n_transceivers(const struct topo *t)
+{
+	uint64_t n = 0;
+
+	for (router_id r = 0; r < t->n_routers; r++)
+		for (port_id p = 0; p < t->n_ports; p++)
+			n += t->ops->peer(t, r, p).router != NO_ROUTER &&
+			     t->wire[t->ops->wire(t, r, p)].is_optical;
+	return n;
+}
+
+/* Where optical cables have a code of their own. */
+static void add_fibres(struct facts *f, const struct machine *m)
+{
+	static const struct topo_wire any = { .is_optical = true };
+	uint64_t n = m->link.fibre_code ? n_transceivers(m->topo) : 0;
+
+	if (!n)
+		return;
+	facts_group(f, "fibres");
+	facts_text(f, "code", link_codes[m->link.fibre_code - 1].name);
+	facts_real(f, "data_GBps", gbps(link_wire_rate(&m->link, &any)));
+	facts_count(f, "transceivers", n);
+	facts_line(f, "fibres",
+		"{data_GBps:.10g} GB/s each way ({code}), {transceivers} "
+		"transceivers");
+	facts_end(f);
+}
+
 static void add_lines(struct facts *f, const struct machine *m)
 {
 	const struct training_params *p = &m->lines;
@@ -260,11 +290,13 @@ static void add_bisection(struct facts *f, const struct machine *m)
 	const struct link_params *l = &m->link;
 	const struct topo *t = m->topo;
 	struct topo_cut cut = { .links = 0 };
+	int64_t rate;
 	double n;
 
 	if (t->ops->cut)
 		cut = t->ops->cut(t);
 	n = (double)cut.links;
+	rate = cut.wire ? link_wire_rate(l, cut.wire) : link_data_rate(l);
 	if (!cut.links) {
 		facts_null(f, "bisection");
 		return;
@@ -274,9 +306,10 @@ static void add_bisection(struct facts *f, const struct machine *m)
 		facts_text(f, "dimension", cut.dim);
 	facts_count(f, "links", cut.links);
 	facts_text(f, "_where", cut.where);
-	facts_real(f, "raw_GBps", gbps(link_data_rate(l)) * n);
+	facts_real(f, "raw_GBps", gbps(rate) * n);
 	facts_real(f, "payload_GBps",
-		gbps(load_link_rate(l, (uint32_t)l->payload)) * n);
+		gbps(load_link_rate(l, (uint32_t)l->payload)) * n *
+			(double)rate / (double)link_data_rate(l));
 	facts_line(f, "bisection",
 		"{links} links {_where}: {raw_GBps:.5g} GB/s each way, "
 		"{payload_GBps:.5g} of payload");
@@ -616,6 +649,7 @@ static void add_all(struct facts *f, const struct show *s, bool has_edges)
 	if (has_edges)
 		show_edges(f, m->topo);
 	add_link(f, s);
+	add_fibres(f, m);
 	add_lines(f, m);
 	add_io(f, m);
 	add_bisection(f, m);

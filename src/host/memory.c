@@ -429,6 +429,28 @@ static bool write_split(
 	return true;
 }
 
+/* Mostly a word. */
+static void clear(void *to, size_t n)
+{
+	if (n == sizeof(uint64_t))
+		memset(to, 0, sizeof(uint64_t));
+	else
+		memset(to, 0, n);
+}
+
+/* By itself, so that what is in one page does not pay for it. */
+static __attribute__((noinline)) bool read_any(
+	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
+{
+	if (!memory_has(m, at, n) &&
+		memory_ask(m, MEMORY_MAY_READ(by), at, n) != MEMORY_OPEN)
+		return false;
+	if (is_made_up(m, at, n))
+		return read_split(m, at, to, n);
+	read_pages(m, at, to, n);
+	return true;
+}
+
 bool memory_read_parts(
 	struct memory *m, enum memory_by by, uint64_t at, void *to, size_t n)
 {
@@ -439,16 +461,10 @@ bool memory_read_parts(
 		return true;
 	}
 	if (n && p->number == FREE && is_plain_in_page(m, at, n)) {
-		memset(to, 0, n);
+		clear(to, n);
 		return true;
 	}
-	if (!memory_has(m, at, n) &&
-		memory_ask(m, MEMORY_MAY_READ(by), at, n) != MEMORY_OPEN)
-		return false;
-	if (is_made_up(m, at, n))
-		return read_split(m, at, to, n);
-	read_pages(m, at, to, n);
-	return true;
+	return read_any(m, by, at, to, n);
 }
 
 bool memory_write_parts(struct memory *m, enum memory_by by, uint64_t at,

@@ -82,7 +82,8 @@ static void poll_anew(struct program *p)
 	p->back_at = 0;
 }
 
-/* Whether a program need not look now for what has come. */
+/* Whether a program need not look now for what has come; if it must, its test
+ * passes. */
 static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
 {
 	enum poll_news news;
@@ -103,8 +104,7 @@ static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
 
 static void consider(struct program *p, struct sim_worker *w, sim_time t)
 {
-	if (p->is_look_posted || (p->through && sleeps_on(p, w, t)) ||
-		!passes(p))
+	if (p->is_look_posted || (p->through ? sleeps_on(p, w, t) : !passes(p)))
 		return;
 	p->is_look_posted = true;
 	p->look_at = next_look(p, t);
@@ -184,7 +184,7 @@ static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 	post_deadline(p);
 	p->next_polling = *list;
 	*list = p;
-	if (loop.phase)
+	if (loop.phase && !loop.is_checked)
 		consider(p, p->worker, p->now);
 	program_suspend(p, STATE_POLLING);
 }

@@ -117,6 +117,7 @@ struct poll_loop {
 	sim_time period; /* 1 ps or more */
 	sim_time load;
 	sim_time phase; /* from the call to the first look */
+	bool is_checked; /* the test fails now, as the caller knows */
 };
 
 /*
@@ -153,7 +154,7 @@ enum poll_news { POLL_NOTHING, POLL_QUIET, POLL_ENDS };
 
 struct poll_through {
 	/* What has come since it was called last: nothing, only what ends no
-	 * wait, or more. */
+	 * wait, or more: then the test passes. */
 	enum poll_news (*news)(void *arg);
 	/* The loop with which it polls anew; draw: as program_draw(). */
 	struct poll_loop (*again)(void *arg, uint64_t draw);

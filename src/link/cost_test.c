@@ -328,6 +328,44 @@ static void a_class_of_wires_may_have_its_own_rate(void **state)
 	assert_int_equal(r.rate[link_row(&r, 1, 0)].gap, 2560);
 }
 
+/* Of three classes of wires the second is optical: it has its own code, rate
+ * and time of a route, whatever the others have. */
+static void qsn_f75_fibres_are_coded_whatever_the_other_links_are(void **state)
+{
+	struct link_params p = link_test_defaults();
+	struct topo t = { .n_wires = 3, .wire[1].is_optical = true };
+
+	p.route = 1;
+	p.fibre_code = 1 + 1; /* 4b5b */
+	for (p.code = 0; p.code < N_LINK_CODES; p.code++) {
+		struct link_rules r = link_test_rules_on(&p, &t);
+		const struct link_code *own = &link_codes[p.code];
+
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct link_code *c =
+				i == 1 ? &link_codes[1] : own;
+			int64_t rate = p.rate * c->data / c->raw;
+
+			assert_ptr_equal(r.code_of[i], c);
+			assert_int_equal(r.bps[i], rate);
+			assert_int_equal(link_ser_on(&r, i, 512),
+				(552 * PS_PER_S + rate / 2) / rate);
+			assert_int_equal(link_route_on(&r, i, 3),
+				(3 * PS_PER_S + rate / 2) / rate);
+		}
+	}
+}
+
+static void qsn_f75_without_a_code_of_their_own_fibres_are_links(void **state)
+{
+	struct link_params p = link_test_defaults();
+	struct topo t = { .n_wires = 3, .wire[1].is_optical = true };
+	struct link_rules r = link_test_rules_on(&p, &t);
+
+	assert_int_equal(r.n_rates, 1);
+	assert_ptr_equal(r.code_of[1], r.code_of[0]);
+}
+
 /* APEnet+: 261 words and a quarter as many control words (APE-N11). */
 static void control_words_follow_at_their_cadence(void **state)
 {
@@ -480,6 +518,10 @@ int main(void)
 			qsn_g1_payload_goes_in_transactions_of_128_bytes),
 		cmocka_unit_test(qsn_f7_each_transaction_has_its_head),
 		cmocka_unit_test(qsn_f76_4b5b_leaves_four_fifths),
+		cmocka_unit_test(
+			qsn_f75_fibres_are_coded_whatever_the_other_links_are),
+		cmocka_unit_test(
+			qsn_f75_without_a_code_of_their_own_fibres_are_links),
 		cmocka_unit_test(a_topology_gives_latencies),
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
 	};

@@ -205,8 +205,12 @@ static bool is_for_good(const struct fault_plan *p, size_t i)
 bool fault_plan_passes(
 	const struct fault_plan *p, const struct link_params *l, bool gives_up)
 {
-	uint64_t bits = code_bits(
-		&link_codes[l->code], (uint32_t)link_wire_bytes(l, l->payload));
+	static const struct topo_wire fibre = { .is_optical = true };
+	uint32_t bytes = (uint32_t)link_wire_bytes(l, l->payload);
+	uint64_t bits = code_bits(&link_codes[l->code], bytes);
+	uint64_t most = code_bits(link_code_of(l, &fibre), bytes);
+
+	bits = most > bits ? most : bits;
 
 	if (l->retry.kind != RETRY_REPLAY || p->chips)
 		return false;

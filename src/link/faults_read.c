@@ -131,11 +131,19 @@ static int read_rate(const struct line *l, const char *text, uint64_t *rate)
 	return 0;
 }
 
+/* Whether a class of links, or all of them, or optical ones, are meant. */
+static bool is_meant(const struct topo_wire *w, const char *class)
+{
+	return !*class || !strcmp(class, w->name) ||
+	       (w->is_optical && !strcmp(class, "fibre"));
+}
+
 /* "[CLASS] RATE": the rate, and a bit for each class of links that has it. */
 static int read_classes(struct line *l, uint64_t *rate, uint32_t *classes)
 {
 	const struct topo *t = l->topo;
-	const char *names[TOPO_MAX_WIRES];
+	const char *names[TOPO_MAX_WIRES + 1];
+	bool has_fibre = false;
 	char class[NAME_MAX];
 
 	*classes = 0;
@@ -144,12 +152,14 @@ static int read_classes(struct line *l, uint64_t *rate, uint32_t *classes)
 		return -1;
 	for (uint32_t i = 0; i < t->n_wires; i++) {
 		names[i] = t->wire[i].name;
-		if (!*class || !strcmp(class, names[i]))
+		has_fibre |= t->wire[i].is_optical;
+		if (is_meant(&t->wire[i], class))
 			*classes |= 1u << i;
 	}
+	names[t->n_wires] = "fibre";
 	return *classes ? 0
 			: refuse_word(l, "class of links", class, names,
-				  t->n_wires);
+				  t->n_wires + has_fibre);
 }
 
 static int read_bit_errors(struct line *l, struct fault_plan *p)

@@ -103,6 +103,26 @@ static void a_class_has_its_own_rate(void **state)
 	fault_plan_free(&p);
 }
 
+static void qsn_f75_fibres_have_a_rate_of_their_own(void **state)
+{
+	struct fault_plan p;
+
+	tree_make(&tree,
+		&(struct tree_how){ .nodes = "64", .length = "5x20x13" });
+	p = read("1e-9|fibre 2e-9", "");
+	for (uint32_t i = 0; i < tree.topo.n_wires; i++)
+		assert_int_equal(
+			p.rate[i], i / 2 == 1 ? 2000000000u : 1000000000u);
+	fault_plan_free(&p);
+	p = read("fibre 3e-9", "");
+	for (uint32_t i = 0; i < tree.topo.n_wires; i++)
+		assert_int_equal(p.rate[i], i / 2 == 1 ? 3000000000u : 0);
+	fault_plan_free(&p);
+	refuse("fiber 1e-9", "", "did you mean fibre?");
+	tree_make(&tree, &(struct tree_how){ .nodes = "16" });
+	refuse("fibre 1e-9", "", "unknown class of links");
+}
+
 static void wrong_lines_are_refused(void **state)
 {
 	refuse("1e-19", "", "not a multiple of 1e-18");
@@ -214,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_are_exact),
 		cmocka_unit_test(a_class_has_its_own_rate),
+		cmocka_unit_test(qsn_f75_fibres_have_a_rate_of_their_own),
 		cmocka_unit_test(wrong_lines_are_refused),
 		cmocka_unit_test(both_directions_die_and_return),
 		cmocka_unit_test(outages_that_overlap_are_one),

@@ -80,6 +80,14 @@ const struct param link_carried_table[] = {
 	{ 0 },
 };
 
+const struct param link_fibre_table[] = {
+	PARAM_ONE_OF("fibre-code", AT(fibre_code), "same", "same|" LINK_CODES,
+		"line code of optical cables (topology.cable.copper); same: "
+		"link.code",
+		NULL),
+	{ 0 },
+};
+
 const struct param link_checks_table[] = {
 	PARAM_ROW(PARAM_COUNT, "checks.hop", AT(check_hop), "0", 0, CHECKS_MOST,
 		"number of ten-bit symbols that check a packet on every hop",
@@ -211,9 +219,16 @@ static sim_time wire_time(int64_t bytes, int64_t rate)
 
 int64_t link_data_rate(const struct link_params *p)
 {
-	const struct link_code *c = &link_codes[p->code];
+	static const struct topo_wire any;
 
-	return p->rate * c->data / c->raw;
+	return link_wire_rate(p, &any);
+}
+
+int64_t link_wire_rate(const struct link_params *p, const struct topo_wire *w)
+{
+	const struct link_code *c = link_code_of(p, w);
+
+	return (w->rate ? w->rate : p->rate) * c->data / c->raw;
 }
 
 static int64_t word_of(const struct link_params *p)
@@ -313,17 +328,15 @@ static uint32_t chunks_of(
 
 /* The rates of links that lack no lane, by class of wire; that of the links'
  * own parameters is the first. */
-static void find_rates(struct link_rules *r, const struct topo *t, int64_t own,
-	int64_t rate[TOPO_MAX_WIRES + 1])
+static void find_rates(struct link_rules *r, const struct link_params *p,
+	const struct topo *t, int64_t rate[TOPO_MAX_WIRES + 1])
 {
 	uint32_t k;
 
-	rate[0] = own;
+	rate[0] = link_data_rate(p);
 	r->n_rates = 1;
 	for (uint32_t i = 0; t && i < t->n_wires; i++) {
-		int64_t its = t->wire[i].rate * r->code->data / r->code->raw;
-
-		rate[r->n_rates] = its ? its : own;
+		rate[r->n_rates] = link_wire_rate(p, &t->wire[i]);
 		for (k = 0; rate[k] != rate[r->n_rates]; k++)
 			;
 		r->rate_of[i] = (uint8_t)k;
@@ -395,18 +408,33 @@ static int size_rows(
 	return 0;
 }
 
-static void set_latencies(struct link_rules *r, const struct topo *t)
+static void set_wires(
+	struct link_rules *r, const struct link_params *p, const struct topo *t)
 {
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
+		r->code_of[i] = r->code;
 	for (uint32_t i = 0; t && i < t->n_wires; i++) {
 		r->latency[i] = t->wire[i].latency;
 		r->logic[i] = t->wire[i].logic;
+		r->code_of[i] = link_code_of(p, &t->wire[i]);
 	}
+}
+
+static void set_routes(
+	struct link_rules *r, const struct link_params *p, const int64_t *rate)
+{
+	enum { EACH = LINK_MAX_ROUTE + 1 };
+
+	r->routes = mem_alloc((size_t)r->n_rates * EACH, sizeof(*r->routes));
+	for (uint32_t i = 0; i < r->n_rates * EACH; i++)
+		r->routes[i] = wire_time(i % EACH * p->route, rate[i / EACH]);
+	memcpy(r->route_ser, r->routes, sizeof(r->route_ser));
 }
 
 int link_rules_init(struct link_rules *r, const struct link_params *p,
 	const struct topo *t, struct err *e)
 {
-	int64_t own = link_data_rate(p), rate[TOPO_MAX_WIRES + 1];
+	int64_t rate[TOPO_MAX_WIRES + 1];
 	uint32_t rows;
 
 	*r = (struct link_rules){
@@ -433,12 +461,11 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 		r->fec = mem_alloc(1, sizeof(*r->fec));
 		fec_init(r->fec, p->rate);
 	}
-	set_latencies(r, t);
-	find_rates(r, t, own, rate);
+	set_wires(r, p, t);
+	find_rates(r, p, t, rate);
 	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
 		r->bps[i] = rate[r->rate_of[i]];
-	for (uint32_t i = 0; i <= LINK_MAX_ROUTE; i++)
-		r->route_ser[i] = wire_time(i * p->route, own);
+	set_routes(r, p, rate);
 	rows = r->n_rates * r->lanes;
 	if (rows * r->row > UINT16_MAX)
 		return err_set(e,
@@ -483,6 +510,7 @@ void link_rules_fini(struct link_rules *r)
 	mem_free(r->ser);
 	mem_free(r->bytes);
 	mem_free(r->chunks);
+	mem_free(r->routes);
 	mem_free(r->rate);
 	mem_free(r->checks);
 	mem_free(r->fec);

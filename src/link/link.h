@@ -53,6 +53,7 @@ struct link_params {
 	struct param_list widths;
 	int64_t retrain; /* outage when it loses or gets a lane, ps */
 	int64_t code; /* an index of link_codes */
+	int64_t fibre_code; /* 1 + that of optical cables; 0: code */
 	int64_t fec; /* FEC_NONE ... */
 	int64_t header, trailer; /* bytes */
 	int64_t route; /* bytes for each switch still to pass */
@@ -78,8 +79,9 @@ struct link_params {
 };
 
 /* For all links; for networks whose packets carry routes; for lanes that are
- * transceivers; for links that send blocks of 66 bits. */
-extern const struct param link_checks_table[];
+ * transceivers; for links that send blocks of 66 bits; for chips that can use
+ * another code for optical cables. */
+extern const struct param link_checks_table[], link_fibre_table[];
 extern const struct param link_params_table[], link_carried_table[],
 	link_lane_table[], link_block_table[];
 
@@ -87,6 +89,15 @@ extern const struct param link_params_table[], link_carried_table[],
 static inline bool link_is_fast(const struct link_params *p)
 {
 	return p->lane_reliable && p->lane_rate > p->lane_reliable;
+}
+
+/* The line code of a class of wires. */
+static inline const struct link_code *link_code_of(
+	const struct link_params *p, const struct topo_wire *w)
+{
+	bool is_own = p->fibre_code && w->is_optical;
+
+	return &link_codes[is_own ? p->fibre_code - 1 : p->code];
 }
 
 /* Makes rate and lanes agree; the rate may be one that was given, or the
@@ -125,7 +136,8 @@ struct link_rules {
 	uint32_t lanes;
 	struct link_rate *rate; /* like the rows of costs */
 	sim_time longest; /* serialisation, of links that lack no lane */
-	const struct link_code *code;
+	const struct link_code *code; /* of links in general */
+	const struct link_code *code_of[TOPO_MAX_WIRES]; /* by class of wire */
 	uint32_t route; /* bytes in front for each switch still to pass */
 	uint32_t header; /* bytes */
 	uint32_t protocol; /* bytes owed for an arrival */
@@ -134,6 +146,7 @@ struct link_rules {
 	struct link_checks *checks; /* NULL: links have none */
 	struct link_fec *fec; /* the same */
 	sim_time route_ser[LINK_MAX_ROUTE + 1]; /* by switches */
+	sim_time *routes; /* the same for each of the n_rates */
 };
 
 /* Latencies and rates of the topology override those of links; it may be
@@ -157,6 +170,8 @@ int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
 int64_t link_width(const struct link_params *p, int64_t working);
 /* Data rate: the raw rate less its line code. */
 int64_t link_data_rate(const struct link_params *p);
+/* The same for a class of wires. */
+int64_t link_wire_rate(const struct link_params *p, const struct topo_wire *w);
 /* Interval between groups of control words, ps; 0: there are none. */
 sim_time link_control_slot(const struct link_params *p);
 
@@ -194,6 +209,20 @@ static inline uint32_t link_row(
 	const struct link_rules *r, uint32_t wire, uint32_t dead)
 {
 	return dead * r->n_rates + r->rate_of[wire];
+}
+
+/* Time of header and payload on a class of wires, in the first format. */
+static inline sim_time link_ser_on(
+	const struct link_rules *r, uint32_t wire, uint32_t bytes)
+{
+	return r->ser[link_row(r, wire, 0) * r->row + link_place(r, 0, bytes)];
+}
+
+/* The same of a route of so many switches. */
+static inline sim_time link_route_on(
+	const struct link_rules *r, uint32_t wire, uint32_t switches)
+{
+	return r->routes[r->rate_of[wire] * (LINK_MAX_ROUTE + 1) + switches];
 }
 
 /* The sending side of one port: one cache line. */

@@ -93,6 +93,11 @@
 		"number of processes per node, each with its peer on the "     \
 		"other node, with via=nic")
 
+/* ... rounds that come first, ... */
+#define KEY_WARM(at)                                                           \
+	KEY_COUNT("warm", at, "0", 0, 1000000,                                 \
+		"number of additional rounds before those that are counted")
+
 /* ... and where its programs run. */
 #define KEY_CPU(at)                                                            \
 	KEY_COUNT("cpu", at, "0", 0, HOST_THREADS - 1,                         \

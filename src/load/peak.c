@@ -35,12 +35,12 @@ static uint64_t rate(
 	uint128 wire = (uint128)wire_bytes(r->link, r->bytes) * of +
 		       (uint128)left * (uint64_t)r->link->route;
 
-	uint128 data = (uint64_t)link_data_rate(r->link);
-	int64_t own = r->topo->wire[class].rate;
+	const struct topo_wire *w = &r->topo->wire[class];
 
 	/* a class of wires with a rate of its own has no lanes */
-	if (own)
-		data = (uint64_t)own;
+	uint128 data =
+		(uint64_t)(w->rate ? w->rate : link_wire_rate(r->link, w));
+
 	return (uint64_t)(data * r->bytes * of / wire);
 }
 

@@ -126,6 +126,7 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		{ "cpu", "via", "nic|msg" },
 		{ "data", "via", "nic|msg" },
 		{ "driver", "via", "nic|msg" },
+		{ "warm", "via", "nic|msg" },
 		{ "depth", "driver", "pipelined" },
 		{ "resync", "driver", "serial" },
 	};

@@ -164,12 +164,11 @@ static int read_below(const struct reader *r, const char *path, size_t key)
 	const struct node *k = &r->tree.v[key];
 	const struct param_block *b;
 	const struct param *row;
-	struct err unknown = { 0 };
 	char name[KEY_MAX];
 
 	snprintf(name, sizeof(name), "%s.%s", path, k->text);
 	if (!strchr(path, '.') || param_resolve(r->blocks, r->n_sections + 1,
-					  name, "key", &b, &row, &unknown))
+					  name, "key", &b, &row, NULL))
 		return fail(r, k->at, "%s has keys other than value and source",
 			path);
 	return read_entry(r, key, name);
@@ -233,12 +232,13 @@ static int read_entry(const struct reader *r, size_t key, const char *name)
 	const struct param *row;
 	struct err unknown = { 0 };
 	bool inside = strchr(name, '.');
+	bool may_be_map = inside && value->kind == NODE_MAP;
 	bool known = !param_resolve(r->blocks, inside ? r->n_sections + 1 : 1,
-		name, "key", &b, &row, &unknown);
+		name, "key", &b, &row, may_be_map ? NULL : &unknown);
 
 	if (known && (b != r->blocks || row < b->rows + N_HEAD))
 		return read_value(r, name, b, row, k->end);
-	if (!known && (value->kind != NODE_MAP || !inside))
+	if (!known && !may_be_map)
 		return fail(r, k->at, "%s", unknown.text);
 	if (value->kind != NODE_MAP)
 		return fail(r, value->at, "%s must be a map of keys", name);

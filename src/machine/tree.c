@@ -244,6 +244,21 @@ static int fail_file(const struct tree *t)
 		errno == ENOENT ? "" : "cannot read: ", strerror(errno));
 }
 
+/* Up to one byte more than a file may have; most are far shorter. */
+static char *read_text(FILE *f, size_t *len)
+{
+	const size_t most = MACHINE_FILE_MAX + 1;
+	size_t room = 1 << 14, n = 0;
+	char *text = mem_grow(NULL, room, 1);
+
+	while ((n += fread(text + n, 1, room - n, f)) == room && room < most) {
+		room = room < most / 2 ? 2 * room : most;
+		text = mem_grow(text, room, 1);
+	}
+	*len = n;
+	return text;
+}
+
 int tree_read_file(struct tree *t, const char *path)
 {
 	size_t len;
@@ -256,8 +271,7 @@ int tree_read_file(struct tree *t, const char *path)
 	f = fopen(path, "r");
 	if (!f)
 		return fail_file(t);
-	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
-	len = fread(text, 1, MACHINE_FILE_MAX + 1, f);
+	text = read_text(f, &len);
 	failed = ferror(f) ? fail_file(t) : tree_read(t, text, len);
 	mem_free(text);
 	fclose(f);

@@ -52,15 +52,15 @@ static inline uint32_t net_leave_size(
  * When its tail leaves, which is not before it has arrived.  On a link that is
  * faster than the last one the packet keeps its old size: its tail is late.
  */
-static inline sim_time net_leave_tail(
-	const struct link_rules *k, struct packet *p, uint32_t size, sim_time t)
+static inline sim_time net_leave_tail(const struct link_rules *k,
+	struct packet *p, uint32_t wire, uint32_t size, sim_time t)
 {
 	sim_time out = t + k->ser[size], in = p->head + k->ser[p->size];
 
 	if (out >= in)
 		p->size = (uint16_t)size;
 	out = out > in ? out : in;
-	return k->route ? out + k->route_ser[route_left(p)] : out;
+	return k->route ? out + link_route_on(k, wire, route_left(p)) : out;
 }
 
 /* The link waits for room in its replay buffer. */
@@ -90,7 +90,7 @@ static inline sim_time net_leave(struct net *n, struct sim_worker *w,
 	uint32_t bytes =
 		k->bytes[size] + (k->route ? k->route * route_left(p) : 0);
 	sim_time gap = x->has_rates ? k->rate[row].gap : k->gap;
-	sim_time tail = net_leave_tail(k, p, size, x->t);
+	sim_time tail = net_leave_tail(k, p, l->wire, size, x->t);
 	sim_time arrival = x->t + k->latency[l->wire];
 	uint64_t sent;
 

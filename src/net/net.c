@@ -202,6 +202,18 @@ static uint8_t *share_out(const struct topo *t, uint32_t n_workers)
 	return owner;
 }
 
+/* On the slowest wire. */
+static sim_time longest_route(const struct net *n, uint32_t switches)
+{
+	sim_time most = 0, t;
+
+	for (uint32_t i = 0; i < n->topo->n_wires; i++) {
+		t = link_route_on(&n->link, i, switches);
+		most = t > most ? t : most;
+	}
+	return most;
+}
+
 static int plan_sim(const struct net_setup *s, struct net *n,
 	struct sim_params *p, struct err *e)
 {
@@ -219,7 +231,7 @@ static int plan_sim(const struct net_setup *s, struct net *n,
 	};
 	wire_range(n, &least, &most);
 	/* or a tail would leave a switch before it has come */
-	if (n->link.route_ser[1] > least)
+	if (longest_route(n, 1) > least)
 		return err_set(e,
 			"link.route: %u bytes take longer on the link than the "
 			"latency of the shortest wire",
@@ -231,7 +243,7 @@ static int plan_sim(const struct net_setup *s, struct net *n,
 			"shortest has %lld ps",
 			n->params.kind->name, SIM_MIN_WINDOW, (long long)least);
 	p->window = least;
-	p->reach = most + n->link.longest + n->link.route_ser[LINK_MAX_ROUTE];
+	p->reach = most + n->link.longest + longest_route(n, LINK_MAX_ROUTE);
 	return sim_check(p, e);
 }
 

@@ -53,12 +53,18 @@ extern const struct param net_params_table[], net_every_table[];
 
 struct net_client;
 
+/* A flipped bit of a packet on a wire, counted from the first of its bits
+ * there. */
+struct net_flip {
+	uint32_t bit, bits;
+	const struct link_code *code; /* of that wire */
+};
+
 /* What faults do to a client's packets and links; each entry may be NULL. */
 struct net_client_faults {
-	/* A bit of a packet was flipped on a wire, counted from the first of
-	 * its bits there.  NULL: PACKET_HURT is enough. */
+	/* A bit of a packet was flipped.  NULL: PACKET_HURT is enough. */
 	void (*on_hurt)(struct net_client *me, struct sim_worker *w,
-		packet_id p, uint32_t bit, uint32_t bits);
+		packet_id p, const struct net_flip *flip);
 	/* For links that do not retry: bits were flipped on this link; returns
 	 * whether the next router drops the packet.  NULL: never. */
 	bool (*is_dropped)(

@@ -98,6 +98,11 @@ static struct fault_counts *counts_of(const struct copy *c)
 	return &c->faults->tally[c->w->id].wire[c->wire];
 }
 
+static const struct link_code *code_of(const struct copy *c)
+{
+	return c->net->link.code_of[c->wire];
+}
+
 static uint32_t with_bursts(const struct copy *c, uint32_t bits,
 	uint32_t bit[NET_FLIPS], uint32_t n)
 {
@@ -147,7 +152,7 @@ static uint32_t send_by_fec(
 	struct copy *c, uint32_t bytes, sim_time t, uint32_t *bit)
 {
 	const struct link_fec *f = c->net->link.fec;
-	uint32_t bits = code_bits(c->net->link.code, bytes);
+	uint32_t bits = code_bits(code_of(c), bytes);
 	uint32_t flip[NET_FLIPS], n = flips(c, bits, flip);
 	struct fec_done done;
 
@@ -174,7 +179,7 @@ static uint32_t send_bits(
 	if (c->net->link.fec)
 		return send_by_fec(c, bytes, t, bit);
 	if (!c->is_fibre)
-		return flips(c, code_bits(c->net->link.code, bytes), bit);
+		return flips(c, code_bits(code_of(c), bytes), bit);
 	n = flips(c, (bytes + CHIP_DATA - 1) / CHIP_DATA * CHIP_ROW, flip);
 	chips = f->fibres[c->link];
 	if (!n && !(chips && chip_missing(chips)))
@@ -212,7 +217,7 @@ static struct copy copy_of(
 	struct copy c = short_copy(n, w, link_of(n, x), x->class, x->bytes);
 
 	c.id = x->id;
-	c.bits = code_bits(n->link.code, x->bytes);
+	c.bits = code_bits(code_of(&c), x->bytes);
 	return c;
 }
 
@@ -224,7 +229,8 @@ static void keep_flips(const struct copy *c, const uint32_t *bit, uint32_t n)
 
 	c->net->packets[c->id].flags |= PACKET_HURT;
 	for (uint32_t i = 0; faults->on_hurt && i < n; i++)
-		faults->on_hurt(client, c->w, c->id, bit[i], c->bits);
+		faults->on_hurt(client, c->w, c->id,
+			&(struct net_flip){ bit[i], c->bits, code_of(c) });
 }
 
 /* --- links that do not retry --- */
@@ -245,9 +251,11 @@ static void hurt(struct net *n, struct sim_worker *w,
 		c->bit_errors++;
 		if (client->ops.faults->on_hurt)
 			client->ops.faults->on_hurt(client, w, x->id,
-				faults_place(n->faults, link, x->class,
-					l->draws, (uint32_t)l->left, bits),
-				bits);
+				&(struct net_flip){
+					faults_place(n->faults, link, x->class,
+						l->draws, (uint32_t)l->left,
+						bits),
+					bits, n->link.code_of[x->class] });
 		faults_draw(n->faults, link, x->class);
 	}
 }
@@ -273,7 +281,7 @@ static bool send_once(
 {
 	struct net_client *client = net_sender(n, x->id);
 	uint32_t link = link_of(n, x);
-	uint32_t bits = code_bits(n->link.code, x->bytes);
+	uint32_t bits = code_bits(n->link.code_of[x->class], x->bytes);
 	bool is_hurt;
 
 	if (net_is_lost(n, w, x))

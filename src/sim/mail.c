@@ -88,9 +88,9 @@ void mail_send(
 /* The slots reach the first of what is kept from a later window on. */
 static void set_near(struct sim_worker *w)
 {
-	w->near_at = w->far.n ? w->far.item[0].t -
-					(sim_time)(w->reach + w->width)
-			      : SIM_NEVER;
+	w->near_at =
+		w->far.n ? w->far.item[0].t - (sim_time)(w->reach + w->width)
+			 : SIM_NEVER;
 }
 
 void mail_keep(struct sim_worker *w, sim_time t, struct sim_event e)

@@ -14,7 +14,8 @@ enum {
 /* --- posting, the rare cases --- */
 
 /* batch[-1] is a sentinel that ranks before every event. */
-static void batch_reserve(struct sim_worker *w, uint32_t n)
+static __attribute__((noinline)) void batch_reserve(
+	struct sim_worker *w, uint32_t n)
 {
 	size_t at = (size_t)(w->at - w->batch),
 	       end = (size_t)(w->end - w->batch);
@@ -227,7 +228,8 @@ static __attribute__((noinline)) void visit_many(
 
 	w->n_visits += n;
 	w->n_events += n_events;
-	batch_reserve(w, n_events);
+	if (n_events >= w->batch_room)
+		batch_reserve(w, n_events);
 	if (n_events / CROWD >= n)
 		visit_crowds(w, e, n, 0);
 	else if (w->sim->p.crowd)
@@ -238,10 +240,11 @@ static __attribute__((noinline)) void visit_many(
 
 void sim_visit_all(struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
-	if (n_events <= 2 && (n_events == 1 || e[0].site != e[1].site)) {
+	if (n_events == 1) {
 		visit_one(w, &e[0]);
-		if (n_events == 2)
-			visit_one(w, &e[1]);
+	} else if (n_events == 2 && e[0].site != e[1].site) {
+		visit_one(w, &e[0]);
+		visit_one(w, &e[1]);
 	} else {
 		visit_many(w, e, n_events);
 	}

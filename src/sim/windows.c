@@ -136,23 +136,34 @@ static void step(struct sim_worker *w, uint64_t k)
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
 
-/* Of a worker that is alone: moves to the first window from now on that has
- * mail and starts before a time.  What is far off is later than all slots. */
+/* Of a worker that is alone, with no mail in slots: the window of what is far
+ * off; NO_WINDOW: there is none. */
+static __attribute__((noinline)) uint64_t find_far(const struct sim_worker *w)
+{
+	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
+}
+
+/* The same: moves to the next window that has mail and starts before a time.
+ * What is far off is later than all slots. */
 static inline bool find_window(struct sim_worker *w, sim_time until)
 {
-	uint32_t mask = w->slot_mask, slot = w->slot;
+	uint32_t mask = w->slot_mask, last = w->slot, slot = last;
 	sim_time start = w->start;
 
-	while (w->out[slot].next == w->first[slot]) {
+	for (;;) {
 		slot = (slot + 1) & mask;
 		start += w->width;
-		if (slot != w->slot)
-			continue;
-		if (!w->far.n)
-			return false;
-		start = w->far.item[0].t / w->width * w->width;
-		slot = (uint32_t)(start / w->width) & mask;
-		break;
+		if (w->out[slot].next != w->first[slot])
+			break;
+		if (slot == last) {
+			uint64_t k = find_far(w);
+
+			if (k == NO_WINDOW)
+				return false;
+			start = (sim_time)k * w->width;
+			slot = (uint32_t)k & mask;
+			break;
+		}
 	}
 	if (start >= until)
 		return false;
@@ -161,27 +172,36 @@ static inline bool find_window(struct sim_worker *w, sim_time until)
 	return true;
 }
 
-/* A worker that is alone need not agree with anybody.  It does what
- * sim_run_window() does, without a division for each window. */
+static inline void move_on(struct sim_worker *w, int n)
+{
+	w->start += n * (sim_time)w->width;
+	w->slot = (w->slot + (uint32_t)n) & w->slot_mask;
+}
+
+/* A worker that is alone need not agree with anybody.  It does what step()
+ * does, without a division for each window. */
 static void run_single(struct sim_worker *w)
 {
-	const struct sim *s = w->sim;
+	static const atomic_int never;
+	const atomic_int *stop = w->sim->p.stop ? w->sim->p.stop : &never;
+	sim_time until = w->sim->until;
 
 	mail_take_far(w);
-	while (!is_stopped(s) && find_window(w, s->until)) {
+	move_on(w, -1); /* as if the window before had just run */
+	while (!atomic_load_explicit(stop, memory_order_relaxed) &&
+		find_window(w, until)) {
 		struct sim_event *first;
 		uint32_t n;
 
 		w->n_windows++;
-		if (mail_may_be_near(w))
+		if (__builtin_expect(w->start > w->near_at, 0))
 			mail_take_far(w);
 		first = w->first[w->slot];
 		n = (uint32_t)(w->out[w->slot].next - first);
 		w->out[w->slot].next = first;
 		sim_visit_all(w, first, n);
-		w->start += w->width;
-		w->slot = (w->slot + 1) & w->slot_mask;
 	}
+	move_on(w, 1);
 }
 
 /* Every worker's own part, while that is the better way. */

@@ -150,7 +150,7 @@ static void sync_flag(struct gni_world *g, struct gni_side *mine)
 {
 	gni_post_descriptor_t d =
 		gni_descriptor(g, 2, GNI_POST_FMA_PUT_W_SYNCFLAG, 20000);
-	struct poll_loop loop = { 1 * SIM_NS, 0, 0 };
+	struct poll_loop loop = { .period = 1 * SIM_NS };
 	uint64_t seen;
 
 	if (program_node() == 2) {

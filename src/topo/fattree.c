@@ -28,7 +28,7 @@ static const struct param params[] = {
 	TOPO_CABLE_DELAY(AT(delay)),
 	PARAM_ROW(PARAM_COUNT, "cable.copper", AT(copper), "3", 0, 10000,
 		"greatest length of a copper cable, in metres; longer ones are "
-		"fibre; only a label, without effect on times",
+		"fibre; only a label where fibres have the code of other links",
 		"assumed: fast links"),
 };
 
@@ -206,6 +206,8 @@ static void set_wires(struct fattree *t)
 						   t->delay * fattree_length(
 								      t, stage),
 					.logic = logic,
+					.is_optical = fattree_is_fibre(
+						t, fattree_length(t, stage)),
 				};
 		}
 	}
@@ -216,6 +218,7 @@ static void set_wires(struct fattree *t)
 		.name = "siblings",
 		.latency = t->logic + t->delay * t->side_length,
 		.logic = t->logic,
+		.is_optical = fattree_is_fibre(t, t->side_length),
 	};
 }
 

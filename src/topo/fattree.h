@@ -176,6 +176,12 @@ static inline int64_t fattree_length(const struct fattree *t, uint32_t stage)
 	return t->length.v[stage < last ? stage : last];
 }
 
+/* Whether it is too long for copper. */
+static inline bool fattree_is_fibre(const struct fattree *t, int64_t metres)
+{
+	return metres > t->copper;
+}
+
 /* Names and figures of a tree, for its table of operations. */
 void fattree_name_router(
 	const struct topo *topo, router_id r, char *text, size_t size);

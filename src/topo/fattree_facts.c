@@ -180,7 +180,7 @@ void fattree_where(
 	}
 	m = fattree_length(t, class / 2);
 	snprintf(text, TOPO_TEXT, "%lld m, %s", (long long)m,
-		m > t->copper ? "fibre" : "copper");
+		fattree_is_fibre(t, m) ? "fibre" : "copper");
 }
 
 /* Between one half of the subtrees below the top and the rest; where that
@@ -196,6 +196,7 @@ struct topo_cut fattree_cut(const struct topo *topo)
 		links += t->n_paths[top - 1] * (uint64_t)t->siblings;
 	return (struct topo_cut){
 		.links = links * (uint64_t)t->rails,
+		.wire = &topo->wire[fattree_wire(top - 1, FATTREE_UP)],
 		.where = "through the top",
 	};
 }

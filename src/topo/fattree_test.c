@@ -198,6 +198,22 @@ static void qsn_n57_wires_take_4_ns_a_metre_and_a_switch(void **state)
 			assert_string_not_equal(w[i].name, w[k].name);
 }
 
+/* QSN-N46: copper reaches 13 m. */
+static void qsn_f75_only_cables_of_more_than_13_m_are_fibre(void **state)
+{
+	struct fattree m;
+	char where[TOPO_TEXT];
+
+	tree_make(&m, &(struct tree_how){ .nodes = "64", .length = "5x14x13" });
+	for (uint32_t i = 0; i < m.topo.n_wires; i++) {
+		fattree_ops.where(&m.topo, i, where);
+		assert_int_equal(m.topo.wire[i].is_optical, i / 2 == 1);
+		assert_string_equal(where, i / 2 == 0	? "5 m, copper"
+					   : i / 2 == 1 ? "14 m, fibre"
+							: "13 m, copper");
+	}
+}
+
 /* Each wire's class says between which levels it runs, and which way. */
 static void classes_tell_stage_and_direction(void **state)
 {
@@ -281,6 +297,7 @@ TESTS(TEST(every_wire_leads_back),
 	TEST(qsn_g21_any_number_of_nodes_has_a_tree),
 	TEST(switches_are_at_home_below_them),
 	TEST(qsn_n57_wires_take_4_ns_a_metre_and_a_switch),
+	TEST(qsn_f75_only_cables_of_more_than_13_m_are_fibre),
 	TEST(classes_tell_stage_and_direction),
 	TEST(sites_and_ports_have_names), TEST(as_many_links_go_up_as_down),
 	TEST(trees_that_cannot_be_are_refused))

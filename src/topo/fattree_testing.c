@@ -51,6 +51,7 @@ int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 	t->logic = 21000;
 	t->delay = 4000;
 	if (set(b, "radix", "4", e) || set(b, "cable.length", "5x4", e) ||
+		set(b, "cable.copper", "13", e) ||
 		set(b, "nodes", how->nodes, e) ||
 		set(b, "radix", how->radix, e) || set(b, "up", how->up, e) ||
 		set(b, "fill", how->fill, e) ||

@@ -49,6 +49,7 @@ struct topo_wire {
 	int64_t latency, logic;
 	int64_t rate; /* raw, bytes per second; 0: the rate of links */
 	bool is_fibre; /* it has link chips at both ends */
+	bool is_optical; /* a cable with a transceiver at each end */
 };
 
 struct topo_end {
@@ -97,6 +98,7 @@ struct topo_rates {
 /* The bisection. */
 struct topo_cut {
 	uint64_t links; /* 0: nothing to cut */
+	const struct topo_wire *wire; /* of these; NULL: of any class */
 	char where[TOPO_TEXT]; /* "across A" */
 	char dim[TOPO_TEXT]; /* "A"; empty if there are no dimensions */
 };

@@ -98,7 +98,8 @@ static sim_time link_takes(uint64_t bytes)
 
 	return cq_params()->cut_through
 		       ? 0
-		       : link_ser(l, (uint32_t)bytes) - link_ser(l, 8);
+		       : link_ser_on(l, ELAN_FIRST_WIRE, (uint32_t)bytes) -
+				 link_ser_on(l, ELAN_FIRST_WIRE, 8);
 }
 
 /* What is left of writing a block when all of it is there. */

@@ -372,8 +372,7 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 
 int elan_thread_load(uint32_t code, elan_code *run)
 {
-	return elan_code_load(
-		cq_card(), program_node(), cq_context(), code, run);
+	return elan_thread_load_code(code, run, ELAN_CODE_BYTES);
 }
 
 int elan_thread_start(

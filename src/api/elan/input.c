@@ -6,12 +6,12 @@
 
 int elan_iq_open(const struct elan_iq_options *o)
 {
-	return elan_input_open(cq_card(), program_node(), ELAN_CONTEXT, o);
+	return elan_input_open(cq_card(), program_node(), cq_context(), o);
 }
 
 int elan_iq_close(uint32_t id)
 {
-	return elan_input_close(cq_card(), program_node(), ELAN_CONTEXT, id);
+	return elan_input_close(cq_card(), program_node(), cq_context(), id);
 }
 
 /* --- messages --- */
@@ -29,9 +29,7 @@ static int check(const struct elan_cq *q, const struct elan_letter *l)
 	if (!code && (l->queue >= ELAN_INPUTS || l->bytes > ELAN_SLOT_MOST ||
 			     l->kind > 15))
 		code = EINVAL;
-	if (!code && !l->data && l->bytes &&
-		(l->from > elan_memory_bytes() ||
-			l->bytes > elan_memory_bytes() - l->from))
+	if (!code && !l->data && !cq_is_own(l->from, l->bytes))
 		code = EFAULT;
 	return code;
 }
@@ -61,8 +59,8 @@ static void add_packet(struct elan_cq *q, const struct range *to,
 		cq_add(q, elan_word(ELAN_CLOSE, l->source_event, 0));
 }
 
-static int enqueue(
-	struct elan_cq *q, const struct range *to, const struct elan_letter *l)
+static int enqueue(struct elan_cq *q, const struct range *to,
+	const struct elan_letter *l, sim_time software)
 {
 	int code = check(q, l);
 	uint8_t block[ELAN_PACKET];
@@ -71,13 +69,13 @@ static int enqueue(
 
 	if (code)
 		return code;
-	program_charge(cq_params()->software);
+	program_charge(cq_params()->software + software);
 	do {
 		uint32_t left = l->bytes - at;
 		uint32_t n = left < ELAN_PACKET ? left : ELAN_PACKET;
 
 		if (!l->data && n)
-			program_read(l->from + at, block, n);
+			elan_load_bytes(l->from + at, block, n);
 		cq_begin(q, ELAN_PACKET + 64, born);
 		add_packet(q, to, l, at,
 			l->data ? (const uint8_t *)l->data + at : block, n);
@@ -88,13 +86,19 @@ static int enqueue(
 	return 0;
 }
 
-int elan_enqueue(struct elan_cq *q, uint32_t node, const struct elan_letter *l)
+int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
+	sim_time software)
 {
-	return enqueue(q, &(struct range){ false, node, node }, l);
+	return enqueue(q, &(struct range){ false, rank, rank }, l, software);
+}
+
+int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l)
+{
+	return cq_enqueue(q, rank, l, 0);
 }
 
 int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_letter *l)
 {
-	return enqueue(q, &(struct range){ true, first, last }, l);
+	return enqueue(q, &(struct range){ true, first, last }, l, 0);
 }

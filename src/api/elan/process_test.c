@@ -4,6 +4,7 @@
 
 #include "api/elan/elan.h"
 #include "api/elan/queue.h"
+#include "api/elan/tport.h"
 #include "nic/elan4/elan_testing.h"
 #include "testing/testing.h"
 
@@ -83,6 +84,7 @@ static void ranks_program(void *arg)
 		et_expect(base + AT + STEP * r, seed_of(r, elan_rank()), 400);
 }
 
+/* All at once, without a driver (QSN-F3). */
 static void qsn_f44_programs_name_processes_by_ranks(void **state)
 {
 	struct et *m = *state;
@@ -270,7 +272,7 @@ static void target_program(void *arg)
 }
 
 /* The right rank may: processes of one job write each other's memory. */
-static void qsn_f47_a_packet_reaches_what_its_rank_has(void **state)
+static void qsn_f3_a_packet_reaches_what_its_rank_has(void **state)
 {
 	run_each(*state, EACH, target_program);
 }
@@ -315,6 +317,94 @@ static void qsn_f3_code_and_pages_are_their_processes(void **state)
 	run_each(*state, EACH, code_program);
 }
 
+/* --- ports --- */
+
+enum { PORT = 2, HANDLES = 64, LETTER = 100 };
+
+static uint64_t tag_of(uint32_t from, uint32_t to)
+{
+	return 0x100 + seed_of(from, to);
+}
+
+static struct elan_tport open_port(uint64_t base)
+{
+	const struct elan_tport_options o = { .port = PORT,
+		.queue = 50 + 3 * program_process(),
+		.handles = HANDLES,
+		.at = base + 0x2800000 };
+	struct elan_tport t;
+
+	assert_int_equal(elan_tport_open(&t, &o), 0);
+	return t;
+}
+
+/* All processes have port 2, with a thread of their own that matches. */
+static void ports_program(void *arg)
+{
+	uint64_t base = elan_memory_at(), at = base + ET_SOURCE;
+	struct elan_tport t = open_port(base);
+	struct elan_tport_status s;
+	uint32_t handle[RANKS], none, i;
+
+	for (i = 0; i < RANKS; i++)
+		assert_int_equal(
+			elan_tport_rx_start(&t, i, tag_of(i, elan_rank()),
+				UINT64_MAX, base + AT + STEP * i, LETTER,
+				&handle[i]),
+			0);
+	program_wait(100 * US);
+	for (i = 0; i < RANKS; i++) {
+		uint64_t tag = tag_of(elan_rank(), i);
+
+		et_fill(at + STEP * i, tag, LETTER);
+		assert_int_equal(elan_tport_tx_start(&t, i, tag, at + STEP * i,
+					 LETTER, &none),
+			0);
+	}
+	for (i = 0; i < RANKS; i++) {
+		assert_int_equal(elan_tport_wait(&t, handle[i], &s), 0);
+		et_expect(base + AT + STEP * i, tag_of(i, elan_rank()), LETTER);
+	}
+}
+
+static void every_process_has_its_own_ports(void **state)
+{
+	run_each(*state, RANKS, ports_program);
+}
+
+/* Only process 0 has a port; the letter is for that of process 1. */
+static void forged_port_program(void *arg)
+{
+	const struct elan_iq_options o = {
+		.id = PORT, .bytes = 64, .slots = 4
+	};
+	const uint64_t word = 1;
+	struct elan_letter l = { .queue = PORT, .data = &word, .bytes = 8 };
+	struct elan_cq q, good;
+
+	assert_int_equal(
+		elan_cq_open(&q, 10 + program_process(), ELAN_8K, ELAN_MAY_ALL),
+		0);
+	if (program_process() == 0) {
+		assert_int_equal(elan_iq_open(&o), 0);
+		return;
+	}
+	program_wait(20 * US);
+	assert_int_equal(elan_iq_close(PORT), EINVAL);
+	assert_int_equal(elan_enqueue(&q, 1, &l), 0);
+	program_charge(20 * US);
+	assert_int_equal(elan_cq_error(&q), ELAN_ERROR_REFUSED);
+	assert_int_equal(elan_cq_open(&good, 20, ELAN_8K, ELAN_MAY_ALL), 0);
+	assert_int_equal(elan_enqueue(&good, 0, &l), 0);
+	program_charge(20 * US);
+	assert_int_equal(elan_cq_error(&good), ELAN_FINE);
+}
+
+static void a_forged_port_is_refused(void **state)
+{
+	run_each(*state, EACH, forged_port_program);
+}
+
 /* --- jobs --- */
 
 /* Two jobs of two nodes each, whose ranks count their own nodes. */
@@ -340,7 +430,7 @@ static void world_program(void *arg)
 	assert_int_equal(elan_cq_error(&q), ELAN_ERROR_COMMAND);
 }
 
-static void qsn_f47_ranks_count_the_processes_of_one_job(void **state)
+static void qsn_f3_ranks_count_the_processes_of_one_job(void **state)
 {
 	static uint64_t seed[] = { 100, 200 };
 	site_id node[2][2] = { { 2, 0 }, { 1, 3 } };
@@ -366,6 +456,8 @@ TESTS(ET_TEST(qsn_f44_programs_name_processes_by_ranks),
 	ET_TEST(with_one_process_ranks_are_nodes),
 	ET_TEST(qsn_f20_a_page_is_mapped_into_one_process),
 	ET_TEST(qsn_f3_a_process_has_its_own_memory),
-	ET_TEST(qsn_f47_a_packet_reaches_what_its_rank_has),
+	ET_TEST(qsn_f3_a_packet_reaches_what_its_rank_has),
 	ET_TEST(qsn_f3_code_and_pages_are_their_processes),
-	ET_TEST(qsn_f47_ranks_count_the_processes_of_one_job))
+	ET_TEST(every_process_has_its_own_ports),
+	ET_TEST(a_forged_port_is_refused),
+	ET_TEST(qsn_f3_ranks_count_the_processes_of_one_job))

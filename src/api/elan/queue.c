@@ -45,7 +45,12 @@ uint32_t cq_context(void)
 
 bool cq_is_own(uint64_t at, uint64_t bytes)
 {
-	return at >= program_base() && program_has(at - program_base(), bytes);
+	const struct host *h = program_host();
+	uint64_t each = host_memory_each(h);
+
+	if (host_n_processes(h) > 1) /* it wraps below its first byte */
+		at -= program_process() * each;
+	return at <= each && bytes <= each - at;
 }
 
 uint32_t elan_rank(void)

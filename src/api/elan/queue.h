@@ -34,6 +34,12 @@ void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
  * begun at some time; SIM_NEVER: when it is stored. */
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
 
+/* --- input.c --- */
+
+/* elan_enqueue() of a library whose own call takes some more time. */
+int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
+	sim_time software);
+
 /* --- drain.c --- */
 
 /* Whether the last word makes its write buffer drain before it is full. */

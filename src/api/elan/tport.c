@@ -4,76 +4,157 @@
  * matches messages with receives (tport_match.c); this is what programs call.
  *
  * A message of up to nic.match.eager bytes goes into a slot of the receiver's
- * port with its bytes.  A receive is a record in another input queue of the
- * node's own card.  Its end is a status in host memory, which the program
- * polls.  See tport.h for all of these.
- *
- * Memory of a port, from the address that the program names:
- *
- *	statuses    32 bytes for each handle
- *	numbers     2 bytes for each node: of the next message to it
+ * port with its bytes, a longer one with a descriptor.  A receive is a record
+ * in another input queue of the node's own card.  Its end is a status in host
+ * memory, which the program polls.  See tport.h for all of these.
  *
  * Numbers are for the order of messages: a packet may be sent again and a later
  * one be faster.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "api/elan/queue.h"
 #include "api/elan/tport.h"
 #include "host/program.h"
 
-enum { RECORD_SLOTS = 64 };
+enum { PAGES = 2 }; /* to which queues are mapped, of each port */
+
+/* Where these pages begin: beyond any memory. */
+#define PAGES_AT UINT64_C(0xfffff00000000000)
 
 /* --- memory --- */
 
-static uint64_t numbers_at(const struct elan_tport *t)
+static uint64_t whole_lines(uint64_t bytes)
 {
-	return tport_status_at(t->at, t->handles + 1);
+	return (bytes + 63) / 64 * 64;
+}
+
+static uint64_t numbers_offset(uint32_t handles)
+{
+	return sizeof(struct tport_plan) +
+	       whole_lines(handles * sizeof(struct tport_status));
+}
+
+static uint64_t cells_offset(uint32_t handles)
+{
+	return numbers_offset(handles) +
+	       whole_lines(elan_ranks() * sizeof(uint16_t));
 }
 
 uint64_t elan_tport_bytes(uint32_t handles)
 {
-	return handles * sizeof(struct tport_status) +
-	       (2 * (uint64_t)weft_nodes() + 63) / 64 * 64;
+	return cells_offset(handles + 1) + (uint64_t)cq_params()->match.spill;
+}
+
+static uint64_t page_at(uint32_t port, uint32_t i)
+{
+	return PAGES_AT + (uint64_t)(port * PAGES + i) * ELAN_PAGE;
+}
+
+static uint32_t slot_bytes(void)
+{
+	uint32_t eager = (uint32_t)cq_params()->match.eager;
+
+	return eager < sizeof(struct tport_long) ? sizeof(struct tport_long)
+						 : (eager + 7) / 8 * 8;
+}
+
+/* Bytes of a block copy in a cycle of the thread processor. */
+static uint32_t block(const struct elan_params *p)
+{
+	int64_t n =
+		p->thread_block / 1000 * p->thread_clock / (PS_PER_S / 1000);
+
+	return n > 0 ? (uint32_t)n : 1;
+}
+
+static struct tport_plan plan_of(const struct elan_tport *t)
+{
+	const struct elan_params *p = cq_params();
+
+	return (struct tport_plan){
+		.queues = 2 * t->port,
+		.rank = elan_rank(),
+		.card = t->card,
+		.statuses = t->statuses,
+		.cells = t->at + cells_offset(t->handles),
+		.handles = t->handles,
+		.slots = (uint32_t)p->match.slots,
+		.n_cells = (uint32_t)p->match.spill / slot_bytes(),
+		.cell = slot_bytes(),
+		.page = page_at(t->port, 0),
+		.cycles = (uint32_t)p->match.cycles,
+		.element = (uint32_t)p->match.element,
+		.block = block(p),
+	};
+}
+
+/* --- handles --- */
+
+static uint64_t status_at(const struct elan_tport *t, uint32_t h)
+{
+	return t->statuses + (h - 1) * sizeof(struct tport_status);
+}
+
+static uint64_t done_at(const struct elan_tport *t, uint32_t h)
+{
+	return status_at(t, h) + offsetof(struct tport_status, is_done);
 }
 
 static struct tport_status status_of(const struct elan_tport *t, uint32_t h)
 {
 	struct tport_status s;
 
-	program_read(tport_status_at(t->at, h), &s, sizeof(s));
+	elan_load_bytes(status_at(t, h), &s, sizeof(s));
 	return s;
+}
+
+static void set_status(
+	const struct elan_tport *t, uint32_t h, const struct tport_status *s)
+{
+	elan_store_bytes(status_at(t, h), s, sizeof(*s));
 }
 
 static void free_handle(struct elan_tport *t, uint32_t h)
 {
-	const struct tport_status s = { .next = t->free };
+	const struct tport_status s = { .bytes = t->free };
 
-	program_write(tport_status_at(t->at, h), &s, sizeof(s));
+	set_status(t, h, &s);
 	t->free = h;
 }
 
-/* 0: all are taken. */
-static uint32_t take_handle(struct elan_tport *t)
+/* For a message to or from a rank; 0: all are taken. */
+static uint32_t take_handle(struct elan_tport *t, uint32_t rank, uint64_t tag)
 {
-	const struct tport_status none = { 0 };
+	const struct tport_status s = { .tag = tag, .source = rank };
 	uint32_t h = t->free;
 
 	if (!h)
 		return 0;
-	t->free = status_of(t, h).next;
-	program_write(tport_status_at(t->at, h), &none, sizeof(none));
+	t->free = (uint32_t)status_of(t, h).bytes;
+	set_status(t, h, &s);
 	return h;
 }
 
-static uint16_t next_number(const struct elan_tport *t, uint32_t node)
+/* Of calls that return when it is free again. */
+static uint32_t spare_handle(const struct elan_tport *t)
 {
-	uint64_t at = numbers_at(t) + 2 * (uint64_t)node;
+	const struct tport_status none = { 0 };
+
+	set_status(t, t->handles, &none);
+	return t->handles;
+}
+
+static uint16_t next_number(const struct elan_tport *t, uint32_t rank)
+{
+	uint64_t at = t->numbers + 2 * (uint64_t)rank;
 	uint16_t number = 0, next;
 
-	program_read(at, &number, sizeof(number));
+	elan_load_bytes(at, &number, sizeof(number));
 	next = (uint16_t)(number + 1);
-	program_write(at, &next, sizeof(next));
+	elan_store_bytes(at, &next, sizeof(next));
 	return number;
 }
 
@@ -84,12 +165,11 @@ static uint32_t code_of(const struct elan_tport *t)
 	return ELAN_CODES - 1 - t->port;
 }
 
-static int open_queues(const struct elan_tport *t)
+static int open_inputs(const struct elan_tport *t)
 {
-	const struct elan_match_params *p = &cq_params()->match;
 	struct elan_iq_options o = {
 		.id = 2 * t->port,
-		.slots = RECORD_SLOTS,
+		.slots = TPORT_RECORDS,
 		.bytes = sizeof(struct tport_record),
 	};
 	int code = elan_iq_open(&o);
@@ -97,75 +177,108 @@ static int open_queues(const struct elan_tport *t)
 	if (code)
 		return code;
 	o.id++;
-	o.slots = (uint32_t)p->slots;
-	o.bytes = ((uint32_t)p->eager + 7) / 8 * 8;
+	o.slots = (uint32_t)cq_params()->match.slots;
+	o.bytes = slot_bytes();
 	code = elan_iq_open(&o);
 	if (code)
 		elan_iq_close(2 * t->port);
 	return code;
 }
 
-static uint64_t counts(const struct elan_tport *t)
+static int open_card(struct elan_tport *t)
 {
-	return t->handles | (uint64_t)cq_params()->match.slots << 32;
+	struct tport_plan p = plan_of(t);
+	int code;
+
+	p.card = 0;
+	code = elan_card_alloc(tport_number_at(&p, elan_ranks()), &t->card);
+	if (code)
+		return code;
+	code = open_inputs(t);
+	if (code)
+		elan_card_free(t->card);
+	return code;
 }
 
-static uint64_t card_bytes(const struct elan_tport *t)
+static int open_mapped(struct elan_cq *q, uint32_t id, enum elan_depth depth,
+	uint32_t rights, uint64_t at)
 {
-	return tport_number_at(0, counts(t), weft_nodes());
+	int code = elan_cq_open(q, id, depth, rights);
+
+	if (code)
+		return code;
+	code = elan_cq_map(q, at);
+	if (code)
+		elan_cq_close(q);
+	return code;
 }
 
-static int start(struct elan_tport *t)
+/* What is not open stays closed. */
+static void close_queues(struct elan_tport *t)
 {
-	const struct elan_params *p = cq_params();
-	const uint64_t reg[ELAN_REGISTERS] = {
-		[TPORT_QUEUES] = 2 * t->port,
-		[TPORT_CARD] = t->card,
-		[TPORT_HOST] = t->at,
-		[TPORT_CYCLES] = (uint64_t)p->match.cycles |
-				 (uint64_t)p->match.element << 32,
-		[TPORT_BLOCK] = (uint64_t)(p->thread_block / 1000 *
-					   p->thread_clock / (PS_PER_S / 1000)),
-		[TPORT_COUNTS] = counts(t),
-	};
-	int code = elan_thread_load(code_of(t), tport_match);
-
-	return code ? code : elan_thread_start(&t->queue, code_of(t), reg);
+	elan_cq_close(&t->dmas);
+	elan_cq_close(&t->packets);
+	elan_cq_close(&t->queue);
 }
 
 static int open_parts(struct elan_tport *t, uint32_t queue)
 {
 	int code = elan_cq_open(&t->queue, queue, ELAN_64K, ELAN_MAY_ALL);
 
+	if (!code)
+		code = open_mapped(&t->packets, queue + 1, ELAN_8K,
+			ELAN_MAY_STEN, page_at(t->port, 0));
+	if (!code)
+		code = open_mapped(&t->dmas, queue + 2, ELAN_64K, ELAN_MAY_DMA,
+			page_at(t->port, 1));
+	if (!code)
+		code = open_card(t);
 	if (code)
-		return code;
-	code = elan_card_alloc(card_bytes(t), &t->card);
-	if (!code) {
-		code = open_queues(t);
-		if (code)
-			elan_card_free(t->card);
-	}
-	if (code)
-		elan_cq_close(&t->queue);
+		close_queues(t);
 	return code;
+}
+
+static int start(struct elan_tport *t)
+{
+	const uint64_t reg[ELAN_REGISTERS] = { t->at };
+	struct tport_plan p = plan_of(t);
+	int code = elan_thread_load(code_of(t), tport_match);
+
+	elan_store_bytes(t->at, &p, sizeof(p));
+	return code ? code : elan_thread_start(&t->queue, code_of(t), reg);
+}
+
+static void clear_numbers(const struct elan_tport *t)
+{
+	const uint16_t none = 0;
+
+	for (uint32_t i = 0; i < elan_ranks(); i++)
+		elan_store_bytes(t->numbers + 2 * (uint64_t)i, &none, 2);
 }
 
 int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 {
-	uint64_t memory = elan_memory_bytes();
 	int code;
 
 	*t = (struct elan_tport){
-		.port = o->port, .at = o->at, .handles = o->handles
+		.queue.id = ELAN_QUEUES,
+		.packets.id = ELAN_QUEUES,
+		.dmas.id = ELAN_QUEUES,
+		.port = o->port,
+		.at = o->at,
+		.handles = o->handles + 1,
 	};
 	if (o->port >= ELAN_TPORTS || !o->handles ||
-		o->handles > ELAN_TPORT_HANDLES || o->at % 64)
+		o->handles >= ELAN_TPORT_HANDLES || o->at % 64)
 		return EINVAL;
-	if (o->at > memory || elan_tport_bytes(o->handles) > memory - o->at)
+	if (!cq_is_own(o->at, elan_tport_bytes(o->handles)))
 		return EFAULT;
+	t->statuses = t->at + sizeof(struct tport_plan);
+	t->numbers = t->at + numbers_offset(t->handles);
 	code = open_parts(t, o->queue);
 	if (code)
 		return code;
+	clear_numbers(t);
 	for (uint32_t h = o->handles; h; h--)
 		free_handle(t, h);
 	t->is_open = true;
@@ -174,60 +287,119 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 
 /* --- messages --- */
 
-int elan_tport_tx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
+static int send_record(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
+	const struct tport_record *r)
+{
+	const struct elan_letter l = {
+		.queue = 2 * t->port,
+		.tag = tag,
+		.data = r,
+		.bytes = sizeof(*r),
+		.number = t->records++,
+		.kind = (uint8_t)kind,
+	};
+
+	return elan_enqueue(&t->queue, elan_rank(), &l);
+}
+
+static bool is_rank(uint32_t rank)
+{
+	return rank < elan_ranks() || rank == ELAN_TPORT_ANY;
+}
+
+/* The library's part of both calls is divided evenly. */
+static sim_time half_mpi(void)
+{
+	return cq_host()->mpi / 2;
+}
+
+static int send_short(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t from, uint64_t bytes)
 {
-	struct elan_letter l = {
+	const struct elan_letter l = {
 		.queue = 2 * t->port + 1,
 		.tag = tag,
 		.from = from,
 		.bytes = (uint32_t)bytes,
+		.number = next_number(t, rank),
 		.kind = TPORT_SHORT,
 	};
 
-	if (!t->is_open)
-		return EBADF;
-	if (node >= weft_nodes())
-		return EINVAL;
-	if (bytes > (uint64_t)cq_params()->match.eager)
-		return EMSGSIZE;
-	l.number = next_number(t, node);
-	return elan_enqueue(&t->queue, node, &l);
+	return cq_enqueue(&t->queue, rank, &l, half_mpi());
 }
 
-int elan_tport_rx_start(struct elan_tport *t, uint32_t node, uint64_t tag,
-	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle)
+static int send_long(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t from, uint64_t bytes, uint32_t handle)
 {
-	uint64_t memory = elan_memory_bytes();
-	struct tport_record r = {
-		.mask = mask, .source = node, .to = to, .bytes = bytes
+	const struct tport_long d = {
+		.bytes = bytes,
+		.from = from,
+		.page = page_at(t->port, 1),
+		.event = t->card + (handle - 1) * sizeof(struct tport_posted),
+		.done = done_at(t, handle),
 	};
 	const struct elan_letter l = {
-		.queue = 2 * t->port,
+		.queue = 2 * t->port + 1,
 		.tag = tag,
-		.data = &r,
-		.bytes = sizeof(r),
-		.number = t->records,
-		.kind = TPORT_RECEIVE,
+		.data = &d,
+		.bytes = sizeof(d),
+		.number = next_number(t, rank),
+		.kind = TPORT_LONG,
+	};
+
+	return cq_enqueue(&t->queue, rank, &l, half_mpi());
+}
+
+int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t from, uint64_t bytes, uint32_t *handle)
+{
+	*handle = 0;
+	if (!t->is_open)
+		return EBADF;
+	if (rank >= elan_ranks())
+		return EINVAL;
+	if (!cq_is_own(from, bytes))
+		return EFAULT;
+	if (bytes <= (uint64_t)cq_params()->match.eager)
+		return send_short(t, rank, tag, from, bytes);
+	*handle = take_handle(t, rank, tag);
+	if (!*handle)
+		return EAGAIN;
+	return send_long(t, rank, tag, from, bytes, *handle);
+}
+
+int elan_tport_rx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t mask, uint64_t to, uint64_t bytes, uint32_t *handle)
+{
+	struct tport_record r = {
+		.mask = mask, .source = rank, .to = to, .bytes = bytes
 	};
 
 	if (!t->is_open)
 		return EBADF;
-	if (node >= weft_nodes() && node != ELAN_TPORT_ANY)
+	if (!is_rank(rank))
 		return EINVAL;
-	if (to > memory || bytes > memory - to)
+	if (!cq_is_own(to, bytes))
 		return EFAULT;
-	r.handle = take_handle(t);
-	if (!r.handle)
-		return EAGAIN;
-	*handle = r.handle;
-	t->records++;
-	return elan_enqueue(&t->queue, weft_node(), &l);
+	r.handle = *handle = take_handle(t, rank, tag);
+	return r.handle ? send_record(t, TPORT_RECEIVE, tag, &r) : EAGAIN;
 }
+
+/* --- their ends --- */
 
 static bool is_handle(const struct elan_tport *t, uint32_t handle)
 {
-	return t->is_open && handle && handle <= t->handles;
+	return t->is_open && handle && handle < t->handles;
+}
+
+static int result(
+	const struct tport_status *s, struct elan_tport_status *status)
+{
+	if (status)
+		*status = (struct elan_tport_status){
+			.tag = s->tag, .source = s->source, .bytes = s->bytes
+		};
+	return (int)s->code;
 }
 
 /* What a receive that has ended got; its handle is free. */
@@ -236,36 +408,121 @@ static int finish(
 {
 	struct tport_status s = status_of(t, handle);
 
-	if (status)
-		*status = (struct elan_tport_status){
-			.tag = s.tag, .source = s.source, .bytes = s.bytes
-		};
+	program_charge(half_mpi());
 	free_handle(t, handle);
-	return (int)s.code;
+	return result(&s, status);
 }
 
-static uint64_t done_at(const struct elan_tport *t, uint32_t handle)
+/* For a program that waits forever. */
+struct awaited {
+	uint64_t tag;
+	uint32_t rank;
+};
+
+static void explain(void *arg, char *text, size_t size)
 {
-	return tport_status_at(t->at, handle) +
-	       offsetof(struct tport_status, is_done);
+	const struct awaited *a = arg;
+
+	if (a->rank == ELAN_TPORT_ANY)
+		snprintf(text, size,
+			"elan_tport_wait for a message from any, tag %" PRIu64,
+			a->tag);
+	else
+		snprintf(text, size,
+			"elan_tport_wait for a message from or to %" PRIu32
+			", tag %" PRIu64,
+			a->rank, a->tag);
 }
 
 int elan_tport_wait(
 	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
 {
+	struct awaited what;
+	struct tport_status s;
+	bool is_done;
+
+	if (!handle)
+		return 0;
 	if (!is_handle(t, handle))
 		return EINVAL;
-	if (!elan_wait_event(&t->queue, done_at(t, handle), 1))
-		return EIO;
-	return finish(t, handle, status);
+	s = status_of(t, handle);
+	what = (struct awaited){ s.tag, s.source };
+	program_explain(explain, &what);
+	is_done = elan_wait_event(&t->queue, done_at(t, handle), 1);
+	program_explain(NULL, NULL);
+	return is_done ? finish(t, handle, status) : EIO;
 }
 
 int elan_tport_test(
 	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
 {
+	if (!handle)
+		return 0;
 	if (!is_handle(t, handle))
 		return EINVAL;
 	program_charge(cq_params()->poll_load + cq_way());
 	return status_of(t, handle).is_done ? finish(t, handle, status)
 					    : EINPROGRESS;
+}
+
+int elan_tport_cancel(struct elan_tport *t, uint32_t handle)
+{
+	const struct tport_record r = { .handle = handle };
+
+	if (!t->is_open)
+		return EBADF;
+	return is_handle(t, handle) ? send_record(t, TPORT_CANCEL, 0, &r)
+				    : EINVAL;
+}
+
+/* A record that the thread answers at once. */
+static int ask(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
+	struct tport_record *r, struct tport_status *s)
+{
+	int code;
+
+	r->handle = spare_handle(t);
+	code = send_record(t, kind, tag, r);
+	if (code)
+		return code;
+	if (!elan_wait_event(&t->queue, done_at(t, r->handle), 1))
+		return EIO;
+	*s = status_of(t, r->handle);
+	return 0;
+}
+
+int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
+	uint64_t mask, struct elan_tport_status *status)
+{
+	struct tport_record r = { .mask = mask, .source = rank };
+	struct tport_status s;
+	int code;
+
+	if (!t->is_open)
+		return EBADF;
+	if (!is_rank(rank))
+		return EINVAL;
+	code = ask(t, TPORT_PROBE, tag, &r, &s);
+	return code ? code : result(&s, s.code ? NULL : status);
+}
+
+int elan_tport_close(struct elan_tport *t)
+{
+	struct tport_record r = { 0 };
+	struct tport_status s;
+	int code;
+
+	if (!t->is_open)
+		return EBADF;
+	code = ask(t, TPORT_CLOSE, 0, &r, &s);
+	if (code)
+		return code;
+	t->is_open = false;
+	code = elan_iq_close(2 * t->port);
+	if (!code)
+		code = elan_iq_close(2 * t->port + 1);
+	if (code)
+		return code;
+	close_queues(t);
+	return elan_card_free(t->card);
 }

@@ -3,23 +3,36 @@
  *
  * Input queues of a port: two numbers, 2 * port and 2 * port + 1.
  *
- *	records    what the node's own program wants: one message of 40 bytes
- *	           each, whose tag is the receive's; its kind says what
- *	messages   of any node; kind TPORT_SHORT: the message itself
+ *	records    what the own program wants: one message of 40 bytes each,
+ *	           struct tport_record, whose tag is the receive's; its kind
+ *	           says what
+ *	messages   of any process: TPORT_SHORT has the bytes themselves,
+ *	           TPORT_LONG a struct tport_long, which says where they are
  *
  * Records have a queue of their own, which the thread always empties, so a
  * flood of messages cannot keep out the receive that one of them waits for.
  *
- * Handles name receives, from 1 on.  Handle h has
+ * Command queues of a port: the program's, and two that are mapped, for the
+ * thread's own packets and for the DMAs of long messages, which the receivers'
+ * threads put there.
+ *
+ * Handles name receives and sends of long messages, from 1 on.  Handle h has
  *
  *	a status     in host memory: 32 bytes, the last word is 1 when all is
  *	             there (tport_status_at())
  *	an element   in card memory: 64 bytes, in the posted list while nothing
- *	             has matched it (tport_element_at())
+ *	             has matched it; and then its event, which sets that word
+ *	             at the end of a DMA (tport_element_at())
  *
- * Behind the elements, card memory has one of 32 bytes for each slot of the
- * message queue (tport_early_at()), and for each node the number of the next
- * message from it (tport_number_at()).
+ * Messages without a receive are *kept*, each at a place: the slots of the
+ * message queue come first, then cells of host memory, to which the oldest are
+ * moved; then the slots of records, which may overtake each other, too.  A
+ * place has 32 bytes of card memory behind the elements (tport_kept_at()).
+ * Behind those is the number of the next message of each rank
+ * (tport_number_at()).
+ *
+ * Host memory of a port: the plan, which the thread reads when it begins;
+ * statuses; for each rank, the number of the next message to it; cells.
  *
  * The status of a free handle links it to the next free one.
  */
@@ -30,21 +43,30 @@
 
 #include "weft/elan.h"
 
-/* Kinds of records, and of messages. */
+/* Kinds of messages, and of records. */
 enum tport_kind {
-	TPORT_SHORT, /* a message with its bytes */
+	TPORT_SHORT,
+	TPORT_LONG,
 	TPORT_RECEIVE, /* the following are records */
+	TPORT_CANCEL,
+	TPORT_PROBE,
 	TPORT_CLOSE, /* the thread ends */
 };
 
-/* The bytes of a record: with its packet's words one burst of 64.  The thread
- * loads the first four words. */
+/* The bytes of a record: with its packet's words one burst of 64. */
 struct tport_record {
 	uint64_t mask;
-	uint32_t source; /* node, or ELAN_TPORT_ANY */
+	uint32_t source; /* rank, or ELAN_TPORT_ANY */
 	uint32_t handle;
 	uint64_t to, bytes;
 	uint64_t spare;
+};
+
+/* A long message: the same length. */
+struct tport_long {
+	uint64_t bytes, from; /* in the sender's memory */
+	uint64_t page; /* where its card takes DMAs */
+	uint64_t event, done; /* that its end sets; the word that this writes */
 };
 
 /* A posted receive: the thread looks at four words, and at the fifth if it
@@ -61,68 +83,84 @@ enum {
 	TPORT_POSTED = 40, /* bytes of one that are used */
 	TPORT_RECORD = 32, /* bytes of a record that are loaded */
 	TPORT_TAKE = 2, /* cycles that a message's header takes */
+	TPORT_RECORDS = 64, /* slots */
 };
 
-/* A message that stays in its slot, because it came early or ahead of another:
- * 4 words, by slot. */
-struct tport_early {
+/* A message that came early, or a message or record ahead of another. */
+struct tport_kept {
 	uint64_t tag;
-	uint32_t source, next; /* 1 + slot */
-	uint32_t bytes;
+	uint32_t source, next; /* 1 + place */
+	uint32_t bytes; /* at its place */
 	uint16_t number;
 	uint8_t kind, spare;
-	uint64_t unused;
+	uint64_t length; /* of a long one */
 };
 
-/* What the thread writes at the end of a receive. */
+/* What the thread writes at the end of a receive; before, what it waits for. */
 struct tport_status {
 	uint64_t tag;
-	uint32_t source, bytes; /* that were sent, perhaps more than fit */
+	uint64_t bytes; /* that were sent, perhaps more than fit; the next
+			 * free handle */
+	uint32_t source;
 	uint32_t code; /* 0, or an error number */
-	uint32_t next; /* of a free handle */
 	uint64_t is_done;
 };
 
 _Static_assert(sizeof(struct tport_record) == 40, "a burst with its packet");
+_Static_assert(sizeof(struct tport_long) == 40, "a burst with its packet");
 _Static_assert(sizeof(struct tport_posted) == 64, "a line");
-_Static_assert(sizeof(struct tport_early) == 32, "half a line");
+_Static_assert(sizeof(struct tport_kept) == 32, "half a line");
 _Static_assert(sizeof(struct tport_status) == 32, "one burst");
 
-/* The thread's registers. */
-enum tport_register {
-	TPORT_QUEUES, /* records, and then messages */
-	TPORT_CARD, /* address of the elements, then those of early messages */
-	TPORT_HOST, /* address of the statuses */
-	TPORT_CYCLES, /* nic.match.cycles | nic.match.element << 32 */
-	TPORT_BLOCK, /* bytes of a block copy in a cycle */
-	TPORT_COUNTS, /* handles | slots << 32 */
+/* What the thread knows of its port. */
+struct tport_plan {
+	uint32_t queues; /* records, and then messages */
+	uint32_t rank; /* its own */
+	uint64_t card; /* address of the elements, and what follows them */
+	uint64_t statuses, cells; /* in host memory */
+	uint32_t handles, slots, n_cells;
+	uint32_t cell; /* bytes of each */
+	uint64_t page; /* to which it appends commands */
+	uint32_t cycles, element; /* nic.match.* */
+	uint32_t block; /* bytes of a block copy in a cycle */
+	uint32_t spare[15];
 };
 
-static inline uint64_t tport_status_at(uint64_t host, uint32_t handle)
+_Static_assert(sizeof(struct tport_plan) == ELAN_BLOCK, "one read");
+
+static inline uint64_t tport_status_at(
+	const struct tport_plan *p, uint32_t handle)
 {
-	return host + (handle - 1) * sizeof(struct tport_status);
+	return p->statuses + (handle - 1) * sizeof(struct tport_status);
 }
 
-static inline uint64_t tport_element_at(uint64_t card, uint32_t handle)
+static inline uint64_t tport_done_at(
+	const struct tport_plan *p, uint32_t handle)
 {
-	return card + (handle - 1) * sizeof(struct tport_posted);
+	return tport_status_at(p, handle) +
+	       offsetof(struct tport_status, is_done);
 }
 
-static inline uint64_t tport_early_at(
-	uint64_t card, uint64_t counts, uint32_t slot)
+static inline uint64_t tport_element_at(
+	const struct tport_plan *p, uint32_t handle)
 {
-	return card + (uint32_t)counts * sizeof(struct tport_posted) +
-	       slot * sizeof(struct tport_early);
+	return p->card + (handle - 1) * sizeof(struct tport_posted);
+}
+
+static inline uint64_t tport_kept_at(const struct tport_plan *p, uint32_t place)
+{
+	return tport_element_at(p, p->handles + 1) +
+	       place * sizeof(struct tport_kept);
 }
 
 static inline uint64_t tport_number_at(
-	uint64_t card, uint64_t counts, uint32_t node)
+	const struct tport_plan *p, uint32_t rank)
 {
-	return tport_early_at(card, counts, (uint32_t)(counts >> 32)) +
-	       node * sizeof(uint16_t);
+	return tport_kept_at(p, p->slots + p->n_cells + TPORT_RECORDS) +
+	       rank * sizeof(uint16_t);
 }
 
-/* The matching thread's code. */
+/* The matching thread's code; its first register is the plan's address. */
 void tport_match(const uint64_t reg[ELAN_REGISTERS]);
 
 #endif

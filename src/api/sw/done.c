@@ -239,6 +239,7 @@ static void take_all(struct swv_interface *in)
 
 sim_time swv_progress(struct swv_device *dev)
 {
+	dev->looked_at = program_now();
 	for (struct swv_interface *in = dev->interfaces; in; in = in->next) {
 		swv_user_poll(&in->user);
 		take_all(in);
@@ -360,7 +361,7 @@ static struct poll_loop again(void *arg, uint64_t draw)
 
 static const struct poll_through through = { news, again };
 
-/* Sleeps until something has come, or until a time. */
+/* Sleeps until something has come, or until a time; the word has not. */
 static void sleep_until(struct awaited *x, sim_time t)
 {
 	struct poll_loop loop = nic_poll_loop(swv_nic(),
@@ -369,6 +370,7 @@ static void sleep_until(struct awaited *x, sim_time t)
 
 	/* for a word, or events of others, and not for its own messages */
 	x->peeked = 0;
+	loop.is_checked = x->dev->looked_at == program_now();
 	if (t == SIM_NEVER && x->value && !x->dev->interfaces->next)
 		program_poll_through(has_any, x, loop, &through);
 	else if (t == SIM_NEVER)

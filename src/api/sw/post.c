@@ -11,22 +11,26 @@ enum {
 
 int swv_post(struct swv_device *dev, uint32_t work, sim_time begun)
 {
-	struct swv_work x = *(struct swv_work *)slots_at(&dev->works, work);
-	struct swv_user *u = &x.in->user;
+	const struct swv_work *x = slots_at(&dev->works, work);
+	struct swhni_descriptor d = x->d;
+	uint8_t data[SWHNI_SHORT];
 	int code = 0;
 
-	x.d.id = work;
-	x.d.flags |= SWHNI_TELL;
+	d.id = work;
+	d.flags |= SWHNI_TELL;
 	/* messages into queues have numbers instead */
-	if (!x.has_number && x.d.type != SWHNI_DATAGRAM &&
-		!(x.flags & WEFT_SW_BARE))
-		x.d.flags |= SWHNI_KEEP;
-	if (x.is_fsm)
-		code = swv_user_fsm(u, &x.d, x.data, begun);
-	else
-		swv_user_post(u, &x.d, begun);
+	if (!x->has_number && d.type != SWHNI_DATAGRAM &&
+		!(x->flags & WEFT_SW_BARE))
+		d.flags |= SWHNI_KEEP;
+	if (x->is_fsm) { /* others may post meanwhile */
+		memcpy(data, x->data,
+			d.bytes < sizeof(data) ? d.bytes : sizeof(data));
+		code = swv_user_fsm(&x->in->user, &d, data, begun);
+	} else {
+		swv_user_post(&x->in->user, &d, begun);
+	}
 	/* by which its completion is known */
-	((struct swv_work *)slots_at(&dev->works, work))->d.id = x.d.id;
+	((struct swv_work *)slots_at(&dev->works, work))->d.id = d.id;
 	return code;
 }
 

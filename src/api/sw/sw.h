@@ -60,6 +60,7 @@ struct swv_device {
 	struct swv_cq *cqs;
 	bool is_up[WEFT_SW_PORTS], has_news[WEFT_SW_PORTS]; /* of ports */
 	uint64_t resent, probed, doubles;
+	sim_time looked_at; /* all that had come by then is taken */
 };
 
 struct swv_key {

@@ -299,13 +299,12 @@ struct poll_loop swv_user_loop(const struct swv_user *u)
 bool swv_user_wait(struct swv_user *u, sim_time deadline)
 {
 	PROGRAM_CALL("waiting for its interface", 0, 0);
+	struct poll_loop loop;
 	uint64_t seen;
 
 	if (swv_user_has_done(u) || swv_user_has_message(u))
 		return true;
-	if (deadline != SIM_NEVER)
-		return program_poll_before(
-			has_any, u, swv_user_loop(u), deadline, &seen);
-	program_poll_until(has_any, u, swv_user_loop(u), &seen);
-	return true;
+	loop = swv_user_loop(u);
+	loop.is_checked = true;
+	return program_poll_before(has_any, u, loop, deadline, &seen);
 }

@@ -80,6 +80,10 @@ static int check_means(const struct bench *b, struct err *e)
 			"by: %s needs receives and is for pingpong and stream "
 			"only",
 			m->name);
+	if (m->is_tagged && m->most && b->bytes > m->most)
+		return err_set(e,
+			"bytes: %lld is more than %s sends (want at most %u)",
+			(long long)b->bytes, m->name, m->most);
 	return 0;
 }
 
@@ -336,6 +340,13 @@ void bench_start_all(struct bench *b, const struct bench_program *program)
 			i % procs * threads + (uint32_t)b->cpu, program);
 		b->ends[i].rank = i;
 	}
+}
+
+void bench_count(struct bench_end *x)
+{
+	x->start = program_now();
+	if (x->bench->warm && x->bench->looks->warmed)
+		x->bench->looks->warmed(x);
 }
 
 bool bench_report(const struct bench *b, struct load_result *r)

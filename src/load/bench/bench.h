@@ -65,6 +65,7 @@ struct bench {
 	struct programs programs;
 	/* keys that several experiments have */
 	int64_t via, from, to, bytes, rounds, cpu;
+	int64_t warm; /* rounds before those that count */
 	int64_t procs; /* of each node, by messages; 0: one */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
@@ -253,6 +254,9 @@ struct bench_looks {
 	uint64_t (*n_seen)(const struct bench *b);
 	/* The part of a latency that is software. */
 	sim_time (*software)(const struct bench *b);
+	/* A program has done its warm rounds, which report() leaves out; from
+	 * the program. */
+	void (*warmed)(struct bench_end *x);
 	/* Its own figures of transfers between nodes from and to, and of their
 	 * rate. */
 	void (*report)(const struct bench *b, struct load_result *r);
@@ -317,6 +321,8 @@ struct bench_tagged {
 	bool (*await)(struct bench_end *x);
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t from,
 		uint64_t bytes);
+	/* Waits until the bytes of all that were sent may change. */
+	bool (*finish)(struct bench_end *x);
 };
 
 struct bench_rogue {
@@ -492,6 +498,13 @@ void bench_start_all(struct bench *b, const struct bench_program *program);
 /* In report(): the layer, and programs_report(); false if there is nothing else
  * to report. */
 bool bench_report(const struct bench *b, struct load_result *r);
+/* All rounds of a program, warm ones included. */
+static inline uint64_t bench_rounds(const struct bench *b)
+{
+	return (uint64_t)(b->warm + b->rounds);
+}
+/* A program's rounds count from now on. */
+void bench_count(struct bench_end *x);
 /* From the first program's start to the last one's end. */
 sim_time bench_time(const struct bench *b);
 /* The same of n programs that have ended, from one on. */

@@ -45,6 +45,7 @@ static const struct param params[] = {
 		"headers alone, by Blue Gene/Q's hardware"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
+	KEY_WARM(AT(bench.warm)),
 	KEY(PARAM_COUNT, "root", AT(root), "0", 0, TOPO_MAX_ROUTERS, "rotate",
 		"node, or rank if nodes have several processes, that "
 		"broadcasts or receives the sum; rotate: each in turn, a round "
@@ -265,13 +266,22 @@ static int perform(struct bench_end *x, struct weft_msg *m, int64_t round)
 	}
 }
 
-void collective_count(struct member *m)
+void collective_count(const struct bench_end *x, int64_t round)
 {
+	struct member *m = x->data;
+
 	m->left = program_now();
+	if (round < x->bench->warm)
+		return;
 	m->all_came += m->came;
 	m->all_left += m->left;
 	m->all_stored += m->stored;
 	m->all_done += m->done;
+}
+
+static int64_t all_rounds(const struct collective *c)
+{
+	return c->bench.warm + c->bench.rounds;
 }
 
 static void pass(const struct collective *c, struct member *m)
@@ -296,11 +306,11 @@ static void run_barriers(struct bench_end *x)
 	if (!c->barrier->open(x->programs, m->own))
 		return;
 	pass(c, m);
-	x->start = PROGRAMS_START;
-	for (int64_t round = 0; round < c->bench.rounds; round++) {
+	x->start = PROGRAMS_START + c->bench.warm * COLLECTIVE_PERIOD;
+	for (int64_t round = 0; round < all_rounds(c); round++) {
 		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
 		pass(c, m);
-		collective_count(m);
+		collective_count(x, round);
 	}
 	x->end = program_now();
 }
@@ -325,9 +335,11 @@ static void run_messages(struct bench_end *x)
 	if (!bench_open(x) ||
 		(c->cast && !c->cast->open(&c->bench.programs, m->own)))
 		return;
-	weft_msg_barrier(msg);
-	x->start = program_now();
-	for (int64_t round = 0; round < c->bench.rounds; round++) {
+	for (int64_t round = 0; round < all_rounds(c); round++) {
+		if (!round || round == c->bench.warm) {
+			weft_msg_barrier(msg);
+			bench_count(x);
+		}
 		if (c->op != OP_BROADCAST || is_root(x, round))
 			collective_fill(x, BENCH_SOURCE, round, m->index);
 		if (c->cast)
@@ -340,7 +352,7 @@ static void run_messages(struct bench_end *x)
 		if (code == EIO ||
 			!programs_did(&c->bench.programs, "collective", code))
 			return;
-		collective_count(m);
+		collective_count(x, round);
 		if (!collective_is_right(x,
 			    c->op == OP_BROADCAST ? BENCH_SOURCE : BENCH_TARGET,
 			    round))
@@ -537,14 +549,31 @@ static struct latest find_latest(const struct collective *c)
 	return x;
 }
 
+/* The time of all rounds that count; after others, which no barrier separates
+ * from them, from the time at which those are over everywhere. */
+static sim_time rounds_took(const struct collective *c)
+{
+	const struct bench *b = &c->bench;
+	sim_time start = 0, end = 0;
+
+	if (!b->warm || b->needs.is_msg)
+		return bench_time(b);
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
+		const struct bench_end *x = &b->ends[i];
+
+		start = x->end && x->start > start ? x->start : start;
+		end = x->end > end ? x->end : end;
+	}
+	return end - start;
+}
+
 /* Of messages: all rounds or, where the rounds of a broadcast are apart, from
  * the root's call until the node for which it takes longest has the bytes. */
 static sim_time time_taken(const struct collective *c)
 {
 	const struct member *root = c->bench.ends[collective_root(c, 0)].data;
 
-	return c->apart ? find_latest(c).left - root->all_came
-			: bench_time(&c->bench);
+	return c->apart ? find_latest(c).left - root->all_came : rounds_took(c);
 }
 
 /* Of barriers by the network: from when the last node enters until the last

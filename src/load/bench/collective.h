@@ -57,8 +57,9 @@ bool collective_is_from(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index);
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round);
 
-/* A round that a member came to is over: adds its times to the sums. */
-void collective_count(struct member *m);
+/* A round that a member came to is over: adds its times to the sums, unless it
+ * is a warm one. */
+void collective_count(const struct bench_end *x, int64_t round);
 
 /* Who broadcasts in a round, or gets the sum: a rank. */
 uint32_t collective_root(const struct collective *c, int64_t round);

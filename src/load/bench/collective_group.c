@@ -86,7 +86,7 @@ static bool take_part(struct bench_end *x, int64_t round)
 	m->came = program_now();
 	if (!c->group->run(x, &w))
 		return false;
-	collective_count(m);
+	collective_count(x, round);
 	return collective_is_right(x, BENCH_TARGET, round);
 }
 
@@ -97,9 +97,12 @@ void collective_group_run(struct bench_end *x)
 	if (!bench_open(x) || !c->group->open(x, &c->groups))
 		return;
 	bench_ready(x);
-	x->start = program_now();
-	for (int64_t round = 0; round < c->bench.rounds; round++)
+	for (int64_t round = 0; round < c->bench.warm; round++)
 		if (!take_part(x, round))
+			return;
+	bench_count(x);
+	for (int64_t round = 0; round < c->bench.rounds; round++)
+		if (!take_part(x, c->bench.warm + round))
 			return;
 	x->end = program_now();
 }

@@ -273,7 +273,7 @@ static bool take_part(struct turn *t)
 		follow(t, root);
 	else if (!lead(t, root))
 		return false;
-	collective_count(m);
+	collective_count(x, t->round);
 	bench_write(x, BENCH_SOURCE, t->sum, t->mpi->bytes);
 	return collective_is_right(x, BENCH_SOURCE, t->round);
 }
@@ -281,6 +281,7 @@ static bool take_part(struct turn *t)
 void collective_mpi_run(struct bench_end *x)
 {
 	struct collective *c = of(x);
+	int64_t all = c->bench.warm + c->bench.rounds;
 	struct turn t = {
 		.mpi = c->mpi,
 		.end = x,
@@ -292,10 +293,12 @@ void collective_mpi_run(struct bench_end *x)
 	if (is_leader(x) && !bench_open(x))
 		return;
 	program_wait(PROGRAMS_START);
-	x->start = program_now();
-	while (t.round < c->bench.rounds && take_part(&t))
+	while (t.round < c->bench.warm && take_part(&t))
 		t.round++;
-	x->end = t.round == c->bench.rounds ? program_now() : 0;
+	bench_count(x);
+	while (t.round < all && take_part(&t))
+		t.round++;
+	x->end = t.round == all ? program_now() : 0;
 }
 
 /* --- the course of a run --- */

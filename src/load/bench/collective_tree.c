@@ -305,16 +305,18 @@ static bool take_part(struct bench_end *x, int64_t round)
 		return false;
 	if (!receives)
 		m->done = program_now();
-	collective_count(m);
+	collective_count(x, round);
 	return check_all(x, round);
 }
 
 void collective_tree_run(struct bench_end *x)
 {
+	int64_t warm = x->bench->warm, all = warm + x->bench->rounds;
+
 	if (!open_trees(x))
 		return;
-	x->start = PROGRAMS_START;
-	for (int64_t round = 0; round < x->bench->rounds; round++)
+	x->start = PROGRAMS_START + warm * period(of(x));
+	for (int64_t round = 0; round < all; round++)
 		if (!take_part(x, round))
 			return;
 	x->end = program_now();

@@ -42,6 +42,7 @@ static const struct param params[] = {
 		"length of a get"),
 	KEY_COUNT("rounds", AT(bench.rounds), "400", 1, 1000000,
 		"total number of gets"),
+	KEY_WARM(AT(bench.warm)),
 	KEY_COUNT("batch", AT(batch), "1", 1, MOST_BATCH,
 		"number of gets in flight at a time"),
 	KEY_COUNT("queues", AT(queues), "1", 1, MOST_QUEUES,
@@ -139,17 +140,27 @@ static bool prepare(struct bench_end *x)
 	       x->node == (site_id)x->bench->from;
 }
 
-static bool ask_all(struct bench_end *x)
+/* Gets from k on, up to end. */
+static bool ask_some(struct bench_end *x, uint64_t k, uint64_t end)
 {
-	uint64_t k, n, rounds = (uint64_t)x->bench->rounds;
-	uint64_t batch = (uint64_t)of(x)->batch;
+	uint64_t n, batch = (uint64_t)of(x)->batch;
 
-	for (k = 0; k < rounds; k += n) {
-		n = rounds - k < batch ? rounds - k : batch;
+	for (; k < end; k += n) {
+		n = end - k < batch ? end - k : batch;
 		if (!ask(x, k, n))
 			return false;
 	}
 	return true;
+}
+
+static bool ask_all(struct bench_end *x)
+{
+	uint64_t warm = (uint64_t)x->bench->warm;
+
+	if (!ask_some(x, 0, warm))
+		return false;
+	bench_count(x);
+	return ask_some(x, warm, bench_rounds(x->bench));
 }
 
 static const struct bench_program program = {

@@ -51,6 +51,7 @@ static const struct param params[] = {
 		"payload of a message, or of the packet with via=net"),
 	KEY_COUNT("rounds", AT(bench.rounds), "1000", 1, 1000000000,
 		"number of round trips"),
+	KEY_WARM(AT(bench.warm)),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
 		"layer; net: a packet, timed from its injection to the arrival "
 		"of its tail; nic: a transfer by the network interface, timed "
@@ -290,11 +291,12 @@ static bool prepare(struct bench_end *x)
 	return x->begins || post(x, bytes);
 }
 
-/* All rounds of one size by one of the means, from message k on. */
-static bool play_rounds(struct bench_end *x, uint64_t k, uint32_t means)
+/* Rounds of one size by one of the means, from message k on. */
+static bool play_rounds(
+	struct bench_end *x, uint64_t k, int64_t rounds, uint32_t means)
 {
 	const struct pingpong *g = (struct pingpong *)x->bench;
-	uint64_t end = k + (uint64_t)g->bench.rounds;
+	uint64_t end = k + (uint64_t)rounds;
 
 	for (; k < end; k++)
 		if (!rally(x, g->first + 2 * k, size_at(g, k),
@@ -312,14 +314,17 @@ static sim_time *took(const struct bench_end *x, uint32_t size, uint32_t m)
 static bool play(struct bench_end *x)
 {
 	struct pingpong *g = (struct pingpong *)x->bench;
-	uint64_t k = 0;
+	int64_t rounds = g->bench.rounds;
+	uint64_t k = (uint64_t)g->bench.warm;
 
+	if (!play_rounds(x, 0, g->bench.warm, g->means[0]))
+		return false;
 	for (uint32_t i = 0; i < g->n_sizes; i++)
 		for (uint32_t m = 0; m < g->n_means; m++) {
-			x->start = program_now();
-			if (!play_rounds(x, k, g->means[m]))
+			bench_count(x);
+			if (!play_rounds(x, k, rounds, g->means[m]))
 				return false;
-			k += (uint64_t)g->bench.rounds;
+			k += (uint64_t)rounds;
 			*took(x, i, m) = x->end - x->start;
 		}
 	return true;
@@ -354,7 +359,7 @@ static int pair_init(struct load *l, struct err *e)
 		.has_receives = true,
 	};
 
-	b->programs.expected = 2 * (uint64_t)b->rounds;
+	b->programs.expected = 2 * bench_rounds(b);
 	if (bench_init(b, &n, e))
 		return -1;
 	if (!b->bytes && !(b->driver->is & BENCH_HAS_MESSAGES) &&
@@ -362,6 +367,9 @@ static int pair_init(struct load *l, struct err *e)
 		return err_set(e,
 			"bytes: 0 is out of range, because the receiver could "
 			"not see the put arrive (want at least 1)");
+	if (b->warm && b->driver->means[b->means].drawn)
+		return err_set(e, "warm: a calculated curve has no rounds "
+				  "that differ");
 	/* nobody has to set anything before the first message comes */
 	b->needs.is_early =
 		b->driver->is & BENCH_HAS_MESSAGES || b->driver->wait_word;

@@ -30,6 +30,7 @@ enum {
 	GUARD_BYTE = 0xa5,
 	MOST_OFFSET = 4095,
 	BLOCK = 4096, /* bytes that programs handle at a time */
+	NOTICE = 8, /* bytes */
 };
 
 enum { STREAM, FAN };
@@ -39,6 +40,7 @@ enum { WAY_OUT, WAY_IN };
 struct side {
 	uint64_t stored;
 	sim_time stored_at;
+	bool sends; /* messages */
 };
 
 /* In bytes: from one lane's places to the next one's, from one sender's, and
@@ -69,6 +71,7 @@ static const struct param params[] = {
 		"not checked"),
 	KEY_COUNT("rounds", AT(bench.rounds), "16", 1, 1000000,
 		"number of messages from each sending node"),
+	KEY_WARM(AT(bench.warm)),
 	KEY(PARAM_COUNT, "places", AT(places), "all", 1, 1000000, "all",
 		"number of target buffers that messages are written to in "
 		"turn; all: one for each message"),
@@ -138,11 +141,16 @@ static site_id partner(const struct bench_end *x, uint32_t i)
 	return is_middle(x) ? s->neighbour[(i + x->lane) % s->n] : x->peer;
 }
 
+static bool sends(const struct bench_end *x)
+{
+	return ((const struct side *)x->data)->sends;
+}
+
 static bool receives(const struct bench_end *x)
 {
 	if (bench_drops(x->bench))
 		return false;
-	return x->is_sink || of(x)->both || x->peer == x->node;
+	return !sends(x) || of(x)->both || x->peer == x->node;
 }
 
 /* Its number as a sender, if there are several. */
@@ -239,57 +247,79 @@ static bool check_places(struct bench_end *x, uint32_t sender)
 
 /* --- the program --- */
 
-/* The receive of the k-th message. */
-static bool post(struct bench_end *x, uint64_t k)
+/* The receives of messages [k, end). */
+static bool post(struct bench_end *x, uint64_t k, uint64_t end)
 {
 	const struct stream *s = of(x);
 
-	return k >= (uint64_t)s->bench.rounds ||
-	       bench_tagged(x)->post(x, x->peer,
-		       target_of(x, 0, k % s->n_places),
-		       (uint64_t)s->bench.bytes);
-}
-
-static bool post_first(struct bench_end *x)
-{
-	for (uint64_t k = 0; k < bench_tagged(x)->most; k++)
-		if (!post(x, k))
+	for (; k < end; k++)
+		if (!bench_tagged(x)->post(x, x->peer,
+			    target_of(x, 0, k % s->n_places),
+			    (uint64_t)s->bench.bytes))
 			return false;
 	return true;
+}
+
+/* As many of them as may be posted at a time. */
+static bool post_first(struct bench_end *x, uint64_t k, uint64_t end)
+{
+	uint64_t most = k + bench_tagged(x)->most;
+
+	return post(x, k, most < end ? most : end);
 }
 
 /* All that were posted, and the rest as it goes. */
-static bool receive_all(struct bench_end *x)
+static bool receive_all(struct bench_end *x, uint64_t k, uint64_t end)
 {
-	uint64_t k, most = bench_tagged(x)->most;
+	uint64_t next;
 
-	for (k = 0; k < (uint64_t)of(x)->bench.rounds; k++)
-		if (!bench_tagged(x)->await(x) || !post(x, k + most))
+	for (; k < end; k++) {
+		next = k + bench_tagged(x)->most;
+		if (!bench_tagged(x)->await(x) ||
+			!post(x, next, next < end ? next + 1 : next))
 			return false;
+	}
 	return true;
+}
+
+/* Bytes of the word that warm rounds are over. */
+static uint64_t notice(const struct bench_end *x)
+{
+	uint64_t bytes = (uint64_t)x->bench->bytes;
+
+	return bytes < NOTICE ? bytes : NOTICE;
+}
+
+/* Of a phase before which all must be ready. */
+static uint64_t first_rounds(const struct stream *s)
+{
+	return (uint64_t)(s->bench.warm ? s->bench.warm : s->bench.rounds);
 }
 
 static bool prepare(struct bench_end *x)
 {
 	const struct stream *s = of(x);
-	uint64_t n = n_partners(x) * (uint64_t)s->bench.rounds, i;
+	uint64_t n = n_partners(x) * first_rounds(s), i;
 	uint64_t bytes = (uint64_t)s->bench.bytes;
 
-	for (i = 0; !x->is_sink && i < s->n_places; i++)
+	for (i = 0; sends(x) && i < s->n_places; i++)
 		bench_make(x, number_of(x, sender_of(x), i), source_of(x, i),
 			bytes);
 	if (receives(x))
 		fill_guards(x);
 	if (bench_tagged(x))
-		return !receives(x) || post_first(x);
+		return !receives(x) || post_first(x, 0, first_rounds(s));
 	if (receives(x))
 		x->driver->expect(x, x->lane, n * bytes);
-	if (!x->is_sink)
+	if (sends(x) && s->bench.warm && !bench_drops(x->bench))
+		x->driver->expect(x, lanes(s) + x->lane, notice(x));
+	if (sends(x))
 		bench_track_puts(x, x->bench->means, n, bytes);
 	return true;
 }
 
-static void send_all(struct bench_end *x)
+/* Rounds [k, end). */
+static void send_some(struct bench_end *x, uint64_t k, uint64_t end)
 {
 	const struct stream *s = of(x);
 	struct bench_transfer p =
@@ -298,7 +328,7 @@ static void send_all(struct bench_end *x)
 
 	p.is_tracked = true;
 	p.counter = x->lane;
-	for (uint64_t k = 0; k < (uint64_t)s->bench.rounds; k++) {
+	for (; k < end; k++) {
 		p.from = source_of(x, k % n);
 		p.to = target_of(x, sender_of(x), k % n);
 		for (uint32_t i = 0; i < n_partners(x); i++) {
@@ -312,22 +342,84 @@ static void send_all(struct bench_end *x)
 	}
 }
 
+/* Receivers are ready for what counts, and say so: by messages, ... */
+static bool warm_tagged(struct bench_end *x, uint64_t warm, uint64_t end)
+{
+	const struct bench_tagged *t = bench_tagged(x);
+
+	if (receives(x) && !receive_all(x, 0, warm))
+		return false;
+	if (sends(x) && !t->post(x, x->peer, target_of(x, 0, 0), 0))
+		return false;
+	if (receives(x) && (!post_first(x, warm, end) ||
+				   !t->send(x, x->peer, source_of(x, 0), 0)))
+		return false;
+	return !sends(x) || t->await(x);
+}
+
+/* ... or by a put of bytes that are there already. */
+static bool warm_counted(struct bench_end *x, uint64_t n, uint64_t bytes)
+{
+	struct bench_transfer p = bench_transfer(x, x->peer, notice(x));
+
+	p.from = source_of(x, 0);
+	p.to = target_of(x, 0, 0);
+	p.counter = lanes(of(x)) + x->lane;
+	if (receives(x)) {
+		if (!x->driver->await(x, x->lane))
+			return false;
+		x->driver->expect(x, x->lane, n * bytes);
+		x->driver->put(x, &p);
+	}
+	if (!sends(x))
+		return true;
+	if (!bench_drops(x->bench) && !x->driver->await(x, p.counter))
+		return false;
+	if (!x->driver->flush(x))
+		return false;
+	bench_track_puts(x, x->bench->means, n, bytes);
+	return true;
+}
+
+/* The rounds that do not count: the next ones begin when these are there. */
+static bool warm_up(struct bench_end *x)
+{
+	const struct bench *b = x->bench;
+	uint64_t warm = (uint64_t)b->warm;
+
+	if (sends(x))
+		send_some(x, 0, warm);
+	if (!(bench_tagged(x) ? warm_tagged(x, warm, bench_rounds(b))
+			      : warm_counted(x, (uint64_t)b->rounds,
+					(uint64_t)b->bytes)))
+		return false;
+	bench_count(x);
+	if (!sends(x))
+		x->start = SIM_NEVER;
+	return true;
+}
+
 static bool transfer(struct bench_end *x)
 {
 	uint64_t (*stored)(const struct bench_end *x, sim_time *at) =
 		x->bench->looks->stored;
+	uint64_t warm = (uint64_t)x->bench->warm;
+	uint64_t all = bench_rounds(x->bench);
 	struct side *i = x->data;
 
-	if (!x->is_sink) {
+	if (warm && !warm_up(x))
+		return false;
+	if (sends(x)) {
 		i->stored = stored ? stored(x, &i->stored_at) : 0;
-		send_all(x);
+		send_some(x, warm, all);
 		if (stored)
 			i->stored = stored(x, &i->stored_at) - i->stored;
 	}
-	if (bench_drops(x->bench) && !x->is_sink)
+	if (bench_drops(x->bench) && sends(x))
 		x->driver->flush(x);
 	if (bench_tagged(x))
-		return !receives(x) || receive_all(x);
+		return (!receives(x) || receive_all(x, warm, all)) &&
+		       (!sends(x) || bench_tagged(x)->finish(x));
 	return !receives(x) || x->driver->await(x, x->lane);
 }
 
@@ -337,7 +429,7 @@ static void check(struct bench_end *x)
 
 	for (i = 0; i < n && check_places(x, sender_to(x, i)); i++)
 		;
-	if (!x->is_sink && !bench_tagged(x) && !x->driver->flush(x))
+	if (sends(x) && !bench_tagged(x) && !x->driver->flush(x))
 		programs_fail(x->programs, "not all messages were sent");
 }
 
@@ -361,15 +453,33 @@ static int set_places(struct stream *s, struct err *e)
 	s->target.slot = (uint64_t)s->target_offset + bytes + 2 * GUARD;
 	s->target.slot = (s->target.slot + GUARD - 1) / GUARD * GUARD;
 	s->guard = GUARD;
-	s->n_places = (uint64_t)(s->places < 0 || s->places > s->bench.rounds
-					 ? s->bench.rounds
-					 : s->places);
+	s->n_places = bench_rounds(&s->bench);
+	if (s->places >= 0 && (uint64_t)s->places < s->n_places)
+		s->n_places = (uint64_t)s->places;
 	if (s->n_places * s->target.slot > part)
 		return err_set(e,
 			"places: %" PRIu64 " messages of %" PRIu64
 			" bytes for each process need more than the 1 GiB "
 			"available; want fewer places",
 			s->n_places, bytes);
+	return 0;
+}
+
+/* The end of warm rounds is seen by counters, two of each process. */
+static int check_warm(const struct stream *s, struct err *e)
+{
+	const struct bench *b = &s->bench;
+
+	if (b->driver->means[b->means].is_tagged)
+		return 0;
+	if (!b->bytes)
+		return err_set(e, "warm: the arrival of messages of 0 bytes is "
+				  "not seen (want more bytes)");
+	if (b->from == b->to)
+		return err_set(e, "warm: needs two nodes");
+	if (2 * s->procs > b->driver->most.counters)
+		return err_set(e, "warm: needs two counters for each process "
+				  "(want fewer procs)");
 	return 0;
 }
 
@@ -396,7 +506,7 @@ static int stream_init(struct load *l, struct err *e)
 		return -1;
 	if (b->from == b->to && !(b->driver->is & BENCH_HAS_SELF))
 		return err_set(e, "from and to are the same node");
-	return 0;
+	return b->warm ? check_warm(s, e) : 0;
 }
 
 static void stream_start(struct load *l)
@@ -404,8 +514,12 @@ static void stream_start(struct load *l)
 	struct bench *b = (struct bench *)l;
 
 	bench_start_pair(b, &program, &program);
-	for (uint32_t i = 0; i < b->needs.n_programs; i++)
-		b->ends[i].is_sink = !b->ends[i].begins && !of(b->ends)->both;
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
+		struct side *side = b->ends[i].data;
+
+		side->sends = b->ends[i].begins || of(b->ends)->both;
+		b->ends[i].is_sink = !side->sends && !b->warm;
+	}
 }
 
 /* How long a process took in a direction, until its peer has all. */
@@ -576,6 +690,7 @@ static void fan_start(struct load *l)
 		x->lane = i % lanes(s);
 		x->peer = place ? (uint32_t)s->node : s->neighbour[0];
 		x->is_sink = !place == (s->way == WAY_IN);
+		((struct side *)x->data)->sends = !x->is_sink;
 		bench_run(b, i,
 			place ? s->neighbour[place - 1] : (site_id)s->node,
 			x->lane, &program);

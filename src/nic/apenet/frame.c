@@ -262,7 +262,7 @@ void ape_frame_on_arrival(
 /* --- the network's client --- */
 
 void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits)
+	packet_id id, const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -273,8 +273,8 @@ void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	(void)w;
 	ape_frame_make(l, p->bytes);
 	n = ape_frame_plain(p, l, plain);
-	flips_note(&l->flips, net->link.code, p->head,
-		ape_frame_write(plain, n, frame), bit, bits);
+	flips_note(&l->flips, flip->code, p->head,
+		ape_frame_write(plain, n, frame), flip->bit, flip->bits);
 }
 
 bool ape_frame_is_dropped(
@@ -300,7 +300,8 @@ bool ape_frame_is_found(struct net_client *me, struct sim_worker *w,
 	uint8_t plain[APE_PLAIN];
 
 	for (uint32_t i = 0; i < n_bits; i++)
-		ape_frame_on_hurt(me, w, id, bit[i], bits);
+		ape_frame_on_hurt(me, w, id,
+			&(struct net_flip){ bit[i], bits, net->link.code });
 	if (ape_frame_judge(p, l, plain) == APE_ESCAPED)
 		return false;
 	l->flips = before;

@@ -62,7 +62,7 @@ void ape_frame_on_arrival(
 
 /* The network's client. */
 void ape_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits);
+	packet_id id, const struct net_flip *flip);
 bool ape_frame_is_dropped(
 	struct net_client *me, struct sim_worker *w, packet_id id);
 bool ape_frame_is_found(struct net_client *me, struct sim_worker *w,

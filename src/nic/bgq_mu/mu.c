@@ -230,21 +230,20 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
  * checks at the destination are kept in place; a damaged network header passes
  * no check. */
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+	const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	struct mu_buffer *b = mu_buffer_of(&net->packets[id]);
-	uint32_t byte = bit / 8, flip = 0x80u >> bit % 8;
+	uint32_t bit = flip->bit, byte = bit / 8, other = 0x80u >> bit % 8;
 
 	(void)w;
-	(void)bits;
 	b->place ^= checks_end(net->link.checks, bit);
 	if (byte < MU_NETWORK_BYTES)
 		b->place |= UINT64_C(1) << 32;
 	else if (byte < MU_HEADER_BYTES)
-		b->header.byte[byte] ^= (uint8_t)flip;
+		b->header.byte[byte] ^= (uint8_t)other;
 	else if (byte - MU_HEADER_BYTES < net->packets[id].bytes)
-		b->payload[byte - MU_HEADER_BYTES] ^= (uint8_t)flip;
+		b->payload[byte - MU_HEADER_BYTES] ^= (uint8_t)other;
 }
 
 _Static_assert(ENGINE_CLIENT % MU_NET_FIFOS == 0 && MU_NET_FIFOS == 16,

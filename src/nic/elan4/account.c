@@ -173,13 +173,12 @@ void elan_account_end(const struct nic_at *a, uint32_t note)
 	packet_id id = packet_take(pool, a->w->id);
 
 	book_resume(book_of(a), a->w->id, id, &x->held);
-	book_at_one(book_of(a), id, a->s, "slot", x->place);
+	book_at_one(book_of(a), id, a->s, "match, slot", x->place);
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, x->shown);
 	nic_charge(a, id, CAUSE_ENGINE, x->parked);
 	nic_charge(a, id, CAUSE_RECEIVER, x->parked ? x->taken : 0);
-	book_at_one(book_of(a), id, a->s, "match, elements", x->looked);
 	nic_charge(a, id, CAUSE_ENGINE, x->asked ? x->asked : a->t);
-	book_at_part(book_of(a), id, a->s, "copy");
+	book_at_one(book_of(a), id, a->s, "copy, elements", x->looked);
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	nic_account_end(a, id, true);
 	packet_give(pool, a->w->id, id);

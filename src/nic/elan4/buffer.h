@@ -14,8 +14,9 @@ struct elan_piece {
 	/* target of a get's answer; a test's value; of a message: all its bytes
 	 * << 32 | the place of these */
 	uint64_t back;
-	/* of a test: operation, none; of a message: queue, number | kind << 16;
-	 * of a get: event, its place among those of its packet */
+	/* of a test: operation, none; of a message: queue | sender's rank <<
+	 * 12, number | kind << 16; of a get: event, its place among those of
+	 * its packet */
 	uint32_t event, count;
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
@@ -137,6 +138,17 @@ static inline bool elan_reads(const struct elan_piece *p)
 static inline bool elan_is_message(const struct elan_buffer *b)
 {
 	return b->n_pieces && b->piece[0].what == ELAN_ENQUEUE;
+}
+
+/* The number of a message's queue, and its sender's rank. */
+static inline uint32_t elan_input_of(const struct elan_piece *p)
+{
+	return p->event & (ELAN_INPUTS - 1);
+}
+
+static inline uint32_t elan_sender_of(const struct elan_piece *p)
+{
+	return p->event / ELAN_INPUTS;
 }
 
 /* Whether a transaction carries data. */

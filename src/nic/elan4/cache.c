@@ -284,11 +284,31 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
 	return pass(a, &(struct access){ .unit = unit }, at, bytes, port, n, t);
 }
 
+/* A part of one line, by the port that is free first. */
+static sim_time read_line(
+	const struct nic_at *a, const struct access *p, sim_time t)
+{
+	struct elan_cache *c = cache_of(a);
+	sim_time *port = &c->read[c->read[1] < c->read[0]];
+
+	t = later(*port, look_up(a, p, t));
+	*port = t + (p->bytes + 7) / 8 * how_of(a)->word;
+	return t;
+}
+
 sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
-	if (!how_of(a)->is_on)
+	const struct elan_cache_how *how = how_of(a);
+	uint64_t offset = at - ELAN_CARD_AT;
+	struct access p = { .unit = unit,
+		.line = (uint32_t)(offset / how->line),
+		.bytes = bytes };
+
+	if (!how->is_on)
 		return t;
+	if ((offset & (how->line - 1)) + bytes <= how->line)
+		return read_line(a, &p, t);
 	return elan_cache_stream(a, unit, at, bytes, ELAN_ANY_PORT, t) -
 	       hit_time(how_of(a), at, bytes);
 }

@@ -49,7 +49,7 @@ static void each_command(void *arg)
 	et_push(&q, &add, 1);
 	et_wait_event(2);
 	/* a thread */
-	elan_code_load(et_card(), 0, ET_CONTEXT, 8, each_thread);
+	et_load(ET_CONTEXT, 8, each_thread);
 	et_push(&q, thread, 7);
 	et_wait_word(ET_TARGET + 256, 99);
 	/* an event that is not armed, or none */

@@ -71,11 +71,13 @@ static const struct nic_counter card_counters[] = {
 	ACCESSES("dma", ELAN_BY_DMA),
 	ACCESSES("thread", ELAN_BY_THREAD),
 	ACCESSES("core", ELAN_BY_CORE),
+	ACCESSES("code", ELAN_BY_CODE),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
 	CARD("messages", messages, "messages"),
 	CARD("matched", noted[ELAN_MATCHED], "messages"),
 	CARD("early", noted[ELAN_EARLY], "messages"),
+	CARD("moved", noted[ELAN_MOVED], "messages"),
 	CARD("elements", noted[ELAN_ELEMENTS], "elements"),
 	CARD("corrected", corrected, "words"),
 	CARD("uncorrectable", uncorrectable, "words"),
@@ -326,8 +328,9 @@ static int elan_init(struct nic *nic, struct err *e)
 	elan_send_set_up(x);
 	if (find_fifos(x, e))
 		return -1;
-	x->least = link_ser(&net->link, 8);
-	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e))
+	x->least = link_ser_on(&net->link, ELAN_FIRST_WIRE, 8);
+	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e) ||
+		elan_code_set_up(&x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	x->reads = (struct side_reads_how){
@@ -370,7 +373,7 @@ const struct nic_ops elan4_ops = {
 	.title = "Elan4 interface",
 	.machine = "qsnet2-16",
 	.can = NIC_RESENDS | NIC_CASTS | NIC_THREADS,
-	.has = "checked-memories",
+	.has = "checked-memories coded-fibres",
 	.size = sizeof(struct elan),
 	.node_size = sizeof(struct elan_node),
 	PARAMS(elan_param_rows),

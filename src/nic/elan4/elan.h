@@ -5,7 +5,9 @@
  *	command.c   command processor: decodes, one queue's turn after the
  *	            other
  *	sten.c      STEN: makes short packets of a queue's words
- *	thread.c    thread processor: appends commands
+ *	thread.c    thread processor: whose turn it is; thread_calls.c,
+ *	            thread_read.c and thread_queue.c have what threads call
+ *	code.c      their code, and the instruction cache
  *	input.c     input processor: takes packets, acknowledges
  *	order.c     executes their transactions in order; writer.c writes
  *	            memory, ask.c tests words, answer.c answers gets
@@ -317,7 +319,11 @@ struct elan_process {
 	uint64_t at; /* of its table in card memory: struct elan_route */
 	uint32_t n; /* ranks */
 	uint32_t context;
+	uint32_t rank; /* its own */
 	struct elan_job job;
+	/* where entries of a page are, the last that was used */
+	uint32_t first;
+	struct elan_route *entry;
 };
 
 struct elan_processes {
@@ -503,7 +509,7 @@ struct elan_slot {
 	uint16_t number;
 	uint8_t state; /* an enum elan_slot_state */
 	bool is_out; /* a thread has asked for the bus */
-	uint32_t source, channel;
+	uint32_t source, channel; /* a rank, its command queue */
 	uint32_t note; /* for the book, or 0 */
 	sim_time asked; /* its command was in the sender's card */
 };
@@ -515,7 +521,7 @@ struct elan_iq {
 	uint32_t coming; /* messages that are not complete */
 	uint32_t context, event;
 	uint32_t wanted; /* threads that wait for it */
-	uint16_t id;
+	uint16_t id, place; /* among all */
 	uint16_t front, back, free; /* 1 + slot */
 	struct elan_slot slot[];
 };
@@ -533,7 +539,7 @@ struct elan_note {
 };
 
 struct elan_iqs {
-	struct elan_iq **queue; /* by number; NULL: not open */
+	struct elan_iq **queue; /* NULL: closed */
 	uint32_t n;
 	struct slots notes; /* struct elan_note */
 };
@@ -656,7 +662,8 @@ static inline sim_time elan_ser(
 {
 	const struct link_rules *l = &a->nic->net->link;
 
-	return l->ser[l->first[elan_format(l, heads)] + words];
+	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
+		      l->first[elan_format(l, heads)] + words];
 }
 
 /* When a packet leaves whose command or data is in the card now. */

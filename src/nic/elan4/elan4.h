@@ -10,6 +10,9 @@
 #include "nic/util/resend.h"
 #include "weft/elan4.h"
 
+/* The class of a node's own wire: the first of a tree. */
+enum { ELAN_FIRST_WIRE = 0 };
+
 enum elan_platform { ELAN_OPTERON, ELAN_XEON, ELAN_ITANIUM2, ELAN_PLATFORMS };
 
 /* Properties of a host (QSN-F84). */
@@ -20,6 +23,8 @@ struct elan_host {
 	int64_t pio_overhead, dma_overhead; /* of a burst, ps */
 	int64_t hop; /* from each further CPU to the bridge, ps */
 	int64_t relaxed; /* per cent of write buffers that drain in disorder */
+	int64_t mpi; /* of a tagged message: its sender's call, its receiver's
+		      */
 };
 
 /* Who accesses card memory. */
@@ -30,7 +35,8 @@ enum elan_unit {
 	ELAN_BY_INPUT,
 	ELAN_BY_DMA,
 	ELAN_BY_THREAD,
-	ELAN_BY_CORE, /* loads over the bus */
+	ELAN_BY_CORE, /* loads over the bus, and stores of code */
+	ELAN_BY_CODE, /* the thread processor's instructions */
 	ELAN_UNITS,
 };
 
@@ -55,6 +61,7 @@ struct elan_match_params {
 	int64_t element; /* more, of each element of a list but the first */
 	int64_t eager; /* bytes of a message that is sent at once */
 	int64_t slots; /* of a process, for messages */
+	int64_t spill; /* bytes of host memory for more messages */
 };
 
 struct elan_params {
@@ -79,6 +86,7 @@ struct elan_params {
 	int64_t thread_clock, thread_swap; /* ps */
 	int64_t threads; /* of a node */
 	int64_t thread_block; /* rate of block loads and stores */
+	int64_t thread_icache, thread_reads, thread_slice;
 	struct elan_match_params match;
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
@@ -185,17 +193,25 @@ struct elan_route {
  */
 int elan_process_open(struct nic *nic, site_id s, uint32_t context,
 	const struct elan_job *job);
-/* Changes an entry.  0, or EINVAL: the process has no such rank. */
+/* Changes an entry.  0, or EINVAL: the process has no such rank, or there is no
+ * such node, context or route. */
 int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
 	const struct elan_route *to);
 
 /* --- threads on the card --- */
 
-/* Loads or replaces code for threads of a context; NULL unloads it.  Started
- * threads go on.  0, or EINVAL.  Threads themselves call elan_thread_work() and
- * others of weft/elan.h, which the thread processor defines. */
+/*
+ * Loads or replaces code for threads of a context, which takes so many bytes of
+ * card memory, in whole words: *at is their address, for stores; NULL unloads
+ * it.  Code of 0 bytes takes no memory, and never misses.  Started threads go
+ * on.  0, or EINVAL, ENOMEM.  Threads themselves call elan_thread_work() and
+ * others of weft/elan.h, which the thread processor defines.
+ */
 int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
-	elan_code *run);
+	elan_code *run, uint32_t bytes, uint64_t *at);
+/* A core's store of 8 to 128 bytes of code, whole words; like elan_store(). */
+sim_time elan_code_store(struct nic *nic, struct sim_worker *w, site_id s,
+	sim_time t, uint64_t at, const uint64_t *words, uint32_t n);
 
 /* --- input queues --- */
 

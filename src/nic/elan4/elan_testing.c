@@ -335,8 +335,8 @@ uint64_t et_sum(const struct et *m, size_t field)
 
 void et_load(uint32_t context, uint32_t code, elan_code *run)
 {
-	assert_int_equal(
-		elan_code_load(et_card(), program_node(), context, code, run),
+	assert_int_equal(elan_code_load(et_card(), program_node(), context,
+				 code, run, 0, NULL),
 		0);
 }
 

@@ -236,7 +236,7 @@ enum elan_harm elan_frame_judge(
 /* --- the network's client --- */
 
 void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits)
+	packet_id id, const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -244,8 +244,8 @@ void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
 	uint8_t frame[ELAN_FRAME_MOST];
 
 	(void)w;
-	flips_note(&b->flips, net->link.code, p->head,
-		elan_frame_write(b, p->src, frame), bit, bits);
+	flips_note(&b->flips, flip->code, p->head,
+		elan_frame_write(b, p->src, frame), flip->bit, flip->bits);
 }
 
 void elan_frame_on_arrival(

@@ -43,7 +43,7 @@ enum elan_harm elan_frame_judge(
 
 /* The network's client. */
 void elan_frame_on_hurt(struct net_client *me, struct sim_worker *w,
-	packet_id id, uint32_t bit, uint32_t bits);
+	packet_id id, const struct net_flip *flip);
 /* A damaged packet arrives: sets its harm. */
 void elan_frame_on_arrival(
 	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);

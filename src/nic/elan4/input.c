@@ -24,7 +24,7 @@ static bool is_piece_allowed(const struct nic_at *a, const struct elan_piece *p)
 
 	switch (p->what) {
 	case ELAN_ENQUEUE:
-		return elan_iq_allows(a, p->context, p);
+		return elan_iq_allows(a, p);
 	case ELAN_SET:
 		return elan_event_may(n, p->context, p->event);
 	case ELAN_TEST:
@@ -90,7 +90,7 @@ static enum elan_kind find_room(const struct nic_at *a, const struct packet *p,
 		return ELAN_BUSY;
 	if (!elan_order_has_room(a, b))
 		return ELAN_NACKED;
-	return elan_iq_takes(a, p, b) ? ELAN_ACKED : ELAN_BUSY;
+	return elan_iq_takes(a, b) ? ELAN_ACKED : ELAN_BUSY;
 }
 
 /* Sets its verdict; false if nothing is executed. */
@@ -133,7 +133,7 @@ static bool judge(
 		elan_count(a)->duplicates++;
 		return false;
 	}
-	elan_order_begin(a, p, b);
+	elan_order_begin(a, b);
 	return true;
 }
 

@@ -186,14 +186,28 @@ static void set_up(struct elan_node *n, struct elan_iq *q)
 	}
 }
 
-static void set_queue(struct elan_iqs *x, uint32_t id, struct elan_iq *q)
+struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id)
 {
-	if (id >= x->n) {
-		x->queue = mem_grow(x->queue, id + 1, sizeof(*x->queue));
-		while (x->n <= id)
-			x->queue[x->n++] = NULL;
+	for (uint32_t i = 0; i < n->inputs.n; i++) {
+		struct elan_iq *q = n->inputs.queue[i];
+
+		if (q && q->id == id && q->context == context)
+			return q;
 	}
-	x->queue[id] = q;
+	return NULL;
+}
+
+static void add_queue(struct elan_iqs *x, struct elan_iq *q)
+{
+	uint32_t place = 0;
+
+	while (place < x->n && x->queue[place])
+		place++;
+	if (place == x->n)
+		x->queue = mem_grow(x->queue, ++x->n, sizeof(*x->queue));
+	q->place = (uint16_t)place;
+	x->queue[place] = q;
 }
 
 int elan_input_open(struct nic *nic, site_id s, uint32_t context,
@@ -206,7 +220,7 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 		i->bytes < 8 || i->bytes > ELAN_SLOT_MOST || i->bytes % 8 ||
 		i->event >= ELAN_EVENTS || context >= ELAN_CONTEXTS)
 		return EINVAL;
-	if (elan_iq(n, i->id))
+	if (elan_iq(n, context, i->id))
 		return EBUSY;
 	q = queue_new(i->slots, i->bytes);
 	if (elan_memory_keep(nic, s, context,
@@ -218,21 +232,21 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 	q->event = i->event;
 	q->context = context;
 	set_up(n, q);
-	set_queue(&n->inputs, i->id, q);
+	add_queue(&n->inputs, q);
 	return 0;
 }
 
 int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 {
 	struct elan_node *n = nic_node(nic, s);
-	struct elan_iq *q = elan_iq(n, id);
+	struct elan_iq *q = elan_iq(n, context, id);
 
-	if (!q || q->context != context)
+	if (!q)
 		return EINVAL;
 	if (q->used || q->wanted)
 		return EBUSY;
 	elan_memory_drop(nic, s, q->at);
-	set_queue(&n->inputs, id, NULL);
+	n->inputs.queue[q->place] = NULL;
 	mem_free(q);
 	return 0;
 }
@@ -242,7 +256,9 @@ int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 static struct elan_iq *queue_of(
 	const struct nic_at *a, const struct elan_piece *p)
 {
-	return p->what == ELAN_ENQUEUE ? elan_iq(elan_here(a), p->event) : NULL;
+	return p->what == ELAN_ENQUEUE
+		       ? elan_iq(elan_here(a), p->context, elan_input_of(p))
+		       : NULL;
 }
 
 static uint32_t total(const struct elan_piece *p)
@@ -250,18 +266,16 @@ static uint32_t total(const struct elan_piece *p)
 	return (uint32_t)(p->back >> 32);
 }
 
-bool elan_iq_allows(
-	const struct nic_at *a, uint32_t context, const struct elan_piece *p)
+bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p)
 {
 	const struct elan_iq *q = queue_of(a, p);
 
-	return q && q->context == context && total(p) <= q->bytes;
+	return q && total(p) <= q->bytes;
 }
 
 /* The slot that a packet's message has, or n_slots. */
-static uint32_t find_coming(const struct nic_at *a, const struct elan_iq *q,
-	const struct packet *from, const struct elan_buffer *b,
-	const struct elan_piece *p)
+static uint32_t find_coming(const struct elan_iq *q,
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
 	uint32_t i = 0, left = q->coming;
 
@@ -270,12 +284,12 @@ static uint32_t find_coming(const struct nic_at *a, const struct elan_iq *q,
 
 		if (x->state != ELAN_SLOT_COMING)
 			continue;
-		if (x->source == from->src && x->channel == b->channel &&
+		if (x->source == elan_sender_of(p) &&
+			x->channel == b->channel &&
 			x->number == (uint16_t)p->count)
 			return i;
 		left--;
 	}
-	(void)a;
 	return left ? i : q->n_slots;
 }
 
@@ -287,13 +301,13 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 	for (uint32_t k = 0; k < i; k++)
 		if (b->piece[k].what == ELAN_ENQUEUE &&
 			b->piece[k].event == p->event &&
+			b->piece[k].context == p->context &&
 			(uint16_t)b->piece[k].count == (uint16_t)p->count)
 			return true;
 	return false;
 }
 
-bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
-	const struct elan_buffer *b)
+bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		const struct elan_iq *q = queue_of(a, &b->piece[i]);
@@ -302,8 +316,7 @@ bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
 		for (uint32_t k = 0; q && k <= i; k++)
 			need += queue_of(a, &b->piece[k]) == q &&
 				!is_begun(b, k) &&
-				find_coming(a, q, from, b, &b->piece[k]) ==
-					q->n_slots;
+				find_coming(q, b, &b->piece[k]) == q->n_slots;
 		if (q && q->used + need > q->n_slots)
 			return false;
 	}
@@ -311,14 +324,13 @@ bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
 }
 
 static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
-	const struct packet *from, const struct elan_buffer *b,
-	const struct elan_piece *p)
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
 	uint32_t slot = take_free(elan_here(a), q);
 	struct elan_slot *x = &q->slot[slot];
 	struct header *h = header(elan_here(a), q, slot);
 
-	x->source = from->src;
+	x->source = elan_sender_of(p);
 	x->channel = b->channel;
 	x->number = (uint16_t)p->count;
 	x->left = (uint16_t)total(p);
@@ -327,7 +339,7 @@ static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
 	x->asked = b->asked;
 	q->coming++;
 	h->tag = p->address;
-	h->source = from->src;
+	h->source = x->source;
 	h->channel = b->channel;
 	h->bytes = (uint16_t)total(p);
 	h->number = x->number;
@@ -335,8 +347,7 @@ static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
 	return slot;
 }
 
-void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
-	struct elan_buffer *b)
+void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
@@ -345,9 +356,9 @@ void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
 
 		if (!q)
 			continue;
-		slot = find_coming(a, q, from, b, p);
+		slot = find_coming(q, b, p);
 		if (slot == q->n_slots)
-			slot = reserve(a, q, from, b, p);
+			slot = reserve(a, q, b, p);
 		p->address = slot; /* its tag is in the slot */
 	}
 }
@@ -355,7 +366,7 @@ void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
 /* It can be seen: a thread takes it, or an event tells of it. */
 static void show(const struct nic_at *a, uint32_t id)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), id >> 16);
+	struct elan_iq *q = elan_iq_at(elan_here(a), id >> 16);
 	uint32_t slot = id & 0xffff;
 
 	if (q->slot[slot].note)
@@ -363,7 +374,7 @@ static void show(const struct nic_at *a, uint32_t id)
 	push(elan_here(a), q, slot);
 	elan_count(a)->messages++;
 	elan_event_set(a, q->context, q->event, 1);
-	elan_thread_on_message(a, q->id);
+	elan_thread_on_message(a, q);
 }
 
 /* All its bytes are there; t is when the last ones are in card memory. */
@@ -376,9 +387,9 @@ static void complete(
 	q->coming--;
 	q->slot[slot].state = ELAN_SLOT_WHOLE;
 	if (t > a->t)
-		elan_card_then(a, t, show, (uint32_t)q->id << 16 | slot);
+		elan_card_then(a, t, show, (uint32_t)q->place << 16 | slot);
 	else
-		show(a, (uint32_t)q->id << 16 | slot);
+		show(a, (uint32_t)q->place << 16 | slot);
 }
 
 /* The input writes whole lines, so that none has to be fetched. */

@@ -53,10 +53,16 @@ static void check_target(void *arg)
 		et_expect(ET_TARGET + i, i, 4096);
 }
 
+/* Pages of a node's memory, and of its card's, that anybody has written. */
+static uint32_t pages_of(const struct et *m, site_id s)
+{
+	return host_at(m->host, s)->n_pages;
+}
+
 /*
- * Every byte crosses each bus once, and no other byte of memory changes; the
- * card never holds more than its read buffers, and the first bytes have come
- * long before the last ones are read.
+ * Every byte crosses each bus once, and no other byte of memory changes, the
+ * card's included; the card never holds more than its read buffers, and the
+ * first bytes have come long before the last ones are read.
  */
 static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 {
@@ -69,6 +75,9 @@ static void qsn_f4_bytes_go_straight_from_memory_to_memory(void **state)
 	assert_int_equal(et_bus(m, 0)->bytes[BUS_IN], 0);
 	assert_int_equal(et_bus(m, 1)->bytes[BUS_OUT], 0);
 	assert_int_equal(et_bus(m, 1)->bytes[BUS_IN], LONG);
+	/* the source, and the queue's: ring, descriptor and routes */
+	assert_int_equal(pages_of(m, 0), LONG / MEMORY_PAGE + 2);
+	assert_int_equal(pages_of(m, 1), LONG / MEMORY_PAGE);
 	assert_in_range(x.most, 1024, 2048);
 	assert_in_range(x.first, 10 * US, 14 * US);
 	assert_in_range(x.last, 10 * US + 70 * US, 10 * US + 80 * US);

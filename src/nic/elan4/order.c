@@ -109,8 +109,7 @@ static void promise(
 	}
 }
 
-void elan_order_begin(
-	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
+void elan_order_begin(const struct nic_at *a, struct elan_buffer *b)
 {
 	uint32_t gets = 0;
 
@@ -124,7 +123,7 @@ void elan_order_begin(
 	append(a, b, 0);
 	if (b->stop < b->n_pieces)
 		promise(a, b, next_test(b, b->stop), true);
-	elan_iq_reserve(a, p, b);
+	elan_iq_reserve(a, b);
 }
 
 /* The number of the answer to a get. */

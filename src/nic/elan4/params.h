@@ -24,9 +24,9 @@
 	PARAM_ROW(PARAM_RATE, name_, AT(field_), def_, 1000000, PS_PER_S,      \
 		__VA_ARGS__)
 
-/* A host: seven rows. */
-#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, seen_from,     \
-	pio_from, dma_from, hop_from)                                          \
+/* A host: eight rows. */
+#define HOST(name_, i_, store_, see_, burst_, pio_, dma_, hop_, mpi_,          \
+	seen_from, pio_from, dma_from, hop_from)                               \
 	STEP(name_ ".store", host[i_].store, store_, 0,                        \
 		"time of a core's store from the bus to the card's queue",     \
 		"assumed: bridge and queue (QSN datasheet, 1.3)"),             \
@@ -52,7 +52,11 @@
 			"share of a core's write buffers, in per cent, that "  \
 			"drain early, in parts and out of order, as at an "    \
 			"interrupt",                                           \
-			"assumed: undisturbed cores (QSN-F18)")
+			"assumed: undisturbed cores (QSN-F18)"),               \
+		STEP(name_ ".mpi", host[i_].mpi, mpi_, 0,                      \
+			"time of the calls for a tagged message, half each "   \
+			"for its sender's and its receiver's",                 \
+			seen_from)
 
 static const struct param elan_param_rows[] = {
 	PARAM_ONE_OF("platform", AT(platform), "opteron",
@@ -106,9 +110,18 @@ static const struct param elan_param_rows[] = {
 		"largest number of threads on a card; further ones wait in "
 		"their queues",
 		"assumed: more than any job starts at a time"),
+	TIME_TO(PS_PER_S, "thread.slice", thread_slice, "1 ms", 1000000,
+		"time after which a thread that does not wait lets others run",
+		"assumed"),
+	BYTES("thread.icache", thread_icache, "16 KiB", 256, 1 << 20,
+		"size of the thread processor's instruction cache", "QSN-N7"),
+	COUNT("thread.reads", thread_reads, "8", 1, 64,
+		"largest number of a thread's outstanding reads of the host's "
+		"memory",
+		"QSN-N10"),
 	RATE("thread.block", thread_block, "3.2 GB/s",
 		"rate of the thread processor's block loads and stores",
-		"QSN-N10"),
+		"QSN-N42"),
 	COUNT("match.cycles", match.cycles, "47", 16, 100000,
 		"cycles of the matching thread from a message to its first "
 		"request for the bus, if it is matched by the first element of "
@@ -123,6 +136,10 @@ static const struct param elan_param_rows[] = {
 		"QSN-G18"),
 	COUNT("match.slots", match.slots, "64", 4, ELAN_SLOTS_MOST,
 		"number of slots for messages of a tagged port", "assumed"),
+	BYTES("match.spill", match.spill, "16 MiB", 0, 1 << 30,
+		"host memory of a tagged port for messages that came early and "
+		"leave their slots",
+		"assumed"),
 	BYTES("memory.size", memory.size, "64 MiB", 4 << 20, INT64_C(1) << 31,
 		"size of the card's own memory",
 		"assumed: QSN-N18 gives 2 GiB as the most"),
@@ -215,14 +232,14 @@ static const struct param elan_param_rows[] = {
 		"time of a change of direction on the bus",
 		"calibrated: QSN-N53"),
 	HOST("opteron", ELAN_OPTERON, "200 ns", "76 ns", "64 B", "82.5 ns",
-		"100.9 ns", "50 ns", "calibrated: QSN-N71",
+		"100.9 ns", "50 ns", "130 ns", "calibrated: QSN-N71",
 		"calibrated: QSN-N30", "calibrated: QSN-N71", "QSN-N83"),
 	HOST("xeon", ELAN_XEON, "200 ns", "395 ns", "64 B", "82.5 ns",
-		"81.3 ns", "0 ns", "calibrated: QSN-N72",
+		"81.3 ns", "0 ns", "250 ns", "calibrated: QSN-N72",
 		"assumed: the Opteron's value", "calibrated: QSN-N72",
 		"assumed: CPUs share a bus"),
 	HOST("itanium2", ELAN_ITANIUM2, "200 ns", "845 ns", "128 B", "93 ns",
-		"82.05 ns", "0 ns", "calibrated: QSN-N73",
+		"82.05 ns", "0 ns", "820 ns", "calibrated: QSN-N73",
 		"calibrated: QSN-N29", "calibrated: QSN-N73",
 		"assumed: CPUs share a bus"),
 };

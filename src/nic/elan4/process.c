@@ -52,7 +52,11 @@ int elan_process_open(struct nic *nic, site_id s, uint32_t context,
 	struct elan_processes *x = &n->processes;
 	uint32_t places = job->world ? job->world->n : nic->n_nodes;
 	struct elan_process p = {
-		.context = context, .n = places * job->each, .job = *job
+		.context = context,
+		.n = places * job->each,
+		.rank = (job->world ? job->world->place[s] : s) * job->each +
+			context - job->first,
+		.job = *job,
 	};
 
 	if (context >= ELAN_CONTEXTS || !job->each ||
@@ -81,11 +85,26 @@ int elan_process_find(
 	return code;
 }
 
-static void *place_of(
-	const struct elan_node *n, const struct elan_process *p, uint32_t rank)
+/* In card memory; a page of it stays where it is. */
+static struct elan_route *entry_of(
+	struct elan_node *n, struct elan_process *p, uint32_t rank)
 {
-	return elan_sdram_place(
-		&n->sdram, p->at + rank * sizeof(struct elan_route));
+	uint64_t at = p->at + rank * sizeof(struct elan_route);
+	uint32_t before = (uint32_t)(at % MEMORY_PAGE / sizeof(*p->entry));
+
+	if (__builtin_expect(!p->entry || p->first + before != rank, 0)) {
+		p->first = rank - before;
+		p->entry = (void *)elan_sdram_place(
+			&n->sdram, at - at % MEMORY_PAGE);
+	}
+	return p->entry + before;
+}
+
+static bool is_sensible(const struct nic *nic, const struct elan_route *r)
+{
+	return r->state == ELAN_ROUTE_NONE ||
+	       (r->state == ELAN_ROUTE_VALID && r->node < nic->n_nodes &&
+		       r->context < ELAN_CONTEXTS && r->routes);
 }
 
 int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
@@ -94,15 +113,16 @@ int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
 	struct elan_node *n = nic_node(nic, s);
 	uint32_t i = find(&n->processes, context);
 
-	if (i == n->processes.n || rank >= n->processes.process[i].n)
+	if (i == n->processes.n || rank >= n->processes.process[i].n ||
+		!is_sensible(nic, to))
 		return EINVAL;
-	memcpy(place_of(n, &n->processes.process[i], rank), to, sizeof(*to));
+	*entry_of(n, &n->processes.process[i], rank) = *to;
 	return 0;
 }
 
 /* --- looking up --- */
 
-static const struct elan_process *process_of(
+static struct elan_process *process_of(
 	const struct nic_at *a, const struct elan_queue *q)
 {
 	return &elan_here(a)->processes.process[q->process];
@@ -121,34 +141,29 @@ static struct elan_route make(const struct elan_job *job, uint32_t rank)
 }
 
 static struct elan_route read_entry(
-	const struct elan_node *n, const struct elan_process *p, uint32_t rank)
+	const struct nic_at *a, struct elan_process *p, uint32_t rank)
 {
-	void *place = place_of(n, p, rank);
-	struct elan_route r;
+	struct elan_route *r = entry_of(elan_here(a), p, rank);
 
-	memcpy(&r, place, sizeof(r));
-	if (__builtin_expect(r.state == ELAN_ROUTE_NEW, 0)) {
-		r = make(&p->job, rank);
-		memcpy(place, &r, sizeof(r));
-	}
-	return r;
+	if (__builtin_expect(r->state == ELAN_ROUTE_NEW, 0))
+		*r = make(&p->job, rank);
+	return *r;
 }
 
-static bool is_valid(const struct nic_at *a, const struct elan_route *r)
-{
-	return r->state == ELAN_ROUTE_VALID && r->node < a->nic->n_nodes &&
-	       r->context < ELAN_CONTEXTS && r->routes;
-}
-
-static enum elan_error look(const struct nic_at *a,
-	const struct elan_process *p, uint64_t rank, struct elan_route *r)
+static enum elan_error look(const struct nic_at *a, struct elan_process *p,
+	uint64_t rank, struct elan_route *r)
 {
 	if (rank >= p->n)
 		return ELAN_ERROR_COMMAND;
 	if (!elan_sdram_is_sound(a, p->at + rank * sizeof(*r), sizeof(*r)))
 		return ELAN_ERROR_MEMORY;
-	*r = read_entry(elan_here(a), p, (uint32_t)rank);
-	return is_valid(a, r) ? ELAN_FINE : ELAN_ERROR_COMMAND;
+	*r = read_entry(a, p, (uint32_t)rank);
+	return r->state == ELAN_ROUTE_VALID ? ELAN_FINE : ELAN_ERROR_COMMAND;
+}
+
+uint32_t elan_rank_of(const struct nic_at *a, const struct elan_queue *q)
+{
+	return process_of(a, q)->rank;
 }
 
 enum elan_error elan_route_check(
@@ -163,7 +178,7 @@ enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t)
 {
-	const struct elan_process *p = process_of(a, q);
+	struct elan_process *p = process_of(a, q);
 	enum elan_error wrong = look(a, p, rank, r);
 	sim_time ready;
 
@@ -175,13 +190,22 @@ enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	return ELAN_FINE;
 }
 
-uint32_t elan_route_pick(uint64_t routes, uint32_t number)
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last)
 {
-	uint32_t n = (uint32_t)__builtin_popcountll(routes);
+	const struct elan_job *job = &process_of(a, q)->job;
+	uint64_t i = first / job->each;
 
-	if (!n || n == ELAN_ROUTES)
-		return number;
-	for (number %= n; number; number--)
+	for (; job->world && i < last / job->each; i++)
+		if (job->world->node[i + 1] != job->world->node[i] + 1)
+			return false;
+	return true;
+}
+
+uint32_t elan_route_pick_of(uint64_t routes, uint32_t number)
+{
+	number %= (uint32_t)__builtin_popcountll(routes);
+	for (; number; number--)
 		routes &= routes - 1;
 	return (uint32_t)__builtin_ctzll(routes);
 }

@@ -120,14 +120,16 @@ static int read_enqueue(struct reading *r, struct sten *p, uint64_t word)
 	uint32_t bytes = elan_low(word), at = 0, n;
 	struct elan_piece x = {
 		.what = ELAN_ENQUEUE,
-		.event = elan_high(word) & 0xffff,
+		.event = (elan_high(word) & 0xffff) |
+			 elan_rank_of(r->a, r->q) * ELAN_INPUTS,
 		.count = elan_high(word) >> 16 |
 			 (uint32_t)(word >> ELAN_KIND & 15) << 16,
 	};
 	uint64_t part = bytes, total, offset;
 	int code;
 
-	if (p->b.data_bytes + bytes > ELAN_PACKET)
+	if (p->b.data_bytes + bytes > ELAN_PACKET ||
+		(elan_high(word) & 0xffff) >= ELAN_INPUTS)
 		return IMPOSSIBLE;
 	if (next_word(r, &x.address) ||
 		(word & ELAN_IS_PART && next_word(r, &part)))
@@ -210,6 +212,11 @@ static int read_close(struct reading *r, struct sten *p)
 static bool is_range(uint64_t open)
 {
 	return (open & 0xff) == ELAN_OPEN_RANGE;
+}
+
+static uint64_t rank_of(uint64_t open)
+{
+	return open >> 16 & 0xffffffff;
 }
 
 static enum elan_fifo fifo_of(uint64_t open)
@@ -297,7 +304,7 @@ static void set_times(const struct nic_at *a, struct elan_buffer *b,
 /*
  * The last of several destinations, of which the first is known: p->last
  * becomes its node.  A broadcast goes to one context of all nodes from one to
- * the other, if this network's switches do that.
+ * the other, if they are the job's, and this network's switches do that.
  */
 static enum elan_error find_last(
 	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
@@ -309,7 +316,8 @@ static enum elan_error find_last(
 	if (wrong)
 		return wrong;
 	if (!a->nic->net->coll || last.context != p->to.context ||
-		last.node < p->to.node)
+		last.node < p->to.node ||
+		!elan_range_is_own(a, q, rank_of(p->open), p->last))
 		return ELAN_ERROR_COMMAND;
 	p->last = last.node;
 	return ELAN_FINE;
@@ -341,8 +349,8 @@ static enum elan_error find_route(
 	enum elan_error wrong;
 
 	p->found = a->t;
-	wrong = elan_route_find(a, ELAN_BY_COMMAND, q,
-		p->open >> 16 & 0xffffffff, &p->to, &p->found);
+	wrong = elan_route_find(
+		a, ELAN_BY_COMMAND, q, rank_of(p->open), &p->to, &p->found);
 	if (!wrong && is_range(p->open))
 		wrong = find_last(a, q, p);
 	p->b.context = p->to.context;

@@ -210,7 +210,7 @@ static void rights_program(void *arg)
 {
 	uint32_t k = 0;
 
-	elan_code_load(et_card(), 0, ET_CONTEXT, 3, needs_thread);
+	et_load(ET_CONTEXT, 3, needs_thread);
 	for (uint32_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
 		const struct needs *x = &needs[i];
 

@@ -22,11 +22,13 @@ static struct elan_thread *thread(const struct elan_threads *h, uint32_t id)
 
 /* --- life --- */
 
-static struct elan_threads *threads_of(struct elan_node *n)
+struct elan_threads *elan_threads_of(struct elan_node *n)
 {
 	if (!n->threads) {
 		n->threads = mem_alloc(1, sizeof(*n->threads));
 		slots_init(&n->threads->all, sizeof(struct elan_thread));
+		slots_init(&n->threads->images, sizeof(struct elan_image));
+		slots_init(&n->threads->reads, sizeof(struct thread_read));
 	}
 	return n->threads;
 }
@@ -38,7 +40,10 @@ static void elan_threads_fini(struct elan_threads **x)
 	if (!h)
 		return;
 	slots_fini(&h->all);
+	slots_fini(&h->images);
+	slots_fini(&h->reads);
 	mem_free(h->codes);
+	mem_free(h->tag);
 	mem_free(h);
 }
 
@@ -47,7 +52,10 @@ static uint64_t elan_threads_memory(struct elan_threads *const *x)
 	const struct elan_threads *h = *x;
 
 	return h ? sizeof(*h) + h->n_codes * sizeof(*h->codes) +
-			       slots_memory(&h->all)
+			       h->n_tags * sizeof(*h->tag) +
+			       slots_memory(&h->all) +
+			       slots_memory(&h->images) +
+			       slots_memory(&h->reads)
 		 : 0;
 }
 
@@ -76,35 +84,6 @@ static void bury(const struct nic_at *a)
 	card_watch(a->nic->host, a->s, NULL, NULL);
 }
 
-/* --- code --- */
-
-static struct thread_code *find_code(
-	const struct elan_threads *h, uint32_t context, uint64_t number)
-{
-	for (uint32_t i = 0; h && i < h->n_codes; i++)
-		if (h->codes[i].context == context &&
-			h->codes[i].number == number)
-			return &h->codes[i];
-	return NULL;
-}
-
-int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
-	elan_code *run)
-{
-	struct elan_threads *h = threads_of(nic_node(nic, s));
-	struct thread_code *c = find_code(h, context, code);
-
-	if (context >= ELAN_CONTEXTS || code >= ELAN_CODES)
-		return EINVAL;
-	if (!c) {
-		h->codes =
-			mem_grow(h->codes, h->n_codes + 1, sizeof(*h->codes));
-		c = &h->codes[h->n_codes++];
-	}
-	*c = (struct thread_code){ context, code, run };
-	return 0;
-}
-
 /* --- scheduling --- */
 
 static void dispatch(const struct nic_at *a)
@@ -119,9 +98,11 @@ static void dispatch(const struct nic_at *a)
 	slots_pop(&h->all, &h->ready);
 	h->running = id;
 	h->last = id;
+	h->since = a->t + (is_other ? p->thread_swap : p->thread_clock);
+	if (is_other)
+		h->since = elan_code_run(a, thread(h, id)->image, h->since);
 	elan_count(a)->swaps += is_other;
-	elan_post(a, a->t + (is_other ? p->thread_swap : p->thread_clock),
-		ELAN_ENGINE_THREAD, id);
+	elan_post(a, h->since, ELAN_ENGINE_THREAD, id);
 }
 
 /* A thread's wait is over. */
@@ -169,7 +150,7 @@ static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 }
 
 /* The first one that waits for a queue goes on. */
-void elan_thread_on_message(const struct nic_at *a, uint32_t queue)
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q)
 {
 	struct elan_threads *h = elan_here(a)->threads;
 	uint32_t id = h ? h->waiting.first : 0;
@@ -177,8 +158,8 @@ void elan_thread_on_message(const struct nic_at *a, uint32_t queue)
 	for (; id; id = thread(h, id)->slot.next) {
 		struct elan_thread *x = thread(h, id);
 
-		if (x->waits == WAITS_MESSAGE &&
-			queue - x->first_queue < x->n_queues) {
+		if (x->waits == WAITS_MESSAGE && x->context == q->context &&
+			q->id - x->first_queue < x->n_queues) {
 			wake(a, x);
 			return;
 		}
@@ -224,19 +205,19 @@ enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word)
 {
 	struct elan_threads *h = elan_here(a)->threads;
-	const struct thread_code *c = find_code(h, q->context, word[0] >> 16);
+	uint32_t image, id;
 	struct elan_thread *x;
-	uint32_t id;
 
-	if (!c || !c->run)
-		return ELAN_ERROR_COMMAND;
 	if (is_dead(a))
 		return ELAN_FINE;
+	image = elan_code_take(h, q->context, word[0] >> 16);
+	if (!image)
+		return ELAN_ERROR_COMMAND;
 	id = slots_take(&h->all);
 	x = thread(h, id);
 	x->id = id;
 	x->context = q->context;
-	x->run = c->run;
+	x->image = image;
 	memcpy(x->reg, word + 1, sizeof(x->reg));
 	elan_count(a)->threads++;
 	slots_push(&h->all, &h->ready, id);
@@ -253,7 +234,7 @@ static void run(void *arg)
 	uint64_t reg[ELAN_REGISTERS];
 
 	memcpy(reg, x->reg, sizeof(reg));
-	x->run(reg);
+	((struct elan_image *)slots_at(&h->images, x->image))->run(reg);
 }
 
 static void end(const struct nic_at *a, uint32_t id)
@@ -261,55 +242,37 @@ static void end(const struct nic_at *a, uint32_t id)
 	struct elan_threads *h = elan_here(a)->threads;
 
 	h->running = h->last = 0;
+	elan_code_give(elan_here(a), thread(h, id)->image);
 	slots_give(&h->all, id);
 	/* one more can be started, by the first queue that has its turn; the
 	 * others wait again, in the same order */
 	elan_queue_unblock_all(a);
 }
 
-void elan_thread_on_go(const struct nic_at *a, uint32_t id)
+static void resume(const struct nic_at *a, uint32_t id)
 {
 	struct elan_threads *h = elan_here(a)->threads;
 	struct elan_thread *x = thread(h, id);
 
-	if (is_dead(a)) {
-		bury(a);
-		return;
-	}
-	if (x->is_reading) {
-		x->is_reading = false;
-		x->is_behind = true;
-		elan_thread_on_word(a);
-		return;
-	}
 	if (!x->card)
 		x->card = card_start(a->nic->host, a->s, run, h);
-	if (card_resume(x->card, a->w, a->t))
+	if (card_resume(x->card, a->w, a->t)) {
 		end(a, id);
-	else if (thread(h, id)->waits)
+	} else if (thread(h, id)->waits || thread(h, id)->yields) {
+		thread(h, id)->yields = false;
 		h->running = 0;
+	}
 	dispatch(a);
 }
 
-static void granted(const struct nic_at *a, uint32_t id, sim_time end)
+void elan_thread_on_go(const struct nic_at *a, uint32_t id)
 {
-	if (end < elan_here(a)->words.last_in)
-		end = elan_here(a)->words.last_in;
-	elan_post(a, end, ELAN_ENGINE_THREAD, id);
-}
-
-/* No read overtakes a write, such as one of the thread's own: neither in line
- * for the bus, nor behind it. */
-void elan_thread_on_word(const struct nic_at *a)
-{
-	const struct elan_threads *h = elan_here(a)->threads;
-	struct elan_thread *x = h && h->running ? thread(h, h->running) : NULL;
-
-	if (!x || !x->is_behind ||
-		(int32_t)(elan_here(a)->words.had - x->after) < 0)
-		return;
-	x->is_behind = false;
-	elan_bus_read(a, x->at, x->bytes, granted, x->id);
+	if (is_dead(a))
+		bury(a);
+	else if (id & THREAD_READ)
+		elan_thread_on_read(a, id & ~THREAD_READ);
+	else
+		resume(a, id);
 }
 
 /* --- for calls of threads --- */
@@ -323,11 +286,46 @@ struct elan_thread *elan_thread_self(struct nic_at *a)
 	return thread(h, h->running);
 }
 
+/* Its slice is over: others that are ready run first. */
+static void yield(struct nic_at *a)
+{
+	struct elan_thread *x = elan_thread_self(a);
+	struct elan_threads *h = elan_here(a)->threads;
+
+	if (!h->ready.first) {
+		h->since = a->t;
+		return;
+	}
+	x->yields = true;
+	slots_push(&h->all, &h->ready, x->id);
+	card_suspend();
+	elan_thread_self(a);
+}
+
+static void hold_until(const struct nic_at *a, sim_time t)
+{
+	elan_post(a, t, ELAN_ENGINE_THREAD, elan_here(a)->threads->running);
+	card_suspend();
+}
+
 void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
-	elan_post(a, a->t + time, ELAN_ENGINE_THREAD, x->id);
-	card_suspend();
+	const struct elan_threads *h = elan_here(a)->threads;
+	struct nic_at now = *a;
+	sim_time slice = elan_params(a)->thread_slice;
+
+	(void)x;
+	while (now.t + time > h->since + slice) {
+		sim_time part = h->since + slice - now.t;
+
+		if (part > 0) {
+			hold_until(&now, now.t + part);
+			time -= part;
+		}
+		yield(&now);
+	}
+	hold_until(&now, now.t + time);
 }
 
 void elan_thread_wait(

@@ -19,14 +19,12 @@ struct elan_thread {
 	uint32_t id;
 	uint16_t context;
 	uint8_t waits; /* an enum thread_wait */
-	bool is_reading; /* of bytes: its read is not due on the bus yet */
-	bool is_behind; /* it is due, behind words of the card: */
-	uint32_t after; /* so many, ever */
+	bool yields; /* after its slice */
 	bool has_claim; /* on room for its bytes, since it was woken */
 	struct elan_queue *queue;
 	uint32_t bytes;
-	uint64_t at, value; /* or where it reads */
-	elan_code *run;
+	uint64_t at, value;
+	uint32_t image; /* its code */
 	uint64_t reg[ELAN_REGISTERS];
 	struct card_thread *card; /* NULL until it runs */
 	uint32_t first_queue, n_queues; /* input queues: it waits for them */
@@ -34,11 +32,35 @@ struct elan_thread {
 	uint32_t message_queue, message;
 	sim_time taken; /* since when it works on what came last */
 	uint32_t last_write, last_turn; /* of it: a block, or 0 */
+	/* host memory that it reads: which, and how far it is */
+	const struct elan_fetch *fetch;
+	uint32_t n_fetches, begun, ended;
+};
+
+/* Of numbers of events: a read's, not a thread's. */
+#define THREAD_READ (UINT32_C(1) << 31)
+
+/* A read of host memory by the thread that runs. */
+struct thread_read {
+	struct slot slot; /* in the list of those that are due */
+	struct elan_fetch what;
+	uint32_t after; /* so many words of the card, ever */
+	bool is_here;
+};
+
+/* Code in card memory. */
+struct elan_image {
+	struct slot slot;
+	elan_code *run;
+	uint64_t at;
+	uint32_t bytes;
+	uint32_t users; /* threads */
+	bool is_loaded; /* it has a number */
 };
 
 struct thread_code {
 	uint32_t context, number;
-	elan_code *run;
+	uint32_t image; /* or 0 */
 };
 
 struct elan_threads {
@@ -46,8 +68,16 @@ struct elan_threads {
 	struct slot_list ready, waiting;
 	uint32_t n_words; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
+	sim_time since; /* it began to run, or its slice did */
 	struct thread_code *codes;
 	uint32_t n_codes;
+	struct slots images; /* struct elan_image */
+	/* the instruction cache: [set][way], addresses of lines, the most
+	 * recently used first */
+	uint64_t *tag;
+	uint32_t n_tags;
+	struct slots reads; /* struct thread_read */
+	struct slot_list due; /* on the bus, when words before them were */
 };
 
 static inline struct elan_thread *elan_thread(
@@ -56,11 +86,28 @@ static inline struct elan_thread *elan_thread(
 	return slots_at(&h->all, id);
 }
 
+/* Of a node, made when first needed. */
+struct elan_threads *elan_threads_of(struct elan_node *n);
+
+/* --- code.c --- */
+
+/* The image of a number, for a thread that gives it back; 0: there is none. */
+uint32_t elan_code_take(
+	struct elan_threads *h, uint32_t context, uint64_t number);
+void elan_code_give(struct elan_node *n, uint32_t image);
+/* A thread gets the processor: when its code is in the instruction cache. */
+sim_time elan_code_run(const struct nic_at *a, uint32_t image, sim_time t);
+
+/* --- thread_read.c --- */
+
+/* A read is due, or has ended. */
+void elan_thread_on_read(const struct nic_at *a, uint32_t read);
+
 /* --- for calls of threads --- */
 
 /* The thread that calls, which may have moved after a wait. */
 struct elan_thread *elan_thread_self(struct nic_at *a);
-/* Holds the processor for some time. */
+/* Holds the processor for some time; other threads may run after a slice. */
 void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time);
 /* Gives the processor up until it is woken. */
@@ -69,9 +116,10 @@ void elan_thread_wait(
 /* False: words of card memory cannot be read, and its context ends. */
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
 	uint64_t at, uint32_t bytes);
-/* It writes to memory, for its message. */
-void elan_thread_out(const struct nic_at *a, struct elan_thread *x, uint64_t to,
-	const void *from, uint32_t bytes);
+/* It writes to memory, for its message.  Returns how long it has to wait, if
+ * that is the card's, and neither write buffer nor port were free. */
+sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
+	uint64_t to, const void *from, uint32_t bytes);
 /* Whether a word has the value that it waits for. */
 bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x);
 

@@ -122,34 +122,29 @@ int elan_thread_read_block(
 
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
+	const struct elan_fetch f = { at, to, bytes };
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
+	const struct elan_thread *x = self(&a);
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
-	if (!elan_may(elan_here(&a), x->context, at, bytes))
-		return EFAULT;
-	if (elan_is_card(at))
-		return read_card(at, to, bytes);
-	x->is_reading = true;
-	x->at = at;
-	x->after = elan_here(&a)->words.asked;
-	x->bytes = bytes;
-	elan_count(&a)->reads++;
-	hold(&a, x, elan_params(&a)->read_latency);
-	host_read(a.nic->host, a.s, at, to, bytes);
-	return 0;
+	if (!elan_is_card(at))
+		return elan_thread_fetch(&f, 1);
+	return elan_may(elan_here(&a), x->context, at, bytes)
+		       ? read_card(at, to, bytes)
+		       : EFAULT;
 }
 
 int elan_thread_write(uint64_t at, uint64_t value)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
+	sim_time late;
 
 	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
 		return EFAULT;
 	value = elan_word_order(elan_here(&a), x->context, value);
-	elan_thread_out(&a, x, at, &value, sizeof(value));
-	elan_thread_work(1);
+	late = elan_thread_out(&a, x, at, &value, sizeof(value));
+	hold(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;
 }

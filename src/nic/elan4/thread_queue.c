@@ -18,7 +18,7 @@
 static struct elan_slot *message_of(
 	const struct nic_at *a, const struct elan_thread *x)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), x->message_queue);
+	struct elan_iq *q = elan_iq_at(elan_here(a), x->message_queue);
 
 	return x->message && q ? &q->slot[x->message - 1] : NULL;
 }
@@ -54,17 +54,18 @@ static void note_out(const struct nic_at *a, const struct elan_thread *x)
 		n->asked = a->t;
 }
 
-void elan_thread_out(const struct nic_at *a, struct elan_thread *x, uint64_t to,
-	const void *from, uint32_t bytes)
+sim_time elan_thread_out(const struct nic_at *a, struct elan_thread *x,
+	uint64_t to, const void *from, uint32_t bytes)
 {
 	if (elan_is_card(to)) {
-		elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t);
 		host_write(a->nic->host, a->w, a->s, a->t, to, from, bytes);
-		return;
+		return elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t) -
+		       a->t;
 	}
 	note_out(a, x);
 	x->last_write = elan_block_write(a, to, from, bytes);
 	x->last_turn = elan_here(a)->words.asked;
+	return 0;
 }
 
 /* --- queues --- */
@@ -74,24 +75,20 @@ enum { HEADER = 16 }; /* bytes of a slot's header that a thread needs */
 static bool has_queues(const struct nic_at *a, const struct elan_thread *x,
 	uint32_t first, uint32_t n)
 {
-	const struct elan_iq *q;
-
-	for (uint32_t i = 0; i < n; i++) {
-		q = elan_iq(elan_here(a), first + i);
-		if (!q || q->context != x->context)
+	for (uint32_t i = 0; i < n; i++)
+		if (!elan_iq(elan_here(a), x->context, first + i))
 			return false;
-	}
 	return n > 0;
 }
 
 /* The first of some queues that has a message; NULL: none has. */
-static struct elan_iq *find_message(
-	const struct nic_at *a, uint32_t first, uint32_t n)
+static struct elan_iq *find_message(const struct nic_at *a,
+	const struct elan_thread *x, uint32_t first, uint32_t n)
 {
 	struct elan_iq *q;
 
 	for (uint32_t i = 0; i < n; i++) {
-		q = elan_iq(elan_here(a), first + i);
+		q = elan_iq(elan_here(a), x->context, first + i);
 		if (q->front)
 			return q;
 	}
@@ -99,10 +96,12 @@ static struct elan_iq *find_message(
 }
 
 /* No queue is closed that a thread waits for. */
-static void want(const struct nic_at *a, uint32_t first, uint32_t n, bool is_on)
+static void want(
+	const struct nic_at *a, const struct elan_thread *x, bool is_on)
 {
-	for (uint32_t i = 0; i < n; i++)
-		elan_iq(elan_here(a), first + i)->wanted += is_on ? 1 : -1u;
+	for (uint32_t i = 0; i < x->n_queues; i++)
+		elan_iq(elan_here(a), x->context, x->first_queue + i)->wanted +=
+			is_on ? 1 : -1u;
 }
 
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
@@ -125,7 +124,7 @@ static int take(struct nic_at *a, struct elan_thread *x, struct elan_iq *q,
 		a, ELAN_BY_THREAD, at, HEADER, ELAN_ANY_PORT, a->t);
 	sim_time t = elan_cache_change(a, ELAN_BY_THREAD, q->at, 8, a->t);
 
-	x->message_queue = q->id;
+	x->message_queue = q->place;
 	x->message = slot + 1;
 	x->taken = a->t;
 	x->last_write = 0;
@@ -148,25 +147,32 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 	if (!has_queues(&a, x, first, n))
 		return EINVAL;
 	park(&a, x);
-	while (!(q = find_message(&a, first, n))) {
+	while (!(q = find_message(&a, x, first, n))) {
 		x->first_queue = first;
 		x->n_queues = n;
-		want(&a, first, n, true);
+		want(&a, x, true);
 		elan_thread_wait(&a, x, WAITS_MESSAGE);
 		x = self(&a);
-		want(&a, first, n, false);
+		want(&a, x, false);
 	}
 	return take(&a, x, q, m);
+}
+
+bool elan_thread_has_message(uint32_t first, uint32_t n)
+{
+	struct nic_at a;
+	const struct elan_thread *x = self(&a);
+
+	return has_queues(&a, x, first, n) && find_message(&a, x, first, n);
 }
 
 /* The slot that a thread names; NULL: it has taken no message there. */
 static struct elan_slot *find_slot(const struct nic_at *a,
 	const struct elan_thread *x, uint32_t queue, uint32_t slot)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), queue);
+	struct elan_iq *q = elan_iq(elan_here(a), x->context, queue);
 
-	if (!q || q->context != x->context || slot >= q->n_slots ||
-		q->slot[slot].state != ELAN_SLOT_TAKEN)
+	if (!q || slot >= q->n_slots || q->slot[slot].state != ELAN_SLOT_TAKEN)
 		return NULL;
 	return &q->slot[slot];
 }
@@ -176,16 +182,17 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 	const struct elan_slot *s = find_slot(&a, x, queue, slot);
+	const struct elan_iq *q = elan_iq(elan_here(&a), x->context, queue);
 
 	if (!s)
 		return EINVAL;
 	park(&a, x);
-	x->message_queue = queue;
+	x->message_queue = q->place;
 	x->message = slot + 1;
 	x->last_write = 0;
 	if (note_of(&a, s))
 		note_of(&a, s)->taken = x->taken;
-	elan_iq_read(&a, elan_iq(elan_here(&a), queue), slot, m);
+	elan_iq_read(&a, q, slot, m);
 	return 0;
 }
 
@@ -202,7 +209,7 @@ int elan_thread_free(uint32_t queue, uint32_t slot)
 	if (s->note &&
 		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
 		elan_account_end(&a, s->note);
-	elan_iq_free(&a, elan_iq(elan_here(&a), queue), slot);
+	elan_iq_free(&a, elan_iq(elan_here(&a), x->context, queue), slot);
 	if (is_own)
 		x->message = 0;
 	return 0;
@@ -238,7 +245,7 @@ static sim_time block_time(const struct nic_at *a, uint32_t bytes)
 }
 
 /* What a block of card memory takes beyond that, if it is not in the cache. */
-static sim_time late(const struct nic_at *a, uint64_t from, uint32_t bytes)
+static sim_time missed(const struct nic_at *a, uint64_t from, uint32_t bytes)
 {
 	sim_time end = elan_cache_stream(
 		a, ELAN_BY_THREAD, from, bytes, ELAN_BOTH_PORTS, a->t);
@@ -253,6 +260,7 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 	struct elan_thread *x = self(&a);
 	uint8_t part[PART];
 	uint32_t n, first;
+	sim_time rest;
 
 	if (!bytes)
 		return EINVAL;
@@ -263,14 +271,15 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 	for (uint32_t k = 0; k < bytes; k += n) {
 		n = bytes - k < PART ? bytes - k : PART;
 		first = n < FIRST ? n : FIRST;
-		hold(&a, x, block_time(&a, first) + late(&a, from + k, n));
+		hold(&a, x, block_time(&a, first) + missed(&a, from + k, n));
 		x = self(&a);
 		if (!elan_thread_is_sound(&a, x, from + k, n))
 			return EIO;
 		host_read(a.nic->host, a.s, from + k, part, n);
-		elan_thread_out(&a, x, to + k, part, n);
-		if (n > first)
-			hold(&a, x, block_time(&a, n) - block_time(&a, first));
+		rest = elan_thread_out(&a, x, to + k, part, n) +
+		       block_time(&a, n) - block_time(&a, first);
+		if (rest)
+			hold(&a, x, rest);
 		x = self(&a);
 	}
 	return 0;
@@ -280,6 +289,7 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
+	sim_time late;
 
 	if (!bytes || bytes > PART)
 		return EINVAL;
@@ -287,6 +297,8 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 		return EFAULT;
 	hold(&a, x, block_time(&a, bytes));
 	x = self(&a);
-	elan_thread_out(&a, x, to, from, bytes);
+	late = elan_thread_out(&a, x, to, from, bytes);
+	if (late)
+		hold(&a, x, late);
 	return 0;
 }

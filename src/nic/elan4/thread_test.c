@@ -313,10 +313,10 @@ static void load_program(void *arg)
 	et_wait_error(&q, ELAN_ERROR_COMMAND);
 	assert_int_equal(et_word(ET_TARGET + 16), 0);
 	assert_int_equal(elan_code_load(et_card(), 0, ET_CONTEXT, ELAN_CODES,
-				 one_thread),
+				 one_thread, 0, NULL),
 		EINVAL);
-	assert_int_equal(
-		elan_code_load(et_card(), 0, ELAN_CONTEXTS, 0, one_thread),
+	assert_int_equal(elan_code_load(et_card(), 0, ELAN_CONTEXTS, 0,
+				 one_thread, 0, NULL),
 		EINVAL);
 }
 

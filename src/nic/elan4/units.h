@@ -308,6 +308,8 @@ int elan_process_find(
 
 /* What is wrong with a rank: there is no such process, or its entry cannot be
  * read.  Takes no time. */
+/* Of a queue's process: its own rank. */
+uint32_t elan_rank_of(const struct nic_at *a, const struct elan_queue *q);
 enum elan_error elan_route_check(
 	const struct nic_at *a, const struct elan_queue *q, uint64_t rank);
 /*
@@ -317,8 +319,16 @@ enum elan_error elan_route_check(
 enum elan_error elan_route_find(const struct nic_at *a, enum elan_unit by,
 	const struct elan_queue *q, uint64_t rank, struct elan_route *r,
 	sim_time *t);
-/* A number counts those of an entry's routes. */
-uint32_t elan_route_pick(uint64_t routes, uint32_t number);
+/* Whether all nodes from that of one rank to that of another are the job's. */
+bool elan_range_is_own(const struct nic_at *a, const struct elan_queue *q,
+	uint64_t first, uint64_t last);
+/* A number counts those of an entry's routes; 0: all. */
+uint32_t elan_route_pick_of(uint64_t routes, uint32_t number);
+
+static inline uint32_t elan_route_pick(uint64_t routes, uint32_t number)
+{
+	return routes + 1 < 2 ? number : elan_route_pick_of(routes, number);
+}
 
 /* --- chip.c --- */
 
@@ -498,8 +508,7 @@ uint32_t elan_order_next_read(const struct elan_buffer *b, uint32_t i);
 bool elan_order_appends(const struct nic_at *a, const struct elan_piece *p);
 bool elan_order_has_room(const struct nic_at *a, const struct elan_buffer *b);
 /* A packet will be executed: sets aside what it needs. */
-void elan_order_begin(
-	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);
+void elan_order_begin(const struct nic_at *a, struct elan_buffer *b);
 /* Its tail has come, or a burst is in memory: goes on as far as it can. */
 void elan_order_go(const struct nic_at *a, packet_id id);
 /* It is the first of its queue; or none is. */
@@ -523,20 +532,21 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
 extern const struct nic_member_ops elan_iqs_member; /* without notes */
 
-/* NULL: not open. */
-static inline struct elan_iq *elan_iq(const struct elan_node *n, uint32_t id)
+/* A context's queue by its number.  NULL: not open. */
+struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id);
+
+static inline struct elan_iq *elan_iq_at(
+	const struct elan_node *n, uint32_t place)
 {
-	return id < n->inputs.n ? n->inputs.queue[id] : NULL;
+	return place < n->inputs.n ? n->inputs.queue[place] : NULL;
 }
 
-/* Whether a transaction's queue exists for a context, with slots for it. */
-bool elan_iq_allows(
-	const struct nic_at *a, uint32_t context, const struct elan_piece *p);
+/* Whether a transaction's queue exists, with slots that are long enough. */
+bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p);
 /* Whether there are slots for all messages of a packet; and takes them. */
-bool elan_iq_takes(const struct nic_at *a, const struct packet *from,
-	const struct elan_buffer *b);
-void elan_iq_reserve(const struct nic_at *a, const struct packet *from,
-	struct elan_buffer *b);
+bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
+void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
 /* A transaction's bytes go to its slot, and may take the packet's budget with
  * them. */
 void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i);
@@ -574,6 +584,11 @@ uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q);
 uint32_t elan_sten_skip(const struct nic_at *a, struct elan_queue *q);
 void elan_sten_on_half(const struct nic_at *a, uint32_t queue);
 
+/* --- code.c --- */
+
+/* 0, or an error: the parameters do not fit together. */
+int elan_code_set_up(const struct elan_params *p, struct err *e);
+
 /* --- thread.c --- */
 
 extern const struct nic_member_ops elan_threads_member; /* of the pointer */
@@ -586,7 +601,7 @@ enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
 /* A message is in an input queue. */
-void elan_thread_on_message(const struct nic_at *a, uint32_t queue);
+void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */

@@ -183,16 +183,16 @@ uint32_t swhni_vm_of(struct nic *nic, site_id s, uint32_t process)
 }
 
 enum swhni_error sw_broker_look_up(
-	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+	const struct nic_at *a, uint32_t engine, struct sw_message *m)
 {
 	const struct sw_interface *x = sw_interface(a->node, m->interface);
-	const struct swhni_handle *h;
 	enum swhni_error error = sw_look_up(a, engine, m->job, m->d.own_key,
-		m->d.own_offset, m->d.bytes, 0, &h);
+		m->d.own_offset, m->d.bytes, 0, &m->handle);
 
+	m->handles_life = sw_here(a)->handles_life;
 	if (error || !x || !x->setup.vm)
 		return error;
-	return swhni_vm_of(a->nic, a->s, h->process) == x->setup.vm
+	return swhni_vm_of(a->nic, a->s, m->handle->process) == x->setup.vm
 		       ? SWHNI_OK
 		       : SWHNI_NO_RIGHT;
 }

@@ -112,12 +112,15 @@ struct sw_load {
 	struct memory_name name;
 	sim_time ready; /* at its port; at the target: in memory */
 	uint64_t at; /* where its bytes go, once known */
-	/* Their handle, as long as handles are those of this life; or NULL. */
-	const struct swhni_handle *handle;
-	uint32_t handles_life;
-	uint64_t reply; /* the address of its reply word, or 0 */
 	uint32_t slot; /* the number of its message in the receive queue, */
 	uint32_t life; /* ... and that queue's */
+	uint32_t handles_life;
+
+	/* 0 in a new packet: their handle, as long as handles are those of that
+	 * life, or NULL */
+	const struct swhni_handle *handle;
+	uint64_t reply; /* the address of its reply word, or 0 */
+	uint32_t end; /* a completion that is in memory with it, or 0 */
 	/* Of the sender: the message that it counts for, or 0; whether it has a
 	 * path of its own, and may take no other port. */
 	uint32_t own;
@@ -292,6 +295,7 @@ struct sw_engine {
 	sim_time left_at; /* the last one has */
 	uint32_t issuing; /* a message, or 0 */
 	sim_time issued_at; /* it will be; 0: not yet known */
+	bool is_quiet; /* nothing waits for that: it has no event */
 	uint32_t ahead; /* packets asked for or here, and not cut */
 	sim_time written_at; /* all that it writes is in memory */
 	uint32_t generation;
@@ -319,7 +323,6 @@ struct sw_avoid {
 enum { SW_AVOIDS = 64 }; /* destinations share them */
 
 struct sw_port {
-	bool is_down;
 	uint64_t packets;
 };
 
@@ -351,9 +354,11 @@ struct sw_node {
 	uint32_t handles_life; /* another one with each that comes or goes */
 	struct sw_line line[SW_LINES][SW_PORTS];
 	struct sw_port port[SW_PORTS];
+	uint32_t down; /* ports, as bits */
 	struct sw_avoid *avoids; /* NULL: no message was ever late */
 	uint32_t turn; /* of ports that are alike */
 	uint32_t number; /* of packets */
+	uint32_t running; /* the event that runs: its number */
 	uint32_t inside; /* packets in the card */
 	struct sw_collectives *collectives; /* of the unit, or NULL */
 	struct sw_manage *manage; /* or NULL */
@@ -522,9 +527,10 @@ int sw_broker_ask(const struct nic_at *a, const struct swhni_setup *s);
 void sw_broker_grant(const struct nic_at *a, struct sw_interface *x);
 void sw_broker_return(const struct nic_at *a, struct sw_interface *x);
 /* Whether the owner of a message may use the bytes that it names as its own:
- * its job's, and in a virtual machine only that machine's. */
+ * its job's, and in a virtual machine only that machine's.  Notes their
+ * handle. */
 enum swhni_error sw_broker_look_up(
-	const struct nic_at *a, uint32_t engine, const struct sw_message *m);
+	const struct nic_at *a, uint32_t engine, struct sw_message *m);
 void sw_broker_on_crash(const struct nic_at *a, uint32_t event);
 /* Crashes that a plan of faults has. */
 int sw_broker_plan(struct nic *nic, struct err *e);
@@ -541,7 +547,16 @@ bool sw_has_job(const struct sw_node *n, uint32_t job);
 /* --- interface.c --- */
 
 /* An open one, or NULL; one whose page a process may use, or NULL. */
-struct sw_interface *sw_interface(struct sw_node *n, uint32_t interface);
+static inline struct sw_interface *sw_interface(
+	const struct sw_node *n, uint32_t interface)
+{
+	struct sw_interface *x = interface < SWHNI_INTERFACES
+					 ? sw_any_interface(n, interface)
+					 : NULL;
+
+	return x && x->is_open ? x : NULL;
+}
+
 struct sw_interface *sw_mapped(
 	const struct nic_at *a, uint32_t interface, uint32_t process);
 void sw_interface_fini(struct sw_node *n);
@@ -607,7 +622,19 @@ bool sw_engine_knows(const struct nic_at *a, const struct swhni_descriptor *d);
 void sw_engine_fetched(const struct nic_at *a, uint32_t engine, uint32_t queue);
 /* Does what can be done now: after bytes have come, packets have left, places
  * have become free. */
-void sw_engine_turn(const struct nic_at *a, uint32_t engine);
+void sw_engine_run(const struct nic_at *a, uint32_t engine);
+
+static inline void sw_engine_turn(const struct nic_at *a, uint32_t engine)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+
+	if (e->is_turning)
+		e->is_again = true;
+	else if (e->classes || e->issuing || e->fetched.n || e->waiting.n ||
+		 e->asks.n)
+		sw_engine_run(a, engine);
+}
+
 void sw_engine_on_issued(const struct nic_at *a, uint32_t engine, uint32_t id);
 /* A new message, or 0 if no place is free. */
 uint32_t sw_engine_place(

@@ -144,8 +144,10 @@ void sw_complete_written(const struct nic_at *a, uint32_t engine, packet_id id)
 
 /* --- events, and reply words --- */
 
-static uint32_t tell(const struct nic_at *a, uint32_t engine,
-	const struct sw_load *l, site_id src, sim_time *t)
+/* Its completion and its bytes are in memory at one time, since they follow
+ * each other over PCIe: they have one event, SW_WRITTEN. */
+static uint32_t tell(const struct nic_at *a, uint32_t engine, struct sw_load *l,
+	site_id src, sim_time *t)
 {
 	struct sw_interface *x;
 	uint32_t status = find(a, engine, &l->h, &x);
@@ -155,14 +157,13 @@ static uint32_t tell(const struct nic_at *a, uint32_t engine,
 		.status = SWHNI_STATUS(SWHNI_ARRIVED, SWHNI_OK, src),
 		.more = l->h.total,
 	};
-	sim_time told;
 
 	if (status)
 		return status;
 	if (x->queue == SW_NO_QUEUE)
 		return SWHNI_BAD_INTERFACE;
-	told = workqs_tell(a, &sw_engine(a, engine)->queues, x->queue, &c);
-	*t = told > *t ? told : *t;
+	l->end = workqs_tell_with(
+		a, &sw_engine(a, engine)->queues, x->queue, &c, t);
 	return SWHNI_OK;
 }
 

@@ -142,7 +142,7 @@ static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
 
 /* What its own node can say of a descriptor. */
 static enum swhni_error check(
-	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+	const struct nic_at *a, uint32_t engine, struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
 	bool is_read = d->type == SWHNI_READ;
@@ -414,7 +414,38 @@ static void read_ahead(const struct nic_at *a, uint32_t engine)
 
 /* --- issuing --- */
 
-/* All that was cut has left, and so the message's time runs. */
+static void end_issue(struct sw_engine *e)
+{
+	struct sw_message *m = sw_message(e, e->issuing);
+
+	m->is_issued = true;
+	m->account.issued = e->issued_at;
+	e->issuing = 0;
+	e->issued_at = 0;
+	e->is_quiet = false;
+}
+
+static void post_issued(const struct nic_at *a, uint32_t engine)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+
+	e->is_quiet = false;
+	ticks_post(a, &sw_here(a)->ticks, e->issued_at,
+		SW_ISSUED + engine * SW_EVENTS, e->issuing);
+}
+
+/* Whether anything waits for the message to be issued: its own bytes are here,
+ * or it is not the only one. */
+static bool is_awaited(struct sw_engine *e)
+{
+	const struct sw_message *m = sw_message(e, e->issuing);
+
+	return m->here > m->cut || e->classes & (e->classes - 1) ||
+	       e->run[m->class].n > 1 || turns_of(e, queue_of(m))->n_uncut > 1;
+}
+
+/* All that was cut has left, and so the message's time runs.  Mostly its bytes
+ * come later than its end, which then needs no event. */
 static void issue(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
@@ -428,18 +459,29 @@ static void issue(const struct nic_at *a, uint32_t engine)
 	e->issued_at = from + p->issue;
 	if (e->issued_at <= a->t)
 		e->issued_at = a->t + 1;
-	sw_post(a, e->issued_at, engine, SW_ISSUED, e->issuing);
+	e->is_quiet = !is_awaited(e);
+	if (!e->is_quiet)
+		post_issued(a, engine);
+}
+
+/* A message whose issue has no event may be issued by now; if not, and
+ * something waits for it, it gets one. */
+static void look_at_issue(
+	const struct nic_at *a, uint32_t engine, bool is_waiting)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	uint32_t number = SW_ISSUED + engine * SW_EVENTS;
+
+	if (e->issued_at < a->t ||
+		(e->issued_at == a->t && sw_here(a)->running > number))
+		end_issue(e);
+	else if (is_waiting)
+		post_issued(a, engine);
 }
 
 void sw_engine_on_issued(const struct nic_at *a, uint32_t engine, uint32_t id)
 {
-	struct sw_engine *e = sw_engine(a, engine);
-	struct sw_message *m = sw_message(e, id);
-
-	e->issuing = 0;
-	e->issued_at = 0;
-	m->is_issued = true;
-	m->account.issued = a->t;
+	end_issue(sw_engine(a, engine));
 	sw_engine_settle(a, engine, id);
 	sw_engine_turn(a, engine);
 }
@@ -502,7 +544,9 @@ static void turn(const struct nic_at *a, uint32_t engine)
 		sw_read_next(a, engine);
 	if (e->fetched.n)
 		take(a, engine);
-	if (e->issuing)
+	if (e->is_quiet)
+		look_at_issue(a, engine, is_awaited(e));
+	else if (e->issuing)
 		issue(a, engine);
 	while (!e->issuing && serve_next(a, engine))
 		;
@@ -511,29 +555,15 @@ static void turn(const struct nic_at *a, uint32_t engine)
 	read_ahead(a, engine);
 }
 
-/* Whether it has anything to do. */
-static bool has_work(const struct sw_engine *e)
-{
-	return e->classes || e->issuing || e->fetched.n || e->waiting.n ||
-	       e->asks.n;
-}
-
-void sw_engine_turn(const struct nic_at *a, uint32_t engine)
+void sw_engine_run(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_engine *e = sw_engine(a, engine);
 
-	if (e->is_turning) {
-		e->is_again = true;
-		return;
-	}
-	if (!has_work(e))
-		return;
-	e->is_again = true;
 	e->is_turning = true;
-	while (e->is_again) {
+	do {
 		e->is_again = false;
 		turn(a, engine);
-	}
+	} while (e->is_again);
 	e->is_turning = false;
 }
 
@@ -637,8 +667,11 @@ static void stop(const struct nic_at *a, uint32_t engine, uint32_t id)
 	struct sw_engine *e = sw_engine(a, engine);
 	struct sw_message *m = sw_message(e, id);
 
+	if (e->is_quiet)
+		look_at_issue(a, engine, e->issuing == id);
 	resend_stop(&e->messages, id);
-	sw_engine_unline(a, engine, id);
+	if (m->is_lined)
+		sw_engine_unline(a, engine, id);
 	m->is_over = true;
 	sw_engine_settle(a, engine, id);
 }

@@ -16,7 +16,7 @@ static bool is_known(const struct nic_at *a, const struct swhni_descriptor *d)
 }
 
 static enum swhni_error check(
-	const struct nic_at *a, uint32_t engine, const struct sw_message *m)
+	const struct nic_at *a, uint32_t engine, struct sw_message *m)
 {
 	const struct swhni_descriptor *d = &m->d;
 

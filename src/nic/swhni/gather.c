@@ -260,13 +260,14 @@ static void on_result(const struct nic_at *a, packet_id id)
 static packet_id take_oldest(const struct nic_at *a, struct packet_list *line)
 {
 	struct packet *packets = a->nic->net->packets;
-	packet_id oldest = line->first, before = 0, last = 0, id;
+	packet_id oldest = line->first, before = 0, last = oldest, id;
+	uint32_t least = sw_load(a, oldest)->slot;
 
-	for (id = line->first; id; last = id, id = packets[id].next)
-		if ((int32_t)(sw_load(a, id)->slot - sw_load(a, oldest)->slot) <
-			0) {
+	for (id = packets[oldest].next; id; last = id, id = packets[id].next)
+		if ((int32_t)(sw_load(a, id)->slot - least) < 0) {
 			oldest = id;
 			before = last;
+			least = sw_load(a, id)->slot;
 		}
 	if (oldest == line->first)
 		return packet_pop(packets, line);
@@ -356,7 +357,8 @@ static void on_look(const struct nic_at *a, uint32_t group,
 	swc_tell(a, group, h->number, &to, port_of(a, h));
 }
 
-static void on_gather(const struct nic_at *a, uint32_t engine, packet_id id)
+static __attribute__((noinline)) void on_gather(
+	const struct nic_at *a, uint32_t engine, packet_id id)
 {
 	const struct sw_header h = sw_load(a, id)->h;
 	site_id src = a->nic->net->packets[id].src;
@@ -437,10 +439,12 @@ static void watch(const struct nic_at *a, uint32_t group)
 	struct swc_group *g = swc_group(a, group);
 	sim_time t = SIM_NEVER;
 
+	if (g->is_watched)
+		return;
 	for (uint32_t i = 0; i < SWC_ROUNDS; i++)
 		if (is_waiting(&g->round[i]) && due(a, &g->round[i]) < t)
 			t = due(a, &g->round[i]);
-	if (t == SIM_NEVER || g->is_watched)
+	if (t == SIM_NEVER)
 		return;
 	g->is_watched = true;
 	sw_post(a, t, 0, SW_COLLECTIVE + SWC_WATCH, group);

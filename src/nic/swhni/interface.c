@@ -21,15 +21,6 @@ uint32_t swhni_n_ports(const struct nic *nic)
 	return ((const struct swhni *)nic)->n_ports;
 }
 
-struct sw_interface *sw_interface(struct sw_node *n, uint32_t interface)
-{
-	struct sw_interface *x = interface < SWHNI_INTERFACES
-					 ? sw_any_interface(n, interface)
-					 : NULL;
-
-	return x && x->is_open ? x : NULL;
-}
-
 const struct swhni_setup *swhni_interface(
 	struct nic *nic, site_id s, uint32_t interface)
 {

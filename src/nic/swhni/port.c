@@ -95,11 +95,7 @@ static uint32_t least(const struct nic_at *a, uint32_t class, uint32_t avoid)
 
 static uint32_t down_ports(const struct nic_at *a)
 {
-	uint32_t down = 0;
-
-	for (uint32_t i = 0; i < sw_of(a)->n_ports; i++)
-		down |= (uint32_t)sw_here(a)->port[i].is_down << i;
-	return down;
+	return sw_here(a)->down;
 }
 
 uint32_t sw_port_choose(const struct nic_at *a, enum sw_line_class class,
@@ -164,23 +160,30 @@ static void inject(
 	net_inject(a->nic->net, a->w, a->s, fifo_of(a, i), id, a->t);
 }
 
-/* The next packet leaves, now if it is ready, or when it is. */
-static void go_on(const struct nic_at *a, uint32_t i)
+static void go_on_with(const struct nic_at *a, uint32_t i, struct sw_line *l)
 {
 	struct net *net = a->nic->net;
-	struct sw_line *l = line_at(a, i);
 	struct packet_list *list = l->fast.first ? &l->fast : &l->list;
 	sim_time ready;
 
-	if (l->is_busy || !l->n || !net_has_room(net, a->s, fifo_of(a, i)))
-		return;
 	ready = sw_load(a, list->first)->ready;
-	if (ready <= a->t) {
-		inject(a, i, packet_pop(net->packets, list), l);
-	} else if (l->out_at != ready) {
+	if (ready > a->t) {
+		if (l->out_at == ready)
+			return;
 		l->out_at = ready;
 		ticks_post(a, &sw_here(a)->ticks, ready, SW_OUT, i);
+	} else if (net_has_room(net, a->s, fifo_of(a, i))) {
+		inject(a, i, packet_pop(net->packets, list), l);
 	}
+}
+
+/* The next packet leaves, now if it is ready, or when it is. */
+static inline void go_on(const struct nic_at *a, uint32_t i)
+{
+	struct sw_line *l = line_at(a, i);
+
+	if (!l->is_busy && l->n)
+		go_on_with(a, i, l);
 }
 
 void sw_port_on_out(const struct nic_at *a, uint32_t i)
@@ -297,7 +300,8 @@ void sw_port_on_link(const struct nic_at *a, uint32_t port, bool is_up)
 
 	if (port >= sw_of(a)->n_ports)
 		return;
-	n->port[port].is_down = !is_up;
+	n->down &= ~(1u << port);
+	n->down |= (uint32_t)!is_up << port;
 	for (uint32_t c = 0; c < SW_LINES && !is_up; c++) {
 		struct sw_line *l = &n->line[c][port];
 		struct packet_list fast = l->fast, list = l->list;
@@ -320,7 +324,7 @@ struct swhni_port swhni_port(struct nic *nic, site_id s, uint32_t port)
 	if (port >= ((struct swhni *)nic)->n_ports)
 		return (struct swhni_port){ 0 };
 	return (struct swhni_port){
-		.is_up = !n->port[port].is_down,
+		.is_up = !(n->down >> port & 1),
 		.lanes = nic->net->link.lanes - dead_lanes(&a, port),
 		.packets = n->port[port].packets,
 	};

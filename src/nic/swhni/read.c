@@ -57,7 +57,7 @@ static void answer(
 	m->item.dst = m->d.node;
 	/* some packets were lost; by this port one has come */
 	if (l->h.is_again && l->h.port < sw_of(a)->n_ports &&
-		!sw_here(a)->port[l->h.port].is_down)
+		!(sw_here(a)->down >> l->h.port & 1))
 		m->d.port = (uint8_t)(1 + l->h.port);
 	m->interface = SWHNI_INTERFACES;
 	m->job = l->h.job;

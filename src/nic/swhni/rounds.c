@@ -77,35 +77,43 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	slots_give(&u->groups, id);
 }
 
+/* A group of an interface, which is open. */
+static __attribute__((noinline)) uint32_t make_group(
+	const struct nic_at *a, uint32_t interface, uint32_t tree)
+{
+	struct sw_collectives *u = swc_of(a);
+	const struct sw_interface *x = sw_interface(a->node, interface);
+	uint32_t id = slots_take(&u->groups);
+	struct swc_group *g = mem_alloc(1, sizeof(*g));
+
+	((struct swc_place *)slots_at(&u->groups, id))->group = g;
+	g->interface = interface;
+	g->engine = x->setup.engine;
+	g->job = x->setup.job;
+	g->tree = (uint16_t)tree;
+	ring_init(&g->early, sizeof(packet_id));
+	index_add(&u->by_key, key_of(interface, tree), id);
+	return id;
+}
+
 uint32_t swc_find(const struct nic_at *a, uint32_t interface, uint32_t tree,
 	uint32_t job, uint32_t *status)
 {
 	struct sw_collectives *u = swc_of(a) ? swc_of(a) : swc_make(a);
-	struct sw_interface *x = sw_interface(a->node, interface);
-	uint32_t id = index_find(&u->by_key, key_of(interface, tree));
-	struct swc_group *g;
+	const struct sw_interface *x = sw_interface(a->node, interface);
+	uint32_t id;
 
 	*status = !x			? SW_FULL
 		  : x->setup.job != job ? SWHNI_WRONG_JOB
 					: SWHNI_OK;
 	if (*status)
 		return 0;
-	if (id && swc_group(a, id)->job != job) {
-		swc_free(a, id);
-		id = 0;
-	}
-	if (id)
+	id = index_find(&u->by_key, key_of(interface, tree));
+	if (id && swc_group(a, id)->job == job)
 		return id;
-	id = slots_take(&u->groups);
-	g = mem_alloc(1, sizeof(*g));
-	((struct swc_place *)slots_at(&u->groups, id))->group = g;
-	g->interface = interface;
-	g->engine = x->setup.engine;
-	g->job = job;
-	g->tree = (uint16_t)tree;
-	ring_init(&g->early, sizeof(packet_id));
-	index_add(&u->by_key, key_of(interface, tree), id);
-	return id;
+	if (id) /* an earlier job's */
+		swc_free(a, id);
+	return make_group(a, interface, tree);
 }
 
 /* Nothing of it is needed any more. */

@@ -5,6 +5,7 @@
  */
 #include "nic/swhni/card.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static bool is_asking(const struct sw_message *m)
@@ -196,10 +197,12 @@ packet_id sw_send_packet(const struct nic_at *a, uint32_t engine,
 	struct sw_load *l = payload_take_for(
 		a->nic->payloads, a->w->id, sizeof(*l) + bytes);
 
-	memset(l, 0, sizeof(*l));
-	l->h.type = (uint8_t)type;
-	l->h.own_engine = (uint8_t)engine;
-	l->h.bytes = bytes;
+	/* what is not set later, in pieces that need no loop */
+	l->h = (struct sw_header){ .type = (uint8_t)type,
+		.own_engine = (uint8_t)engine,
+		.bytes = bytes };
+	l->flips.n = 0;
+	memset(&l->handle, 0, sizeof(*l) - offsetof(struct sw_load, handle));
 	net->packets[id] = (struct packet){
 		.src = a->s,
 		.dst = dst,

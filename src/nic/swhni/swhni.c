@@ -160,14 +160,23 @@ static const struct nic_counter counters[] = {
 /* --- the network's client --- */
 
 /* Data that is at a bridge crosses the bus before anything else does. */
-static void settle(const struct nic_at *a)
+static __attribute__((noinline)) void settle_all(const struct nic_at *a)
 {
-	for (uint32_t i = 0; i < SWHNI_ENGINES; i++) {
-		struct side_reads *r = &sw_engine(a, i)->reads;
+	for (uint32_t i = 0; i < SWHNI_ENGINES; i++)
+		if (sw_engine(a, i)->reads.due <= a->t)
+			side_reads_settle(a, &sw_engine(a, i)->reads, a->t);
+}
 
-		if (r->due <= a->t)
-			side_reads_settle(a, r, a->t);
-	}
+static inline bool is_settled(const struct nic_at *a)
+{
+	return sw_engine(a, 0)->reads.due > a->t &&
+	       sw_engine(a, 1)->reads.due > a->t;
+}
+
+static inline void settle(const struct nic_at *a)
+{
+	if (!is_settled(a))
+		settle_all(a);
 }
 
 static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
@@ -179,6 +188,7 @@ static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	if (!nic->nodes[s])
 		return;
 	a = nic_at(nic, w, s, t);
+	sw_here(&a)->running = 0;
 	settle(&a);
 	sw_port_on_room(&a, fifo);
 }
@@ -241,35 +251,63 @@ static void on_engine(
 		resend_on_event(a, &e->messages, first, data);
 }
 
+static __attribute__((noinline)) void on_program(struct nic *nic,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+
+	if (a.node) {
+		sw_here(&a)->running = SW_ALL_EVENTS;
+		settle(&a);
+	}
+	host_event(nic->host, w, s, t, &e);
+}
+
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e);
+
+static __attribute__((noinline)) void settle_first(struct net_client *me,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	struct nic_at a = nic_at(me->state, w, s, t);
+
+	settle_all(&a);
+	on_event(me, w, s, t, e);
+}
+
+/* Nothing of it is needed after a call, so that none costs more than it must:
+ * a message has a dozen. */
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct nic *nic = me->state;
-	struct nic_at a = { nic, nic->nodes[s], w, s, t };
-	uint32_t number = sim_number(&e) - ENGINE_CLIENT;
+	uint32_t number = sim_number(&e);
+	struct nic_at a;
 
-	/* a plan's event may be a node's first */
-	if (sim_phase(&e) != PHASE_PROGRAM)
-		a.node = nic_node(nic, s);
-	if (a.node)
-		settle(&a);
 	if (sim_phase(&e) == PHASE_PROGRAM) {
-		host_event(nic->host, w, s, t, &e);
+		on_program(nic, w, s, t, e);
 		return;
 	}
+	/* a plan's event may be a node's first */
+	a = nic_at(nic, w, s, t);
+	if (!is_settled(&a)) {
+		settle_first(me, w, s, t, e);
+		return;
+	}
+	sw_here(&a)->running = number;
 	ticks_check(&a, &sw_here(&a)->ticks, &e);
-	if (number > SW_OUT - ENGINE_CLIENT)
-		sw_manage_on_event(&a, ENGINE_CLIENT + number, e.data);
-	else if (number == SW_OUT - ENGINE_CLIENT)
+	if (number < ENGINE_CLIENT + SW_EVENTS)
+		on_engine(&a, 0, number, e.data);
+	else if (number < SW_OUT)
+		on_engine(&a, 1, number - SW_EVENTS, e.data);
+	else if (number == SW_OUT)
 		sw_port_on_out(&a, e.data);
-	else if (number < SW_EVENTS)
-		on_engine(&a, 0, ENGINE_CLIENT + number, e.data);
 	else
-		on_engine(&a, 1, ENGINE_CLIENT + number - SW_EVENTS, e.data);
+		sw_manage_on_event(&a, number, e.data);
 }
 
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+	const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -279,7 +317,8 @@ static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	(void)w;
 	if (registers_are(p))
 		return; /* PACKET_HURT is enough */
-	flips_note(&l->flips, net->link.code, p->head, bytes, bit, bits);
+	flips_note(
+		&l->flips, flip->code, p->head, bytes, flip->bit, flip->bits);
 }
 
 /* At the end of each link that sends again. */
@@ -294,7 +333,8 @@ static bool is_found(struct net_client *me, struct sim_worker *w, packet_id id,
 		return true;
 	before = l->flips;
 	for (uint32_t i = 0; i < n_bits; i++)
-		on_hurt(me, w, id, bit[i], bits);
+		on_hurt(me, w, id,
+			&(struct net_flip){ bit[i], bits, me->net->link.code });
 	if (sw_receive_misses(l))
 		return false;
 	l->flips = before;
@@ -320,6 +360,7 @@ static void on_link(struct net_client *me, struct sim_worker *w, site_id s,
 	if (s >= nic->n_nodes)
 		return;
 	a = nic_at(nic, w, s, t);
+	sw_here(&a)->running = 0;
 	settle(&a);
 	sw_port_on_link(&a, p, is_up);
 }

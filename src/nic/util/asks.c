@@ -221,7 +221,7 @@ void asks_on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 }
 
 void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+	const struct net_flip *flip)
 {
 	struct net *net = me->net;
 	const struct packet *p = &net->packets[id];
@@ -229,7 +229,8 @@ void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
 	uint32_t bytes = (uint32_t)sizeof(x->h) + x->h.bytes + FLIPS_CRC;
 
 	(void)w;
-	flips_note(&x->flips, net->link.code, p->head, bytes, bit, bits);
+	flips_note(
+		&x->flips, flip->code, p->head, bytes, flip->bit, flip->bits);
 }
 
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done)

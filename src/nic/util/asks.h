@@ -167,7 +167,7 @@ void asks_on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 void asks_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t);
 void asks_on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits);
+	const struct net_flip *flip);
 /* Handles an event of these numbers; false: it has another one. */
 bool asks_on_event(const struct nic_at *a, uint32_t number, uint32_t data);
 

@@ -16,9 +16,10 @@ void flips_note(struct flips *f, const struct link_code *code, sim_time hop,
 	uint32_t frame_bytes, uint32_t bit, uint32_t bits)
 {
 	uint32_t n = code_bits(code, frame_bytes), place;
+	uint32_t is = (uint32_t)(code - link_codes);
 	bool is_next = f->n && f->hop != hop;
 
-	BUG_IF(n > FLIPS_NEXT_HOP);
+	BUG_IF(n >> FLIPS_CODE);
 	if (f->n == FLIPS_MOST)
 		return; /* it is beyond repair */
 	place = (uint32_t)((uint64_t)(bit / LINES) * moments(n) /
@@ -27,21 +28,30 @@ void flips_note(struct flips *f, const struct link_code *code, sim_time hop,
 		bit % LINES;
 	if (place >= n)
 		place -= LINES;
-	f->code = (uint8_t)(code - link_codes);
+	if (!f->n)
+		f->code = (uint8_t)is;
 	f->hop = hop;
-	f->place[f->n++] = place | (is_next ? FLIPS_NEXT_HOP : 0);
+	f->place[f->n++] = place | (is ^ f->code) << FLIPS_CODE |
+			   (is_next ? FLIPS_NEXT_HOP : 0);
+}
+
+static const struct link_code *code_of(const struct flips *f, uint32_t place)
+{
+	return &link_codes[f->code ^ (place >> FLIPS_CODE & FLIPS_CODES)];
 }
 
 uint32_t flips_apply(
 	const struct flips *f, uint8_t *frame, uint32_t n, uint8_t *room)
 {
-	const struct link_code *code = &link_codes[f->code];
+	const uint32_t places = (UINT32_C(1) << FLIPS_CODE) - 1;
+	const struct link_code *code;
 	uint32_t i = 0, whole = n;
 
 	while (i < f->n && whole == n) {
+		code = code_of(f, f->place[i]);
 		code->write(room, frame, n);
 		do
-			code->flip(room, n, f->place[i] % FLIPS_NEXT_HOP);
+			code->flip(room, n, f->place[i] & places);
 		while (++i < f->n && !(f->place[i] & FLIPS_NEXT_HOP));
 		whole = code->read(frame, room, n);
 	}

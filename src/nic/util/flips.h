@@ -23,10 +23,16 @@ enum {
 /* On another wire than the flip before. */
 #define FLIPS_NEXT_HOP (UINT32_C(1) << 31)
 
+/* Wires may differ in their code: bits that change the first flip's code into
+ * this one's. */
+enum { FLIPS_CODE = 29, FLIPS_CODES = 3 };
+_Static_assert(N_LINK_CODES <= FLIPS_CODES + 1, "a code is two bits");
+
 struct flips {
 	uint8_t n;
-	uint8_t code; /* of its wires, in link_codes */
-	uint32_t place[FLIPS_MOST]; /* bits of its frame; + FLIPS_NEXT_HOP */
+	uint8_t code; /* of the first flip's wire, in link_codes */
+	/* bits of its frame; other codes << FLIPS_CODE; + FLIPS_NEXT_HOP */
+	uint32_t place[FLIPS_MOST];
 	sim_time hop; /* the last flip's: when it began */
 };
 

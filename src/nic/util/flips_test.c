@@ -107,6 +107,32 @@ static void a_code_sees_some_flips_hop_by_hop(void **state)
 	assert_int_equal(healed, 0);
 }
 
+/* A packet may cross wires of different codes: each flip is one of its wire's
+ * symbols, whichever wire came first. */
+static void wires_may_differ_in_their_code(void **state)
+{
+	uint8_t frame[BYTES];
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < 10 * BYTES; i++) {
+		struct flips alone = { 0 }, first = { 0 }, last = { 0 };
+		bool is_seen;
+
+		flips_note(&alone, &link_codes[CODED], 1, BYTES, i, 10 * BYTES);
+		is_seen = apply(&alone, frame) < BYTES;
+		seen += is_seen;
+		flips_note(&first, &link_codes[CODED], 1, BYTES, i, 10 * BYTES);
+		flips_note(&first, &link_codes[PLAIN], 2, BYTES, 9, 8 * BYTES);
+		assert_int_equal(apply(&first, frame) < BYTES, is_seen);
+		flips_note(&last, &link_codes[PLAIN], 1, BYTES, 9, 8 * BYTES);
+		flips_note(&last, &link_codes[CODED], 2, BYTES, i, 10 * BYTES);
+		flips_note(&last, &link_codes[PLAIN], 3, BYTES, 9, 8 * BYTES);
+		if (apply(&last, frame) == BYTES)
+			assert_true(bits_wrong(frame) > 0);
+	}
+	assert_true(seen > BYTES);
+}
+
 static void a_packet_remembers_so_many_and_no_more(void **state)
 {
 	struct flips f = { 0 }, was;
@@ -176,6 +202,7 @@ TESTS(TEST(a_flip_changes_one_bit_of_a_plain_frame),
 	TEST(two_flips_of_a_bit_cancel),
 	TEST(places_are_scaled_and_stay_on_their_lines),
 	TEST(a_code_sees_some_flips_hop_by_hop),
+	TEST(wires_may_differ_in_their_code),
 	TEST(a_packet_remembers_so_many_and_no_more),
 	TEST(a_crc_finds_any_one_flip_and_any_two),
 	TEST(what_a_crc_does_not_find_is_in_the_frame))

@@ -293,39 +293,54 @@ const void *workqs_take(const struct nic_at *a, struct workqs *x,
 
 /* --- completions --- */
 
-static sim_time tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
-	const struct workq_completion *c, bool is_entry)
+/* A completion is on its way, until *t; 0: there is no room for it. */
+static uint32_t begin_telling(const struct nic_at *a, struct workqs *x,
+	uint32_t queue, const struct workq_completion *c, sim_time *t)
 {
 	struct side *side = x->reads->how->side;
 	struct workq *q = x->queue[queue];
 	uint32_t place = q->completed & (q->rings.n_completions - 1), id;
 	struct end *e;
-	sim_time t;
 
 	if (q->is_dead || q->completed - q->taken >= q->rings.n_completions) {
-		q->n_out -= is_entry;
 		overrun(a, x, queue);
 		return 0;
 	}
-	id = slots_take(&x->ends);
+	id = slots_take_any(&x->ends);
 	e = slots_at(&x->ends, id);
 	e->queue = queue;
-	e->is_entry = is_entry;
+	e->is_entry = false;
 	e->at = q->rings.completions_at + place * sizeof(*c);
 	e->c = *c;
 	e->c.number = ++q->completed;
 	q->n_ends++;
-	t = side->ops->write(
+	*t = side->ops->write(
 		side, side_reads_place(a, x->reads), a->t, e->at, sizeof(*c));
-	t = t > a->t ? t : a->t + 1;
-	ticks_post(a, x->reads->ticks, t, x->how->first + 1, id);
-	return t;
+	*t = *t > a->t ? *t : a->t + 1;
+	return id;
+}
+
+/* The same with an event. */
+static uint32_t tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
+	const struct workq_completion *c, sim_time *t)
+{
+	uint32_t id = begin_telling(a, x, queue, c, t);
+
+	if (id)
+		ticks_post(a, x->reads->ticks, *t, x->how->first + 1, id);
+	return id;
 }
 
 void workqs_complete(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_completion *c)
 {
-	tell(a, x, queue, c, true);
+	sim_time t;
+	uint32_t id = tell(a, x, queue, c, &t);
+
+	if (id)
+		((struct end *)slots_at(&x->ends, id))->is_entry = true;
+	else
+		x->queue[queue]->n_out--;
 }
 
 void workqs_end(struct workqs *x, uint32_t queue)
@@ -336,10 +351,18 @@ void workqs_end(struct workqs *x, uint32_t queue)
 sim_time workqs_tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_completion *c)
 {
-	return tell(a, x, queue, c, false);
+	sim_time t;
+
+	return tell(a, x, queue, c, &t) ? t : 0;
 }
 
-static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
+uint32_t workqs_tell_with(const struct nic_at *a, struct workqs *x,
+	uint32_t queue, const struct workq_completion *c, sim_time *t)
+{
+	return begin_telling(a, x, queue, c, t);
+}
+
+void workqs_told(const struct nic_at *a, struct workqs *x, uint32_t id)
 {
 	const struct end *e = slots_at(&x->ends, id);
 	struct workq *q = x->queue[e->queue];
@@ -347,11 +370,16 @@ static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
 	if (!q->is_dead)
 		host_write(a->nic->host, a->w, a->s, a->t, e->at, &e->c,
 			sizeof(e->c));
-	/* wakes programs that wait for anything */
-	host_poke(a->nic->host, a->w, a->s, a->t);
 	q->n_ends--;
 	q->n_out -= e->is_entry;
 	slots_give(&x->ends, id);
+}
+
+static void on_completed(const struct nic_at *a, struct workqs *x, uint32_t id)
+{
+	workqs_told(a, x, id);
+	/* wakes programs that wait for anything */
+	host_poke(a->nic->host, a->w, a->s, a->t);
 }
 
 bool workqs_on_event(const struct nic_at *a, struct workqs *x, uint32_t number,

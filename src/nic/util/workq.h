@@ -154,6 +154,14 @@ void workqs_end(struct workqs *x, uint32_t queue);
  * or 0 if the ring had no room. */
 sim_time workqs_tell(const struct nic_at *a, struct workqs *x, uint32_t queue,
 	const struct workq_completion *c);
+/*
+ * The same without an event: at the time that becomes *t the owner has one for
+ * what the completion follows, and calls workqs_told() with the number that
+ * this returns; 0: the ring had no room.  Then it wakes programs.
+ */
+uint32_t workqs_tell_with(const struct nic_at *a, struct workqs *x,
+	uint32_t queue, const struct workq_completion *c, sim_time *t);
+void workqs_told(const struct nic_at *a, struct workqs *x, uint32_t id);
 
 /* Handles an event of these numbers; false: it has another one. */
 bool workqs_on_event(const struct nic_at *a, struct workqs *x, uint32_t number,

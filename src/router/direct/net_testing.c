@@ -214,12 +214,12 @@ static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 }
 
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,
-	uint32_t bit, uint32_t bits)
+	const struct net_flip *flip)
 {
 	struct net *n = me->net;
 
 	(void)w;
-	assert_true(bit < bits);
+	assert_true(flip->bit < flip->bits);
 	n->packets[id].load++;
 }
 
@@ -281,6 +281,7 @@ static void set_elite(struct link_params *link, struct net_params *router,
 	}
 	*link = read;
 	link->code = how->code;
+	link->fibre_code = how->fibre_code;
 	link->header += 3;
 	link->route = how->route;
 	buffers.own = router->own;

@@ -16,7 +16,7 @@ struct rig_how {
 	struct hint_how way;
 	/* A fat tree of Elite4s in place of Blue Gene/Q's torus. */
 	const struct tree_how *tree;
-	int64_t code, route; /* of its links */
+	int64_t code, fibre_code, route; /* of its links */
 	const struct link_params *link; /* in place of all of these */
 	const int64_t *rates; /* of a torus's classes of wires */
 	int64_t packets, queues, injection, reception, transit;

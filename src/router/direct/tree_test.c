@@ -166,6 +166,27 @@ static void qsn_f76_a_coded_stream_carries_928_mb_per_s(void **state)
 	is_near(stream_rate(&how, 63), 928, 0.002);
 }
 
+/* The top stage is of fibre, or the nodes' own. */
+static void qsn_f75_only_streams_across_fibres_are_coded(void **state)
+{
+	static const struct tree_how top = { .nodes = "64",
+		.length = "5x4x20" };
+	static const struct tree_how node = { .nodes = "64", .length = "20x4" };
+	struct rig_how how = { .tree = &top, .fibre_code = 2 /* 4b5b */ };
+
+	is_near(stream_rate(&how, 1), 1160.7, 0.0002);
+	is_near(stream_rate(&how, 15), 1160, 0.002);
+	is_near(stream_rate(&how, 63), 928, 0.002);
+	how.tree = &node;
+	is_near(stream_rate(&how, 1), 928, 0.002);
+	/* whatever the code of the others is */
+	how.code = 2; /* 8b10b: as many bits */
+	is_near(stream_rate(&how, 63), 928, 0.002);
+	how.fibre_code = 1; /* none */
+	how.tree = &top;
+	is_near(stream_rate(&how, 63), 928, 0.002);
+}
+
 /* QSN-F67: all links both ways at the full rate. */
 static void qsn_f67_both_directions_run_at_the_full_rate(void **state)
 {
@@ -436,6 +457,7 @@ TESTS(TEST(qsn_n65_every_pair_takes_its_cables_and_switches),
 	TEST(qsn_n60_the_ends_of_4096_nodes_are_431_ns_apart),
 	TEST(qsn_n51_a_stream_carries_1160_mb_per_s),
 	TEST(qsn_f76_a_coded_stream_carries_928_mb_per_s),
+	TEST(qsn_f75_only_streams_across_fibres_are_coded),
 	TEST(qsn_f67_both_directions_run_at_the_full_rate),
 	TEST(qsn_g5_two_packets_fill_a_cable_of_50_m),
 	TEST(a_head_does_not_wait_for_its_tail),

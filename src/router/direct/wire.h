@@ -63,6 +63,15 @@ static inline sim_time later(sim_time a, sim_time b)
 	return a > b ? a : b;
 }
 
+/* Time of the route in front of a packet that leaves by a port. */
+static inline sim_time route_time(const struct direct *d,
+	const struct direct_site *s, uint32_t port, const struct packet *p)
+{
+	return has_rates(d) ? link_route_on(&d->link, s->port[port].sender.wire,
+				      route_left(p))
+			    : d->link.route_ser[route_left(p)];
+}
+
 /* When the tail of a packet leaves that is granted a port at t. */
 static inline sim_time sent_tail(const struct direct *d,
 	const struct direct_site *s, uint32_t port, const struct packet *p,
@@ -74,7 +83,7 @@ static inline sim_time sent_tail(const struct direct *d,
 		tail = later(t + d->link.ser[rates_size(d, s, port, p, t)],
 			p->head + d->link.ser[p->size]);
 	if (carries_route(d))
-		tail += d->link.route_ser[route_left(p)];
+		tail += route_time(d, s, port, p);
 	return tail;
 }
 

@@ -19,12 +19,13 @@ enum {
 	EVENT_LANE = EVENT + COUNTERS,
 	CAST_QUEUE = 100, /* beyond those of messages */
 	CAST_EVENT = 60000,
-	PORT_QUEUE = 3000, /* of the first lane's tagged port */
+	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
 	RECEIVES = 512,
+	SENDS = 64, /* that have not been waited for */
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
-#define PORTS_AT (UINT64_C(8) << 20) /* by lane */
+#define PORTS_AT (UINT64_C(512) << 20) /* by lane */
 
 struct own {
 	uint64_t value[COUNTERS]; /* that were expected last */
@@ -32,6 +33,8 @@ struct own {
 	uint32_t next; /* queue, of those that will do */
 	struct elan_tport port;
 	uint32_t receive[RECEIVES], posted, awaited; /* ever */
+	uint32_t send[SENDS], sent, finished; /* ever */
+	uint64_t networked, network_ps; /* counts, by warm rounds */
 	struct elan_cq queue[];
 };
 
@@ -61,9 +64,9 @@ static bool port_open(struct bench_end *x)
 {
 	const struct elan_tport_options o = {
 		.port = x->lane,
-		.queue = PORT_QUEUE + x->lane,
-		.handles = RECEIVES,
-		.at = PORTS_AT + x->lane * elan_tport_bytes(RECEIVES),
+		.queue = PORT_QUEUE + 3 * x->lane,
+		.handles = RECEIVES + SENDS,
+		.at = PORTS_AT + x->lane * elan_tport_bytes(RECEIVES + SENDS),
 	};
 
 	return programs_did(x->programs, "elan_tport_open",
@@ -210,16 +213,27 @@ static struct elan_counts counts_of(const struct bench *b, int64_t node)
 	return elan_counts(b->programs.load.nic, (site_id)node);
 }
 
+static void elan_warmed(struct bench_end *x)
+{
+	struct elan_counts c = counts_of(x->bench, x->node);
+
+	own(x)->networked = c.networked;
+	own(x)->network_ps = c.network_ps;
+}
+
 /* From the sending card to the receiving one's bus. */
 static void elan_report(const struct bench *b, struct load_result *r)
 {
 	struct elan_counts x = counts_of(b, b->to), y = counts_of(b, b->from);
 	uint64_t n = x.networked + y.networked;
+	uint64_t ps = x.network_ps + y.network_ps;
 
+	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
+		n -= own(&b->ends[i])->networked;
+		ps -= own(&b->ends[i])->network_ps;
+	}
 	if (n)
-		load_figure(r, "network_ns",
-			(double)(x.network_ps + y.network_ps) / SIM_NS /
-				(double)n);
+		load_figure(r, "network_ns", (double)ps / SIM_NS / (double)n);
 }
 
 /* What reads and writes of memory carried on the bus, on average. */
@@ -228,6 +242,7 @@ static void elan_report_rate(
 {
 	struct elan_counts x = counts_of(b, b->from), y = counts_of(b, b->to);
 
+	bytes *= (double)bench_rounds(b) / (double)b->rounds;
 	if (b->means != MEANS_STEN && x.reads)
 		load_figure(r, "read_B", bytes / (double)x.reads);
 	if (y.writes)
@@ -252,11 +267,33 @@ static bool match_await(struct bench_end *x)
 			own(x)->receive[own(x)->awaited++ % RECEIVES], NULL));
 }
 
+/* Waits until at most so many sends have not ended. */
+static bool match_flush(struct bench_end *x, uint32_t most)
+{
+	struct own *o = own(x);
+
+	while (o->sent - o->finished > most)
+		if (!programs_did(x->programs, "elan_tport_wait",
+			    elan_tport_wait(&o->port,
+				    o->send[o->finished++ % SENDS], NULL)))
+			return false;
+	return true;
+}
+
 static bool match_send(
 	struct bench_end *x, uint32_t node, uint64_t from, uint64_t bytes)
 {
-	return programs_did(x->programs, "elan_tport_tx_start",
-		elan_tport_tx_start(&own(x)->port, node, x->lane, from, bytes));
+	struct own *o = own(x);
+
+	return match_flush(x, SENDS - 1) &&
+	       programs_did(x->programs, "elan_tport_tx_start",
+		       elan_tport_tx_start(&o->port, node, x->lane, from, bytes,
+			       &o->send[o->sent++ % SENDS]));
+}
+
+static bool match_finish(struct bench_end *x)
+{
+	return match_flush(x, 0);
 }
 
 static const struct bench_tagged tagged = {
@@ -264,6 +301,7 @@ static const struct bench_tagged tagged = {
 	.post = match_post,
 	.await = match_await,
 	.send = match_send,
+	.finish = match_finish,
 };
 
 /* --- misuse --- */
@@ -388,6 +426,7 @@ static const struct bench_looks looks = {
 	.counter = elan_counter,
 	.stored = elan_stored,
 	.cpus = elan_cpus,
+	.warmed = elan_warmed,
 	.report = elan_report,
 	.report_rate = elan_report_rate,
 };
@@ -397,6 +436,7 @@ static const struct bench_means means[] = {
 	[MEANS_STEN] = { .name = "sten", .label = "put", .is_quick = true },
 	[MEANS_DMA] = { .name = "dma" },
 	[MEANS_MATCH] = { .name = "match",
+		.most = ELAN_SLOT_MOST,
 		.is_alone = true,
 		.is_tagged = true },
 	{ 0 },

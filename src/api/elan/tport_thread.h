@@ -1,0 +1,76 @@
+/* The matching thread's insides. */
+#ifndef API_ELAN_TPORT_THREAD_H
+#define API_ELAN_TPORT_THREAD_H
+
+#include "api/elan/tport.h"
+
+struct tport_list {
+	uint32_t first, last; /* handles, or 1 + place */
+	uint32_t source; /* of the last one, whose word has the link, too */
+};
+
+/*
+ * Kept messages: older ones are in cells; newer ones are in slots, except for
+ * some that were moved while they were ahead.
+ */
+struct tport_queue {
+	struct tport_list older, newer;
+};
+
+struct tport_matcher {
+	struct tport_plan plan;
+	struct tport_list posted;
+	struct tport_queue early, ahead, records; /* these ahead, too */
+	uint16_t record; /* number of the next one */
+	bool is_broken; /* its memory cannot be read */
+	uint32_t held; /* slots of kept messages */
+	uint32_t made, free; /* cells: used ever, 1 + place of a free one */
+	uint32_t looked; /* elements, for what is at hand */
+	uint32_t spent; /* cycles */
+};
+
+/* --- tport_match.c --- */
+
+/* Words of card memory, a cycle each; a block, and what it takes. */
+void tport_load(struct tport_matcher *x, uint64_t at, void *to, uint32_t bytes);
+void tport_store(
+	struct tport_matcher *x, uint64_t at, const void *from, uint32_t bytes);
+uint32_t tport_block_cycles(const struct tport_matcher *x, uint32_t bytes);
+/* Sets the next one in a list, in one word with its source. */
+void tport_set_next(
+	struct tport_matcher *x, uint64_t at, uint32_t source, uint32_t next);
+/* Computes until the time of a match is over, but for some cycles. */
+void tport_compute(struct tport_matcher *x, uint32_t rest);
+
+/* --- tport_keep.c --- */
+
+/* Keeps a message at its place, at the end of a list. */
+void tport_keep(struct tport_matcher *x, struct tport_queue *q,
+	const struct elan_message *m);
+/* A place is free. */
+void tport_drop(struct tport_matcher *x, const struct elan_message *m);
+
+/*
+ * Takes the first that a test accepts out of its list, or only looks at it;
+ * *m describes it then.  False: there is none.
+ */
+typedef bool tport_test(const struct tport_kept *k, const void *arg);
+bool tport_take(struct tport_matcher *x, struct tport_queue *q,
+	tport_test *test, const void *arg, struct elan_message *m);
+bool tport_find(struct tport_matcher *x, const struct tport_queue *q,
+	tport_test *test, const void *arg, struct tport_kept *k);
+/* While too many slots are held, the oldest message is moved to host memory. */
+void tport_move(struct tport_matcher *x);
+/* All kept messages go. */
+void tport_drop_all(struct tport_matcher *x);
+
+/* --- tport_deliver.c --- */
+
+/* A message is for a receive: its bytes, then the status. */
+void tport_deliver(struct tport_matcher *x, const struct elan_message *m,
+	uint32_t handle, uint64_t to, uint64_t bytes);
+/* A receive ends without bytes. */
+void tport_tell(
+	struct tport_matcher *x, uint32_t handle, const struct tport_status *s);
+
+#endif
