@@ -23,7 +23,8 @@
  *	                acknowledgement sets event, a test's no sets other
  *	ELAN_RUN_DMA    then the seven words of a descriptor
  *	ELAN_STORE      address; value: a word of the node's own memory
- *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
+ *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it, in whole
+ *	                words; the queue waits until they are read
  *	ELAN_ADD        event << 16 | count << 32: an event of the node itself
  *	ELAN_ARM        event << 16; count; address; value: see below
  *	ELAN_ARM_COPY   event << 16 | bytes << 32; count; address; data: 8 to

@@ -67,23 +67,39 @@ static uint32_t right_of(enum elan_command c)
 
 /* --- simple commands --- */
 
-static enum elan_error copy(const struct nic_at *a, uint32_t context,
+/* The words of ELAN_COPY have been read: they are written, and the queue
+ * goes on. */
+static void on_copied(const struct nic_at *a, const struct side_read *x)
+{
+	struct elan_queue *q = elan_queue(elan_here(a), x->id);
+	uint64_t from = q->copied[0], to = q->copied[1], word;
+
+	for (uint32_t i = 0; i < q->copying && !q->error; i += 8) {
+		elan_read(a, from + i, &word, 8);
+		elan_word_write(a, to + i, word);
+	}
+	q->copying = 0;
+	elan_queue_wake(a, q);
+}
+
+static enum elan_error copy(const struct nic_at *a, struct elan_queue *q,
 	uint32_t bytes, uint64_t from, uint64_t to)
 {
-	uint64_t word;
-
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
 	if (elan_is_card(from) && !elan_sdram_is_sound(a, from, bytes))
 		return ELAN_ERROR_MEMORY;
 	if (from % 8 || to % 8 ||
-		!elan_may(elan_here(a), context, from, bytes) ||
-		!elan_may(elan_here(a), context, to, bytes))
+		!elan_may(elan_here(a), q->context, from, bytes) ||
+		!elan_may(elan_here(a), q->context, to, bytes))
 		return ELAN_ERROR_ADDRESS;
-	for (uint32_t i = 0; i < bytes; i += 8) {
-		elan_read(a, from + i, &word, 8);
-		elan_word_write(a, to + i, word);
-	}
+	if (!bytes)
+		return ELAN_FINE;
+	q->copying = (uint8_t)bytes;
+	q->copied[0] = from;
+	q->copied[1] = to;
+	elan_read_begin(
+		a, ELAN_BY_COMMAND, from, bytes, on_copied, NULL, q->id);
 	return ELAN_FINE;
 }
 
@@ -134,8 +150,7 @@ static void execute(
 					elan_here(a), q->context, word[2]));
 		break;
 	case ELAN_COPY:
-		wrong = copy(
-			a, q->context, elan_low(word[0]), word[1], word[2]);
+		wrong = copy(a, q, elan_low(word[0]), word[1], word[2]);
 		break;
 	case ELAN_ADD:
 	case ELAN_ARM:
@@ -213,7 +228,8 @@ static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 {
 	uint32_t sum = 0, n;
 
-	while (sum < TURN && !q->error && q->taken < q->announced) {
+	while (sum < TURN && !q->error && !q->copying &&
+		q->taken < q->announced) {
 		enum elan_command c;
 
 		if (elan_queue_arrival(q, q->taken + 8) > a->t)

@@ -287,9 +287,9 @@ void elan_copy_on_room(const struct nic_at *a, struct elan_queue *q)
 void elan_copy_on_idle(const struct nic_at *a, struct elan_queue *q)
 {
 	/* no acknowledgement frees room, no word that comes completes it, no
-	 * packet's test, and no thread's end */
+	 * packet's test, no read, and no thread's end */
 	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
-		!q->is_blocked && !q->promised)
+		!q->is_blocked && !q->promised && !q->copying)
 		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
 }
 

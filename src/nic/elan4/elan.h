@@ -272,6 +272,7 @@ struct elan_queue {
 	bool skips; /* the next command */
 	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
+	uint8_t copying; /* bytes of ELAN_COPY, until they are read: */
 	bool is_fetching; /* to the chip */
 	bool is_away, is_trapped; /* not resident; the driver knows */
 	uint64_t used; /* on chip, the last time; 0: it is not there */
@@ -297,6 +298,7 @@ struct elan_queue {
 	struct window channel;
 	uint64_t ends[ELAN_ENDS]; /* positions after its packets */
 	uint32_t claimed; /* bytes of room, by threads */
+	uint64_t copied[2]; /* from there to there */
 	uint32_t promised; /* bytes of room, to packets that wait for a test */
 	uint32_t wanted; /* threads that wait for room */
 	uint64_t mapped; /* address at which units append, or 0 */

@@ -157,7 +157,7 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
-	       !q->copies.first && !q->is_fetching &&
+	       !q->copies.first && !q->is_fetching && !q->copying &&
 	       (q->error || (!is_waiting && !q->is_blocked));
 }
 
