@@ -115,7 +115,7 @@ only retry 'torus random --shape 2x2 measure=10us --set link.retry=replay' \
 	--set faults.bit-errors=1e-5
 only retry 'qsnet2-16 stream bytes=4096 rounds=200' \
 	--set faults.bit-errors=1e-5
-only quiesce 'gemini storm --shape 4x2x1' \
+only quiesce 'gemini storm --shape 4x2x1 count=200' \
 	--set 'faults.events=1 us chip 0,0,0 leaves'
 only copy 'apenet-pair pingpong via=nic target=gpu0 bytes=10000 source=gpu0' \
 	--set nic.software.p2p=no

@@ -35,8 +35,14 @@ cp "$src"/examples/*.[ch] "$tmp/examples"
 cd "$tmp/examples" || exit 1
 
 value() { # KEY of the JSON in $tmp/out
-	sed -n "s/^ *\"$1\": *//p" "$tmp/out" |
-		sed -e 's/,$//' -e 's/^"\(.*\)"$/\1/'
+	sed -n "s/^ *\"$1\": *//
+		t found
+		d
+		:found
+		s/,\$//
+		s/^\"\(.*\)\"\$/\1/p
+		t
+		p" "$tmp/out"
 }
 
 start() { # PROGRAM ARGUMENTS

@@ -6,11 +6,6 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-value() { # KEY of the JSON in $tmp/out
-	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
-		"$tmp/out" | head -n 1
-}
-
 works() { # ARGUMENTS
 	run run "$@" --json --quiet
 	[ $code -eq 0 ] && [ "$(value ending)" = finished ] ||

@@ -4,7 +4,8 @@
 # ends in reasonable time with an output that is well formed.
 set -u
 . "$(dirname "$0")/tap.sh"
-command -v python3 >/dev/null && python3 -c 'import sqlite3' || exit 77
+# The program itself: what starts it may be a script.
+python=$(python3 -c 'import sqlite3, sys; print(sys.executable)') || exit 77
 cd "$tmp" || exit 1
 
 "$weft" run torus random --shape 2x2 warmup=0us measure=5us bytes=64 --budget \
@@ -16,7 +17,7 @@ report 'files to begin with'
 # A copy of a file after some SQL; the script on stdin has db and its cursor.
 change() { # FILE
 	cp "${1:-good.db}" bad.db
-	python3 -c 'import sqlite3, sys
+	"$python" -c 'import sqlite3, sys
 db = sqlite3.connect("bad.db")
 c = db.cursor()
 exec(sys.stdin.read())
@@ -49,7 +50,7 @@ look() { # CODES: that are right
 			complain "$command: an escape"
 		set -- "$first"
 	done
-	python3 -c 'import glob, xml.etree.ElementTree as e
+	"$python" -c 'import glob, xml.etree.ElementTree as e
 for f in glob.glob("*.svg"):
     t = open(f, "rb").read()
     e.fromstring(t)

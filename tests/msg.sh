@@ -17,11 +17,6 @@ if [ -n "${WEFT_SLOW:-}" ]; then
 	casts='0 5000'
 fi
 
-value() { # KEY of the JSON in $tmp/out
-	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
-		"$tmp/out" | head -n 1
-}
-
 is_more() { # A B
 	awk "BEGIN { exit !($1 > $2) }"
 }

@@ -15,11 +15,6 @@ if [ "${WEFT_SLOW-}" ]; then
 	rounds=100
 fi
 
-value() { # KEY of the JSON in $tmp/out
-	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
-		"$tmp/out" | head -n 1
-}
-
 works() { # ARGUMENTS
 	run run "$@" --json --quiet
 	[ $code -eq 0 ] || complain "weft run $*: $code: $(cat "$tmp/err")"

@@ -5,11 +5,6 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-value() { # KEY of the JSON in $tmp/out
-	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
-		"$tmp/out" | head -n 1
-}
-
 is_more() { # A B
 	awk "BEGIN { exit !($1 > $2) }"
 }

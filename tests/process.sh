@@ -151,13 +151,13 @@ done
 # --- locales ---
 
 if command -v localedef >/dev/null && mkdir locales &&
-	localedef --no-archive -i de_DE -f UTF-8 locales/de_DE.UTF-8 \
-		>log 2>&1 && [ -d locales/de_DE.UTF-8 ]; then
+	localedef --no-archive -i de_DE -f ISO-8859-1 locales/de_DE \
+		>log 2>&1 && [ -d locales/de_DE ]; then
 	start torus --shape 2x2 --set link.rate=12.5GB/s --json \
 		--links plain.csv plain
 	cp out plain
 	for when in before inside; do
-		LOCPATH=$tmp/locales LC_ALL=de_DE.UTF-8 start torus \
+		LOCPATH=$tmp/locales LC_ALL=de_DE start torus \
 			--shape 2x2 --set link.rate=12.5GB/s --json \
 			--links odd.csv --threads 2 -o l.db $when
 		[ $code -eq 0 ] || complain "exit code $code: $(cat err)"

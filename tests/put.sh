@@ -38,8 +38,10 @@ run() { # ARGUMENTS: into $tmp/out, or a complaint
 }
 
 value() { # KEY of the JSON in $tmp/out
-	sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" \
-		"$tmp/out" | head -n 1
+	sed -n "/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/{
+		s//\1/p
+		q
+	}" "$tmp/out"
 }
 
 sizes='0 1 7 8 31 32 33 64 127 128 129 500 511 512 513 1000 1024 1025 4096

@@ -124,7 +124,7 @@ ends 0 run qsnet2-4096 pingpong via=nic by=sten to=4095 rounds=3 --json
 holds '(.results.network_ns - 84.096 / 3 - 671) | fabs < 1e-9'
 ends 0 run qsnet2-16 pingpong via=nic by=sten to=1 rounds=3 --json
 holds '(.results.network_ns - 84.096 / 3 - 301) | fabs < 1e-9'
-report "QSN-N65: 671 ns across 4,096 nodes, without the match"
+report "QSN-N63: 671 ns across 4,096 nodes, without the match"
 
 # Both directions share one bus.
 ends 0 run qsnet2-16 stream by=dma both=yes places=1 $much --json

@@ -45,3 +45,11 @@ run() { # ARGUMENTS
 	"$weft" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	code=$?
 }
+
+# The first value of a key, in one process: it is asked thousands of times.
+value() { # KEY of the JSON in $tmp/out
+	sed -n "/.*\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/{
+		s//\1/p
+		q
+	}" "$tmp/out"
+}

@@ -7,6 +7,7 @@
 #include "nic/elan4/elan.h"
 #include "testing/kit_testing.h"
 #include "testing/testing.h"
+#include "testing/trial_testing.h"
 
 enum { SOURCE = 0x1000000, TARGET = 0x2000000, LONG = 256 << 10 };
 
@@ -284,6 +285,30 @@ static void elan4_stands_on_any_router(void **state)
 	}
 }
 
+/* --- workloads --- */
+
+/* The processes of a node have contexts, and memory, of their own. */
+static void processes_of_a_workload_are_processes(void **state)
+{
+	static const char *const how[] = { "sten", "dma", "match" };
+	char text[80];
+	struct trial t;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text),
+			"stream by=%s bytes=1504 rounds=4 procs=2", how[i]);
+		trial_open(&t, "qsnet2-16", text);
+		assert_string_equal(t.e.text, "");
+		assert_int_equal(host_n_processes(t.run->load->host), 2);
+		for (uint32_t p = 0; p < 2; p++)
+			assert_int_equal(
+				elan_queue_context(t.run->load->nic, 0, p),
+				1 + p);
+		trial_close(&t);
+	}
+}
+
 TESTS(TEST(qsn_f9_cpus_and_the_card_share_one_bus),
 	TEST(qsn_f81_dmas_packets_are_whole_and_puts_need_not_be),
-	TEST(elan4_stands_on_any_router))
+	TEST(elan4_stands_on_any_router),
+	TEST(processes_of_a_workload_are_processes))

@@ -185,6 +185,8 @@ static int check_processes(struct bench *b, struct err *e)
 	if (most && b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
+	if (b->needs.lanes && b->driver->is & BENCH_HAS_PROCESSES)
+		b->procs = b->needs.lanes;
 	return 0;
 }
 
@@ -312,6 +314,12 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	program_start(l->host, x->node, thread, l->begin, run_end, x);
 }
 
+uint32_t bench_thread(const struct bench *b, uint32_t lane)
+{
+	return b->procs > 1 ? lane * host_threads_each(b->programs.load.host)
+			    : lane;
+}
+
 void bench_start_pair(struct bench *b, const struct bench_program *begin,
 	const struct bench_program *answer)
 {
@@ -325,7 +333,8 @@ void bench_start_pair(struct bench *b, const struct bench_program *begin,
 		b->ends[i].lane = i % lanes;
 		b->ends[i].peer = (uint32_t)(begins ? b->to : b->from);
 		bench_run(b, i, (site_id)(begins ? b->from : b->to),
-			(uint32_t)b->cpu + i % lanes, begins ? begin : answer);
+			(uint32_t)b->cpu + bench_thread(b, i % lanes),
+			begins ? begin : answer);
 	}
 }
 

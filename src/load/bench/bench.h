@@ -66,7 +66,7 @@ struct bench {
 	/* keys that several experiments have */
 	int64_t via, from, to, bytes, rounds, cpu;
 	int64_t warm; /* rounds before those that count */
-	int64_t procs; /* of each node, by messages; 0: one */
+	int64_t procs; /* of each node; 0: one */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
 	int64_t port; /* of a node, by which transfers leave; or -1 */
@@ -168,6 +168,7 @@ enum {
 	/* Puts to a GPU may need the program at the target. */
 	BENCH_NEEDS_TARGET = 32,
 	BENCH_HAS_MESSAGES = 64, /* with bench_send() and bench_receive() */
+	BENCH_HAS_PROCESSES = 128, /* lanes are processes, not threads */
 };
 
 /*
@@ -321,6 +322,8 @@ struct bench_tagged {
 	bool (*await)(struct bench_end *x);
 	bool (*send)(struct bench_end *x, uint32_t node, uint64_t from,
 		uint64_t bytes);
+	/* Posts n receives of its messages that none will match, for ever. */
+	bool (*obstruct)(struct bench_end *x, uint32_t node, uint32_t n);
 	/* Waits until the bytes of all that were sent may change. */
 	bool (*finish)(struct bench_end *x);
 };
@@ -490,6 +493,8 @@ void bench_open_ends(struct bench *b);
 /* The i-th program, on a thread of a node. */
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	const struct bench_program *program);
+/* The first hardware thread of a lane, in addition to the key's CPU. */
+uint32_t bench_thread(const struct bench *b, uint32_t lane);
 /* In start(): one on each of two nodes, or as many as needs.lanes says, each
  * with its peer, first those that begin; or one on each node. */
 void bench_start_pair(struct bench *b, const struct bench_program *begin,

@@ -30,6 +30,7 @@ struct pingpong {
 	struct bench bench; /* used by programs only */
 	/* keys */
 	int64_t routing;
+	int64_t posted, early; /* of receives */
 	int64_t min, max, step; /* crossover's */
 	char between[PARAM_TEXT_MAX];
 
@@ -52,6 +53,12 @@ static const struct param params[] = {
 	KEY_COUNT("rounds", AT(bench.rounds), "1000", 1, 1000000000,
 		"number of round trips"),
 	KEY_WARM(AT(bench.warm)),
+	KEY_COUNT("posted", AT(posted), "0", 0, 4096,
+		"number of receives of each program in front of the others "
+		"that match no message, for means whose messages are matched"),
+	KEY(PARAM_TIME, "early", AT(early), "0 ns", 0, PS_PER_S, NULL,
+		"time by which each receive is posted later than it could be, "
+		"for the same means"),
 	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
 		"layer; net: a packet, timed from its injection to the arrival "
 		"of its tail; nic: a transfer by the network interface, timed "
@@ -178,11 +185,31 @@ static void expect(struct bench_end *x, uint64_t bytes)
 		x->driver->expect(x, 0, bytes);
 }
 
-/* The receive of the next message is posted while the last one is under way. */
+/* The receive of the next message is posted while the last one is under way, or
+ * later, so that the message comes early. */
 static bool post(struct bench_end *x, uint64_t bytes)
 {
-	return !bench_tagged(x) ||
-	       bench_tagged(x)->post(x, x->peer, BENCH_TARGET, bytes);
+	const struct pingpong *g = (struct pingpong *)x->bench;
+
+	if (!bench_tagged(x))
+		return true;
+	if (g->early)
+		program_charge(g->early);
+	return bench_tagged(x)->post(x, x->peer, BENCH_TARGET, bytes);
+}
+
+/* Before the first message. */
+static bool post_first(struct bench_end *x, uint64_t bytes)
+{
+	return x->begins || post(x, bytes);
+}
+
+static bool obstruct(struct bench_end *x)
+{
+	const struct pingpong *g = (struct pingpong *)x->bench;
+
+	return !g->posted ||
+	       bench_tagged(x)->obstruct(x, x->peer, (uint32_t)g->posted);
 }
 
 static void send(
@@ -285,10 +312,11 @@ static uint64_t size_at(const struct pingpong *g, uint64_t k)
 
 static bool prepare(struct bench_end *x)
 {
-	uint64_t bytes = size_at((struct pingpong *)x->bench, 0);
+	const struct pingpong *g = (struct pingpong *)x->bench;
+	uint64_t bytes = size_at(g, 0);
 
 	expect(x, bytes);
-	return x->begins || post(x, bytes);
+	return obstruct(x) && (g->early || post_first(x, bytes));
 }
 
 /* Rounds of one size by one of the means, from message k on. */
@@ -317,6 +345,8 @@ static bool play(struct bench_end *x)
 	int64_t rounds = g->bench.rounds;
 	uint64_t k = (uint64_t)g->bench.warm;
 
+	if (g->early && !post_first(x, size_at(g, 0)))
+		return false;
 	if (!play_rounds(x, 0, g->bench.warm, g->means[0]))
 		return false;
 	for (uint32_t i = 0; i < g->n_sizes; i++)
@@ -370,6 +400,12 @@ static int pair_init(struct load *l, struct err *e)
 	if (b->warm && b->driver->means[b->means].drawn)
 		return err_set(e, "warm: a calculated curve has no rounds "
 				  "that differ");
+	if ((g->posted || g->early) && !b->driver->means[b->means].is_tagged)
+		return err_set(e,
+			"%s: has no effect, because by=%s has no "
+			"receives; by=match has",
+			g->posted ? "posted" : "early",
+			b->driver->means[b->means].name);
 	/* nobody has to set anything before the first message comes */
 	b->needs.is_early =
 		b->driver->is & BENCH_HAS_MESSAGES || b->driver->wait_word;

@@ -693,7 +693,7 @@ static void fan_start(struct load *l)
 		((struct side *)x->data)->sends = !x->is_sink;
 		bench_run(b, i,
 			place ? s->neighbour[place - 1] : (site_id)s->node,
-			x->lane, &program);
+			bench_thread(b, x->lane), &program);
 	}
 }
 

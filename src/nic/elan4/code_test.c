@@ -115,7 +115,7 @@ static void cold_program(void *arg)
 }
 
 /* A line that is not on the card's chip takes 84.1 ns, and 40 ns at the port;
- * the next one is asked for then. */
+ * the next one is asked for then.  (QSN-F64) */
 static void cold_code_takes_what_its_lines_take(void **state)
 {
 	struct et *m = *state;

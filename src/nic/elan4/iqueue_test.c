@@ -125,7 +125,8 @@ static void put_program(void *arg)
 }
 
 /* The sender knows a number only; the tag is all 64 bits; and it is on the wire
- * for as long as a put of 8 bytes. */
+ * for as long as a put of 8 bytes.  (QSN-F60: a thread that waits starts by a
+ * swap) */
 static void qsn_f59_a_message_needs_no_address(void **state)
 {
 	struct et *m = *state;
@@ -195,6 +196,7 @@ static void parts_program(void *arg)
 	send_part(&q, 100, 1, 512, 512, 2036);
 }
 
+/* QSN-F59 */
 static void a_message_of_several_packets_is_seen_when_whole(void **state)
 {
 	et_run_two(*state, parts_program, receiver_program, NULL);
@@ -218,6 +220,7 @@ static void greedy_program(void *arg)
 	send_part(&q, 100, 1, 512, 512, 1024);
 }
 
+/* QSN-F59 */
 static void a_slot_waits_for_the_rest_of_its_message(void **state)
 {
 	uint32_t cycles = 2000; /* 10 us */
@@ -244,7 +247,7 @@ static void flood_program(void *arg)
 }
 
 /* The sender comes again far more often than nic.retry.limit allows, and
- * nothing is lost or comes twice. */
+ * nothing is lost or comes twice.  (QSN-F59) */
 static void a_full_queue_makes_its_senders_come_again(void **state)
 {
 	struct et *m = *state;
@@ -360,6 +363,7 @@ static void two_threads_program(void *arg)
 	assert_int_equal(seen[0].m.tag, 77);
 }
 
+/* QSN-F60 */
 static void a_waiting_thread_lets_others_run(void **state)
 {
 	struct et *m = *state;
@@ -491,6 +495,7 @@ static void open_program(void *arg)
 	assert_int_equal(et_error(&q), ELAN_FINE);
 }
 
+/* QSN-F59 */
 static void queues_take_card_memory(void **state)
 {
 	et_run_two(*state, open_program, NULL, *state);

@@ -108,7 +108,7 @@ static void block_thread(const uint64_t *reg)
 }
 
 /* 16 bytes a cycle, to the card's memory or the host's: the processor does not
- * wait for the bus. */
+ * wait for the bus.  (QSN-F64) */
 static void blocks_are_copied_at_their_rate(void **state)
 {
 	static const uint32_t cycles[] = { 1, 1, 2, 4, 32, 128 };
@@ -216,7 +216,7 @@ static void order_thread(const uint64_t *reg)
 	assert_int_equal(word[1], 11);
 }
 
-/* Reads do not overtake the thread's own writes. */
+/* Reads do not overtake the thread's own writes.  (QSN-F64) */
 static void reads_see_earlier_writes(void **state)
 {
 	struct et *m = *state;

@@ -21,13 +21,17 @@ enum {
 	CAST_EVENT = 60000,
 	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
 	RECEIVES = 512,
+	OTHERS = 4096, /* receives that match nothing, at most */
 	SENDS = 64, /* that have not been waited for */
+	HANDLES = RECEIVES + OTHERS + SENDS,
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
 #define PORTS_AT (UINT64_C(512) << 20) /* by lane */
 
 struct own {
+	uint64_t base; /* of the process's memory */
+	uint32_t each, process; /* of a node; its number there */
 	uint64_t value[COUNTERS]; /* that were expected last */
 	uint64_t lane_value;
 	uint32_t next; /* queue, of those that will do */
@@ -43,9 +47,21 @@ static struct own *own(const struct bench_end *x)
 	return x->own;
 }
 
-static uint64_t word_at(uint32_t event)
+/* A lane is a process, and its peer the process of the same number. */
+static uint32_t rank_at(const struct bench_end *x, uint32_t node)
 {
-	return WORDS_AT + 64 * (uint64_t)event;
+	return node * own(x)->each + own(x)->process;
+}
+
+/* An address of either of them. */
+static uint64_t address(const struct bench_end *x, uint64_t at)
+{
+	return own(x)->base + at;
+}
+
+static uint64_t word_at(const struct bench_end *x, uint32_t event)
+{
+	return address(x, WORDS_AT + 64 * (uint64_t)event);
 }
 
 static uint32_t lane_event(const struct bench_end *x)
@@ -65,8 +81,9 @@ static bool port_open(struct bench_end *x)
 	const struct elan_tport_options o = {
 		.port = x->lane,
 		.queue = PORT_QUEUE + 3 * x->lane,
-		.handles = RECEIVES + SENDS,
-		.at = PORTS_AT + x->lane * elan_tport_bytes(RECEIVES + SENDS),
+		.handles = HANDLES,
+		.at = address(
+			x, PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
 	};
 
 	return programs_did(x->programs, "elan_tport_open",
@@ -77,6 +94,9 @@ static bool elan_open(struct bench_end *x)
 {
 	uint32_t n = x->bench->needs.queues;
 
+	own(x)->base = elan_memory_at();
+	own(x)->each = weft_n_processes();
+	own(x)->process = weft_process();
 	for (uint32_t i = 0; i < n; i++)
 		if (!programs_did(x->programs, "elan_cq_open",
 			    elan_cq_open(queue(x, i), x->lane * n + i, ELAN_64K,
@@ -87,13 +107,14 @@ static bool elan_open(struct bench_end *x)
 
 static void elan_expect(struct bench_end *x, uint32_t counter, uint64_t bytes)
 {
-	elan_arm(queue(x, 0), EVENT + counter, bytes, word_at(EVENT + counter),
-		++own(x)->value[counter]);
+	elan_arm(queue(x, 0), EVENT + counter, bytes,
+		word_at(x, EVENT + counter), ++own(x)->value[counter]);
 }
 
 static bool elan_await(struct bench_end *x, uint32_t counter)
 {
-	return elan_wait_word(word_at(EVENT + counter), own(x)->value[counter]);
+	return elan_wait_word(
+		word_at(x, EVENT + counter), own(x)->value[counter]);
 }
 
 /* What the library would choose, where the rate does not count. */
@@ -114,9 +135,9 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 	uint32_t come = p->counter == BENCH_NONE ? 0 : EVENT + p->counter;
 	struct elan_dma d = {
 		.bytes = p->bytes,
-		.destination = p->node,
-		.from = p->from,
-		.to = p->to,
+		.destination = rank_at(x, p->node),
+		.from = address(x, p->from),
+		.to = address(x, p->to),
 		.source_event = p->is_tracked ? lane_event(x) : 0,
 		.target_event = come,
 	};
@@ -125,8 +146,8 @@ static void elan_put_by(struct bench_end *x, const struct bench_transfer *p)
 		programs_did(x->programs, "elan_dma", elan_dma(q, &d));
 	else
 		programs_did(x->programs, "elan_put_from",
-			elan_put_from(q, p->node, p->to, p->from, p->bytes,
-				come, (uint32_t)d.source_event));
+			elan_put_from(q, (uint32_t)d.destination, d.to, d.from,
+				d.bytes, come, (uint32_t)d.source_event));
 }
 
 static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
@@ -135,14 +156,15 @@ static void elan_get_by(struct bench_end *x, const struct bench_transfer *g)
 
 	for (uint64_t at = 0; at < g->bytes; at += n) {
 		n = g->bytes - at < ELAN_PACKET ? g->bytes - at : ELAN_PACKET;
-		elan_get(queue(x, g->queue), g->node, g->from + at, g->to + at,
+		elan_get(queue(x, g->queue), rank_at(x, g->node),
+			address(x, g->from + at), address(x, g->to + at),
 			(uint32_t)n, g->is_tracked ? lane_event(x) : 0);
 	}
 }
 
 static void track(struct bench_end *x, uint64_t count)
 {
-	elan_arm(queue(x, 0), lane_event(x), count, word_at(lane_event(x)),
+	elan_arm(queue(x, 0), lane_event(x), count, word_at(x, lane_event(x)),
 		++own(x)->lane_value);
 }
 
@@ -177,7 +199,7 @@ static void restart(struct programs *p, struct elan_cq *q)
 static bool elan_flush_all(struct bench_end *x)
 {
 	if (elan_wait_event(
-		    queue(x, 0), word_at(lane_event(x)), own(x)->lane_value))
+		    queue(x, 0), word_at(x, lane_event(x)), own(x)->lane_value))
 		return true;
 	restart(x->programs, queue(x, 0));
 	return false;
@@ -185,8 +207,7 @@ static bool elan_flush_all(struct bench_end *x)
 
 static bool elan_wait(struct bench_end *x, uint64_t at, uint64_t value)
 {
-	(void)x;
-	return elan_wait_word(at, value);
+	return elan_wait_word(address(x, at), value);
 }
 
 static uint64_t elan_counter(const struct bench *b, site_id node, uint32_t i)
@@ -255,8 +276,8 @@ static bool match_post(
 	struct bench_end *x, uint32_t node, uint64_t to, uint64_t bytes)
 {
 	return programs_did(x->programs, "elan_tport_rx_start",
-		elan_tport_rx_start(&own(x)->port, node, x->lane, UINT64_MAX,
-			to, bytes,
+		elan_tport_rx_start(&own(x)->port, rank_at(x, node), x->lane,
+			UINT64_MAX, address(x, to), bytes,
 			&own(x)->receive[own(x)->posted++ % RECEIVES]));
 }
 
@@ -265,6 +286,19 @@ static bool match_await(struct bench_end *x)
 	return programs_did(x->programs, "elan_tport_wait",
 		elan_tport_wait(&own(x)->port,
 			own(x)->receive[own(x)->awaited++ % RECEIVES], NULL));
+}
+
+/* Of the tag of a lane that nobody has. */
+static bool match_obstruct(struct bench_end *x, uint32_t node, uint32_t n)
+{
+	uint32_t handle;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!programs_did(x->programs, "elan_tport_rx_start",
+			    elan_tport_rx_start(&own(x)->port, node, MOST_LANES,
+				    UINT64_MAX, PORTS_AT, 0, &handle)))
+			return false;
+	return true;
 }
 
 /* Waits until at most so many sends have not ended. */
@@ -287,7 +321,8 @@ static bool match_send(
 
 	return match_flush(x, SENDS - 1) &&
 	       programs_did(x->programs, "elan_tport_tx_start",
-		       elan_tport_tx_start(&o->port, node, x->lane, from, bytes,
+		       elan_tport_tx_start(&o->port, rank_at(x, node), x->lane,
+			       address(x, from), bytes,
 			       &o->send[o->sent++ % SENDS]));
 }
 
@@ -301,6 +336,7 @@ static const struct bench_tagged tagged = {
 	.post = match_post,
 	.await = match_await,
 	.send = match_send,
+	.obstruct = match_obstruct,
 	.finish = match_finish,
 };
 
@@ -450,7 +486,7 @@ const struct bench_driver bench_elan = {
 		.queues = MOST_QUEUES,
 		.lanes = MOST_LANES,
 		.get_bytes = ELAN_PACKET },
-	.is = BENCH_SETS_LATER | BENCH_HAS_ACKS,
+	.is = BENCH_SETS_LATER | BENCH_HAS_ACKS | BENCH_HAS_PROCESSES,
 	.size = sizeof(struct own),
 	.queue_size = sizeof(struct elan_cq),
 	.open = elan_open,
