@@ -56,13 +56,13 @@ same 31 apenet-pair $ping by=copied $gpus
 causes='"serialisation": 22506, "wire": 72000, "router": 63000,
 	"memory_write": 348700 }'
 run run qsnet2-16 $ping by=sten to=15 rounds=1 --json --budget
-shows "a put alone; neither its queue nor its route is on chip" \
+shows "a put alone; neither its queue nor its route nor its page is on chip" \
 	'.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
 	"software": 20000, "descriptor": 319300, "card_queue": 148192,
-	"engine": 84096, "packet": 59994, '"$causes"
+	"engine": 84096, "packet": 59994, "translation": 120000, '"$causes"
 run run qsnet2-16 $ping by=sten to=15 rounds=1 --json --budget --follow 0 \
-	--set nic.cache.on=no
+	--set nic.cache.on=no --set nic.mmu.on=no
 shows "a put alone" '.budget.longest.causes | map_values(.ps) |
 	with_entries(select(.value > 0)) == {
 	"software": 20000, "descriptor": 319300, "packet": 59994,

@@ -37,6 +37,7 @@ everywhere sweep max=2KiB rounds=2 burst=3
 everywhere sweep op=get max=2KiB rounds=2 burst=3
 everywhere gets batch=3 rounds=20
 everywhere gets to=3 rounds=5 bytes=64
+everywhere blocks bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=3
 everywhere exchange bytes=1000 rounds=9 driver=pipelined depth=3
 everywhere mirror bytes=1000

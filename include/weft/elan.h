@@ -309,7 +309,8 @@ struct elan_letter {
  * Appends a message to an input queue of another process, by short packets like
  * elan_put().  EINVAL, EFAULT as there, and EINVAL for other numbers.  If the
  * receiver has no such queue, or its slots are shorter, this queue stops.
- * Needs ELAN_MAY_STEN.
+ * Needs ELAN_MAY_STEN.  A message of up to ELAN_HERE_MOST bytes for the own
+ * process, without an event, does not leave the card.
  */
 int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l);
 /* The same to the processes that elan_broadcast() would reach; needs
@@ -589,6 +590,37 @@ int elan_card_free(uint64_t at);
  * the job has taken, EIO if a word has two bad bits.
  */
 int elan_card_read(uint64_t at, void *to, uint32_t bytes);
+
+/* --- virtual memory --- */
+
+/*
+ * Takes memory at an address that the process chooses, any of 64 bits that is
+ * not in use; it is the same for CPU and card.  *at becomes the address: how->at
+ * or, if that is 0, one above 2^63.  The memory is zeros, in the host's memory,
+ * of which each bank has as much as the node (elan_memory_bytes()), or in the
+ * card's.  An access of the card must lie within one such piece.  EINVAL for
+ * invalid arguments, EBUSY if some of the addresses are in use, ENOMEM if there
+ * is no room, EFAULT for NULL.
+ *
+ * Pages are in the card's tables at once, or one by one when they are first
+ * used: then the operation waits for the driver, which takes nic.mmu.fault, and
+ * no call notices it.  The CPU has all of them at once.
+ *
+ * In a big-endian page, words that the card itself writes or compares, those of
+ * events, ELAN_STORE, tests and threads, are in that byte order; bytes that are
+ * transferred stay as they are.
+ */
+int elan_vm_alloc(const struct elan_vm *how, uint64_t *at);
+/* Gives back all that begins at an address; packets for it are refused from now
+ * on.  EINVAL if nothing was taken there. */
+int elan_vm_free(uint64_t at);
+/*
+ * The host takes the pages of some bytes from the card, and keeps their
+ * contents: the card's next access waits for the driver again.  They may be of
+ * any memory of the process but not of two pieces.  EINVAL for no bytes, EFAULT
+ * for others.
+ */
+int elan_vm_drop(uint64_t at, uint64_t bytes);
 
 /* --- the node's memory --- */
 

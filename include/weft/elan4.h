@@ -133,6 +133,10 @@
  * for as long as it takes; a queue that does not exist, or has shorter slots,
  * refuses it.
  *
+ * Outside of a packet, ELAN_ENQUEUE is a message of up to 48 bytes for a queue
+ * of the own process, which does not leave the card.  If all slots are taken,
+ * it waits in its command queue.
+ *
  * A guard refers to the packets of the queue since the previous guard.  After
  * ELAN_IF_YES the next command, or a whole packet, is skipped if one of their
  * tests failed; after ELAN_IF_NO if none failed.
@@ -167,6 +171,7 @@ enum {
 	ELAN_EVENT_NAMES = ELAN_EVENTS + (1 << 26),
 	ELAN_INPUTS = 4096, /* input queues of a node */
 	ELAN_SLOT_MOST = 2048, /* bytes of a message in one */
+	ELAN_HERE_MOST = 48, /* of a message for the own process */
 	ELAN_SLOTS_MOST = 4096, /* slots of one */
 	ELAN_KIND = 12, /* bits above ELAN_ENQUEUE: its kind */
 };
@@ -302,6 +307,25 @@ struct elan_message {
 	uint32_t queue, slot;
 	uint16_t number;
 	uint8_t kind;
+};
+
+enum { ELAN_BANKS = 4 }; /* of a host's memory */
+
+enum elan_vm_flag {
+	ELAN_VM_CARD = 1, /* in the card's memory, not in the host's */
+	ELAN_VM_DEMAND = 2, /* the card learns of a page at its first access */
+	ELAN_VM_BIG_ENDIAN = 4, /* words that the card itself writes there */
+	ELAN_VM_READ_ONLY = 8, /* for the card */
+	ELAN_VM_ALL = 15,
+};
+
+/* Virtual memory: see elan_vm_alloc(). */
+struct elan_vm {
+	uint64_t at; /* address, a multiple of the page size; 0: any */
+	uint64_t bytes; /* in whole pages: rounded up */
+	uint64_t page; /* size: one of nic.mmu.sizes; 0: the smaller one */
+	uint32_t flags; /* of enum elan_vm_flag */
+	uint32_t bank; /* of the host's memory, below ELAN_BANKS */
 };
 
 /* Code of a thread on the card; reg has the initial values of its registers. */

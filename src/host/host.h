@@ -287,6 +287,14 @@ static inline bool host_add(struct host *h, struct sim_worker *w, site_id node,
 	return host_atomic(h, w, node, t, ATOMIC_STORE_ADD, at, addend, NULL);
 }
 
+/*
+ * The system takes the CPU of some threads (bits) from t, which is now, until
+ * another time: programs that compute lose as much, and those that wait go on
+ * after it at the earliest.
+ */
+void host_take(struct host *h, site_id node, uint64_t threads, sim_time t,
+	sim_time until);
+
 /* Wakes the programs whose condition now holds. */
 void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t);
 

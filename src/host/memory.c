@@ -460,7 +460,9 @@ bool memory_read_parts(
 		copy(to, p->bytes + at % MEMORY_PAGE, n);
 		return true;
 	}
-	if (n && p->number == FREE && is_plain_in_page(m, at, n)) {
+	/* unwritten, far from all regions, and open to all */
+	if (p->number == FREE && is_in_page(at, n) &&
+		(at >= m->high || m->low >= at + n) && is_open(m, at, n)) {
 		clear(to, n);
 		return true;
 	}

@@ -72,6 +72,7 @@ struct program {
 	sim_time deadline; /* SIM_NEVER: none */
 	sim_time late_at; /* the last EVENT_LATE that was posted */
 	uint64_t told; /* how often, ever */
+	sim_time lost, free_at; /* to the system: see host_take() */
 
 	struct watch watch;
 	struct program *next_watching;

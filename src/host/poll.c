@@ -40,12 +40,13 @@ void poll_look(struct program *p, struct sim_worker *w, sim_time t)
 	if (!passes(p))
 		return;
 	poll_forget(p);
-	if (!p->loop.load) {
+	if (!p->loop.load && t >= p->free_at) {
 		program_resume(p, w, t);
 		return;
 	}
 	p->state = STATE_TIMED;
-	program_post(p, w, t + p->loop.load, 0, EVENT_RESUME);
+	t += p->loop.load;
+	program_post(p, w, t > p->free_at ? t : p->free_at, 0, EVENT_RESUME);
 }
 
 void poll_give_up(struct program *p, struct sim_worker *w, sim_time t)

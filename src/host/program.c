@@ -174,6 +174,29 @@ bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 	}
 }
 
+void host_take(struct host *h, site_id node, uint64_t threads, sim_time t,
+	sim_time until)
+{
+	for (struct program *p = h->nodes[node].programs; p; p = p->next) {
+		if (!(threads >> p->thread & 1))
+			continue;
+		if (p->state == STATE_TIMED)
+			p->lost += until - t;
+		p->free_at = until;
+	}
+}
+
+/* A program that would go on has lost its CPU meanwhile. */
+static __attribute__((noinline)) void put_off(
+	struct program *p, struct sim_worker *w, sim_time t)
+{
+	sim_time back = t + p->lost;
+
+	p->lost = 0;
+	program_post(
+		p, w, back > p->free_at ? back : p->free_at, 0, EVENT_RESUME);
+}
+
 static __attribute__((noinline)) void be_told(
 	struct program *p, struct sim_worker *w, sim_time t)
 {
@@ -202,6 +225,8 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		poll_look(p, w, t);
 	else if (sim_aux(e) == EVENT_LATE)
 		poll_give_up(p, w, t);
+	else if (p->lost || t < p->free_at)
+		put_off(p, w, t);
 	else
 		program_resume(p, w, t);
 }
@@ -229,6 +254,7 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	p->is_service = false;
 	p->late_at = SIM_NEVER;
 	p->told = 0;
+	p->lost = p->free_at = 0;
 	p->run = run;
 	p->arg = arg;
 	program_prepare(p, h->fibers, index_of(p));

@@ -176,6 +176,20 @@ static bool waits_in_vain(const struct load *l)
 }
 
 /*
+ * Packets that a receiver cannot take yet come again for ever.  If for long
+ * nothing else happens, nothing will: who waits does so in vain.
+ */
+static bool tries_in_vain(struct programs *p, const struct nic_pending *e)
+{
+	const struct net *n = p->load.net;
+	sim_time now = sim_now(n->sim);
+
+	if (e->patient < e->n)
+		p->busy_at = now;
+	return now - p->busy_at >= 100 * n->params.stall;
+}
+
+/*
  * A machine check has stopped a unit of the network, packets stand behind it,
  * and for long none has moved: programs that look at registers for what will
  * never be there would do so for ever.
@@ -207,7 +221,7 @@ static bool is_over(struct programs *p)
 
 	if (!find_waiting(l, NULL).n)
 		return true;
-	p->quiet = nic_n_events(l->nic, l->place) ? 0 : p->quiet + 1;
+	p->quiet = nic_pending(l->nic, l->place).n ? 0 : p->quiet + 1;
 	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
 			waits_in_vain(l) || looks_in_vain(p);
 	return p->is_stalled;
@@ -216,11 +230,13 @@ static bool is_over(struct programs *p)
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;
+	struct nic_pending e;
 	sim_time last;
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
-	if (!l->place && (!nic_n_events(l->nic, NULL) || waits_in_vain(l) ||
+	e = l->place ? (struct nic_pending){ 0 } : nic_pending(l->nic, NULL);
+	if (!l->place && (!e.n || waits_in_vain(l) || tries_in_vain(p, &e) ||
 				 looks_in_vain(p))) {
 		host_bury(l->host);
 		p->is_stalled =

@@ -28,6 +28,7 @@ struct programs {
 			 */
 	uint64_t hops; /* of all packets, after a unit has stopped ... */
 	sim_time hops_at; /* ... and since when the number has not changed */
+	sim_time busy_at; /* something but tries of what was put off was seen */
 	bool is_stalled;
 	bool may_err; /* its programs make mistakes */
 };

@@ -19,6 +19,7 @@ const struct load_ops *const load_registry[] = {
 	&load_stream,
 	&load_sweep,
 	&load_gets,
+	&load_blocks,
 	&load_amo,
 	&load_crossover,
 	&load_exchange,

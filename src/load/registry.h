@@ -12,7 +12,7 @@ extern const struct load_ops load_random, load_neighbours, load_transpose,
 /* Experiments on any machine: see bench/. */
 extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
 	load_crossover, load_exchange, load_fan, load_mirror, load_storm,
-	load_collective, load_alltoall, load_amo;
+	load_collective, load_alltoall, load_amo, load_blocks;
 
 /* Schedules that users bring: see replay/. */
 extern const struct load_ops load_replay;

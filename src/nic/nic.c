@@ -315,16 +315,19 @@ bool nic_is_late(const struct nic *nic)
 struct count {
 	const struct nic *nic;
 	const struct host_world *only;
-	uint64_t n;
+	struct nic_pending pending;
 };
 
-static bool is_stale(const struct nic *nic, const struct sim_event *e)
+/* What an interface says of an event of its own. */
+static bool says(const struct nic *nic,
+	bool (*what)(const void *node, uint32_t number, uint32_t data),
+	const struct sim_event *e)
 {
 	const void *n = e->site < nic->n_nodes ? nic->nodes[e->site] : NULL;
 
-	return n && nic->ops->is_stale && sim_phase(e) == PHASE_ENGINE &&
+	return n && what && sim_phase(e) == PHASE_ENGINE &&
 	       sim_number(e) >= ENGINE_CLIENT &&
-	       nic->ops->is_stale(n, sim_number(e), e->data);
+	       what(n, sim_number(e), e->data);
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
@@ -340,15 +343,17 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 		return;
 	if (sim_phase(e) == PHASE_PROGRAM && host_is_stale(c->nic->host, t, e))
 		return;
-	c->n += !is_stale(c->nic, e);
+	c->pending.n += !says(c->nic, c->nic->ops->is_stale, e);
+	c->pending.patient += says(c->nic, c->nic->ops->is_patient, e);
 }
 
-uint64_t nic_n_events(const struct nic *nic, const struct host_world *only)
+struct nic_pending nic_pending(
+	const struct nic *nic, const struct host_world *only)
 {
 	struct count c = { .nic = nic, .only = only };
 
 	sim_each_event(nic->net->sim, count_event, &c);
-	return c.n;
+	return c.pending;
 }
 
 void nic_describe_stall(const struct nic *nic, char *text, size_t size)

@@ -156,6 +156,9 @@ struct nic_ops {
 	/* Whether an event of a node's part is a timer that nothing waits for
 	 * any more; NULL: no event is.  Only while nothing runs. */
 	bool (*is_stale)(const void *node, uint32_t number, uint32_t data);
+	/* Whether it only tries again what another node has put off for long;
+	 * NULL: none does. */
+	bool (*is_patient)(const void *node, uint32_t number, uint32_t data);
 	/*
 	 * Classes of FIFOs (bits): packets of class may keep their places at a
 	 * node until packets of these classes can leave it.  NULL: all packets
@@ -293,9 +296,15 @@ bool nic_is_late(const struct nic *nic);
 /* Number of errors of a node's interface, and their description. */
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size);
 
-/* Number of pending events, without timers that nothing waits for.  With a
- * world: of interfaces and programs of its nodes alone. */
-uint64_t nic_n_events(const struct nic *nic, const struct host_world *only);
+/* Pending events, without timers that nothing waits for; of these, those that
+ * only try again what other nodes have put off for long.  With a world: of
+ * interfaces and programs of its nodes alone. */
+struct nic_pending {
+	uint64_t n, patient;
+};
+
+struct nic_pending nic_pending(
+	const struct nic *nic, const struct host_world *only);
 
 extern const struct nic_ops *const nic_registry[];
 

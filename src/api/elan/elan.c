@@ -160,11 +160,11 @@ static int put(struct elan_cq *q, const struct put *p)
 	int code = cq_check(q, p->target_event, p->source_event);
 	uint8_t block[ELAN_PACKET];
 	sim_time born = program_now();
-	uint64_t at = 0;
+	uint64_t at = 0, from = p->from;
 
 	if (code)
 		return code;
-	if (!p->data && !cq_is_own(p->from, p->bytes))
+	if (!p->data && !cq_find(&from, p->bytes))
 		return EFAULT;
 	program_charge(cq_params()->software);
 	do {
@@ -172,7 +172,7 @@ static int put(struct elan_cq *q, const struct put *p)
 		uint32_t n = left < ELAN_PACKET ? (uint32_t)left : ELAN_PACKET;
 
 		if (!p->data)
-			program_read(p->from + at, block, n);
+			program_read(from + at, block, n);
 		put_packet(q, p, at, p->data ? p->data + at : block, n, born);
 		born = SIM_NEVER;
 		at += n;
@@ -315,12 +315,12 @@ int elan_write(struct elan_cq *q, uint32_t rank, uint64_t to, uint64_t from,
 		.source_event = source_event,
 		.target_event = target_event,
 	};
-
+	uint64_t source = from;
 	int code = cq_check(q, target_event, source_event);
 
 	if (code)
 		return code;
-	if (!cq_is_own(from, bytes))
+	if (!cq_find(&source, bytes))
 		return EFAULT;
 	if (elan_write_is_dma(bytes, goal))
 		return elan_dma(q, &d);
@@ -334,7 +334,7 @@ bool elan_wait_word(uint64_t at, uint64_t value)
 {
 	uint64_t word;
 
-	return cq_is_own(at, 8) &&
+	return cq_find(&at, 8) &&
 	       program_poll(at, WORD_IS, value, elan_poll_loop(), &word);
 }
 
@@ -362,7 +362,7 @@ bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 		value };
 	uint64_t seen;
 
-	if (cq_may_use(q) || at % 8 || !cq_is_own(at, 8))
+	if (cq_may_use(q) || at % 8 || !cq_find(&f.at, 8))
 		return false;
 	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
 	return seen == value;
@@ -410,6 +410,7 @@ int elan_card_read(uint64_t at, void *to, uint32_t bytes)
 
 	if (!bytes || bytes % 8 || at % 8)
 		return EINVAL;
+	elan_vm_find(cq_card(), program_node(), cq_context(), at, bytes, &at);
 	for (uint32_t i = 0; i < bytes; i += 8) {
 		struct nic_at a = nic_now(cq_card());
 		int code = elan_memory_load(
@@ -437,10 +438,10 @@ uint64_t elan_memory_bytes(void)
 
 bool elan_load_bytes(uint64_t at, void *to, size_t n)
 {
-	return cq_is_own(at, n) && program_read(at, to, n);
+	return cq_find(&at, n) && program_read(at, to, n);
 }
 
 bool elan_store_bytes(uint64_t at, const void *from, size_t n)
 {
-	return cq_is_own(at, n) && program_write(at, from, n);
+	return cq_find(&at, n) && program_write(at, from, n);
 }

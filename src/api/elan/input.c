@@ -16,6 +16,8 @@ int elan_iq_close(uint32_t id)
 
 /* --- messages --- */
 
+enum { BURST_WORDS = 8 };
+
 /* Where a message goes. */
 struct range {
 	bool is_all; /* from first to last */
@@ -29,7 +31,7 @@ static int check(const struct elan_cq *q, const struct elan_letter *l)
 	if (!code && (l->queue >= ELAN_INPUTS || l->bytes > ELAN_SLOT_MOST ||
 			     l->kind > 15))
 		code = EINVAL;
-	if (!code && !l->data && !cq_is_own(l->from, l->bytes))
+	if (!code && !l->data && !cq_has(l->from, l->bytes))
 		code = EFAULT;
 	return code;
 }
@@ -59,11 +61,34 @@ static void add_packet(struct elan_cq *q, const struct range *to,
 		cq_add(q, elan_word(ELAN_CLOSE, l->source_event, 0));
 }
 
+/* A message for the own process is a command.  Its burst is filled up, or a
+ * core's write buffer would keep it for some time. */
+static void add_here(
+	struct elan_cq *q, const struct elan_letter *l, const uint8_t *data)
+{
+	uint32_t n = 2 + (l->bytes + 7) / 8;
+
+	cq_add(q, elan_word(ELAN_ENQUEUE, l->bytes,
+			  l->queue | (uint64_t)l->number << 16) |
+			  (uint64_t)l->kind << ELAN_KIND);
+	cq_add(q, l->tag);
+	cq_add_bytes(q, data, l->bytes);
+	for (; n < BURST_WORDS; n++)
+		cq_add(q, ELAN_NOP);
+}
+
+static bool is_here(const struct range *to, const struct elan_letter *l)
+{
+	return !to->is_all && to->first == elan_rank() && !l->source_event &&
+	       l->bytes <= ELAN_HERE_MOST;
+}
+
 static int enqueue(struct elan_cq *q, const struct range *to,
 	const struct elan_letter *l, sim_time software)
 {
 	int code = check(q, l);
 	uint8_t block[ELAN_PACKET];
+	const uint8_t *data;
 	sim_time born = program_now();
 	uint32_t at = 0;
 
@@ -77,8 +102,11 @@ static int enqueue(struct elan_cq *q, const struct range *to,
 		if (!l->data && n)
 			elan_load_bytes(l->from + at, block, n);
 		cq_begin(q, ELAN_PACKET + 64, born);
-		add_packet(q, to, l, at,
-			l->data ? (const uint8_t *)l->data + at : block, n);
+		data = l->data ? (const uint8_t *)l->data + at : block;
+		if (is_here(to, l))
+			add_here(q, l, data);
+		else
+			add_packet(q, to, l, at, data, n);
 		born = SIM_NEVER;
 		at += n;
 	} while (at < l->bytes);

@@ -53,6 +53,17 @@ bool cq_is_own(uint64_t at, uint64_t bytes)
 	return at <= each && bytes <= each - at;
 }
 
+bool cq_find(uint64_t *at, uint64_t bytes)
+{
+	return cq_is_own(*at, bytes) || elan_vm_find(cq_card(), program_node(),
+						cq_context(), *at, bytes, at);
+}
+
+bool cq_has(uint64_t at, uint64_t bytes)
+{
+	return cq_find(&at, bytes);
+}
+
 uint32_t elan_rank(void)
 {
 	const struct host_world *w = program_world();
@@ -84,11 +95,11 @@ static int open_process(void)
 	return elan_process_open(cq_card(), program_node(), cq_context(), &job);
 }
 
-static void open_memory(void)
+int cq_open_memory(void)
 {
 	uint64_t first = program_base();
 
-	elan_context_set(cq_card(), program_node(), cq_context(), first,
+	return elan_context_set(cq_card(), program_node(), cq_context(), first,
 		first + host_memory_each(program_host()) - 1);
 }
 
@@ -105,7 +116,7 @@ int elan_cq_open(
 	/* one that was not opened may be another's */
 	*q = (struct elan_cq){ .id = code ? ELAN_QUEUES : id };
 	if (!code)
-		open_memory();
+		cq_open_memory();
 	return code;
 }
 

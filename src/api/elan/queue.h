@@ -14,10 +14,15 @@ const struct elan_host *cq_host(void);
  * first CPU. */
 sim_time cq_way(void);
 
-/* The context of the program's process; the memory of that process: whether all
- * of these bytes are in it. */
+/* The context of the program's process. */
 uint32_t cq_context(void);
+/* Whether these bytes are in the process's part of the node's memory; or there
+ * or in its virtual memory: *at becomes their place in the node's memory. */
 bool cq_is_own(uint64_t at, uint64_t bytes);
+bool cq_find(uint64_t *at, uint64_t bytes);
+bool cq_has(uint64_t at, uint64_t bytes);
+/* Opens the process's own memory to its card: 0, or ENOMEM. */
+int cq_open_memory(void);
 
 /* Whether the program may use a queue: EBADF if it is not open, EACCES if it is
  * another process's, or 0. */

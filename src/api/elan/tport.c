@@ -358,7 +358,7 @@ int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 		return EBADF;
 	if (rank >= elan_ranks())
 		return EINVAL;
-	if (!cq_is_own(from, bytes))
+	if (!cq_has(from, bytes))
 		return EFAULT;
 	if (bytes <= (uint64_t)cq_params()->match.eager)
 		return send_short(t, rank, tag, from, bytes);
@@ -379,7 +379,7 @@ int elan_tport_rx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
 		return EBADF;
 	if (!is_rank(rank))
 		return EINVAL;
-	if (!cq_is_own(to, bytes))
+	if (!cq_has(to, bytes))
 		return EFAULT;
 	r.handle = *handle = take_handle(t, rank, tag);
 	return r.handle ? send_record(t, TPORT_RECEIVE, tag, &r) : EAGAIN;

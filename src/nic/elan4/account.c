@@ -6,14 +6,17 @@
  *	until that is in the card                              descriptor
  *	until it is decoded                                    queue at the card
  *	of a DMA, until it is read                             engine
+ *	until its source is translated                         translation
  *	reads of a DMA                                         memory read
  *	until an assembler takes them                          engine
  *	until the packet leaves                                packet
- *	until it leaves for the last time                      retry
+ *	until it leaves for the last time                      retry, or
+ *	  translation, if a page was missing at its target
  *	  ... the network ...
  *	until its tail is there, where that was stored or
  *	read later than the network took it             descriptor, memory read
  *	until the input takes it                               receiver
+ *	until its addresses are translated                     translation
  *	until its test is decided                              memory read
  *	until it is in memory                                  memory write
  *	of a message in an input queue, until a thread has
@@ -75,7 +78,7 @@ struct elan_account elan_account_begin(const struct nic_at *a,
 	c.engine = kind == BOOK_PUT ? "DMA engine" : "STEN";
 	c.handed = b.handed;
 	c.came = b.came;
-	c.asked = c.reading = c.read = c.built = a->t;
+	c.asked = c.looked = c.reading = c.read = c.built = a->t;
 	return c;
 }
 
@@ -100,12 +103,14 @@ void elan_account_packet(
 		nic_charge(a, id, CAUSE_DESCRIPTOR, c->came);
 		nic_charge(a, id, CAUSE_CARD, c->asked);
 		book_at_part(book_of(a), id, a->s, c->engine);
-		nic_charge(a, id, CAUSE_ENGINE, c->reading);
+		nic_charge(a, id, CAUSE_ENGINE, c->looked);
+		nic_charge(a, id, CAUSE_TRANSLATION, c->reading);
 		nic_charge(a, id, CAUSE_MEMORY_READ, c->read);
 		nic_charge(a, id, CAUSE_ENGINE, c->built);
 	}
 	nic_charge(a, id, CAUSE_PACKET, c->left);
-	nic_charge(a, id, CAUSE_RETRY, a->t);
+	nic_charge(
+		a, id, c->was_missing ? CAUSE_TRANSLATION : CAUSE_RETRY, a->t);
 }
 
 /* --- at the receiver --- */

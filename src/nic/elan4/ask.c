@@ -104,6 +104,6 @@ bool elan_ask_is_yes(const struct nic_at *a, const struct elan_piece *p)
 	for (; id; id = elan_packet(a, id)->next)
 		put_bursts(&w, elan_buffer(a, id));
 	memcpy(&word, w.byte, 8);
-	return holds((enum elan_operation)p->event,
-		elan_word_order(elan_here(a), p->context, word), p->back);
+	return holds((enum elan_operation)p->event, elan_order(p->flags, word),
+		p->back);
 }

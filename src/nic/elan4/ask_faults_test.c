@@ -273,7 +273,7 @@ static void qsn_f36_one_that_refuses_outweighs_a_no(void **state)
 
 	m->nodes = "16";
 	et_start(m, 1, 1);
-	et_node(m, 11)->contexts.range[0].number = 99;
+	et_node(m, 11)->areas.area[0].context = 99;
 	program_start(m->host, ASKER, 0, 0, refused_program, NULL);
 	et_go(m);
 	assert_int_equal(et_counts(m, ASKER).denied, 0);

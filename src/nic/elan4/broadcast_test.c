@@ -193,7 +193,7 @@ static void one_that_refuses_stops_the_queue_alone(void **state)
 
 	m->nodes = "16";
 	et_start(m, 1, 1);
-	et_node(m, 11)->contexts.range[0].number = 99;
+	et_node(m, 11)->areas.area[0].context = 99;
 	program_start(m->host, 4, 0, 0, p.run, p.arg);
 	et_go(m);
 	for (site_id s = 0; s < 16; s++) {

@@ -23,6 +23,7 @@ struct elan_piece {
 	uint16_t context;
 	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST, ELAN_ENQUEUE
 		       */
+	uint8_t flags; /* at the receiver: of its page, enum elan_area_flag */
 };
 
 /* Names a packet with gets of a node, and one of them; place 0: none. */
@@ -44,6 +45,7 @@ enum elan_kind {
 	ELAN_ACKED,
 	ELAN_DENIED, /* its test failed: not executed, no retry */
 	ELAN_BUSY, /* retry: there will be room */
+	ELAN_FAULTED, /* retry: there will be its page */
 	ELAN_NACKED, /* retry, up to the limit */
 	ELAN_REFUSED, /* no retry */
 	ELAN_ABORTED, /* an incomplete packet */

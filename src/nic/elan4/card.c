@@ -80,7 +80,8 @@ void elan_write_begin(const struct nic_at *a, enum elan_unit unit, uint64_t at,
 void elan_write_end(const struct nic_at *a, uint32_t context, uint64_t at,
 	const void *from, uint32_t bytes)
 {
-	if (elan_is_card(at) && !elan_may(elan_here(a), context, at, bytes))
+	if (elan_is_card(at) &&
+		!elan_sdram_find(&elan_here(a)->sdram, context, at, bytes))
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 	else
 		host_write(a->nic->host, a->w, a->s, a->t, at, from, bytes);

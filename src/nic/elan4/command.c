@@ -25,6 +25,16 @@ static bool is_named(uint64_t word)
 	       (c == ELAN_ADD || c == ELAN_ARM || c == ELAN_ARM_FROM);
 }
 
+/* Words of ELAN_ENQUEUE outside of a packet; 0: invalid. */
+static uint32_t enqueue_length(uint64_t word)
+{
+	uint32_t bytes = elan_low(word);
+
+	return bytes <= ELAN_HERE_MOST && !(word & ELAN_IS_PART)
+		       ? 2 + (bytes + 7) / 8
+		       : 0;
+}
+
 /* Words of a simple command, its own included; 0: not a simple command. */
 static uint32_t length(enum elan_command c, uint64_t word)
 {
@@ -43,6 +53,8 @@ static uint32_t length(enum elan_command c, uint64_t word)
 
 	if (c == ELAN_ARM_COPY)
 		return copy_length(word);
+	if (c == ELAN_ENQUEUE)
+		return enqueue_length(word);
 	return c < ELAN_COMMANDS ? words[c] + is_named(word) : 0;
 }
 
@@ -50,6 +62,7 @@ static uint32_t right_of(enum elan_command c)
 {
 	static const uint8_t rights[ELAN_COMMANDS] = {
 		[ELAN_OPEN] = ELAN_MAY_STEN,
+		[ELAN_ENQUEUE] = ELAN_MAY_STEN,
 		[ELAN_OPEN_RANGE] = ELAN_MAY_BROADCAST,
 		[ELAN_RUN_DMA] = ELAN_MAY_DMA,
 		[ELAN_STORE] = ELAN_MAY_STORE,
@@ -67,6 +80,22 @@ static uint32_t right_of(enum elan_command c)
 
 /* --- simple commands --- */
 
+/* Whether memory can be accessed as a command wants to. */
+static bool is_memory(const struct elan_view *v, uint64_t at)
+{
+	return v->state == ELAN_SEEN && !(v->flags & ELAN_TO_QUEUE) &&
+	       !(at % 8);
+}
+
+static enum elan_error store(const struct nic_at *a, const uint64_t *word,
+	const struct elan_view *to)
+{
+	if (!is_memory(to, word[1]))
+		return ELAN_ERROR_ADDRESS;
+	elan_word_write(a, to->at, elan_order(to->flags, word[2]));
+	return ELAN_FINE;
+}
+
 /* The words of ELAN_COPY have been read: they are written, and the queue
  * goes on. */
 static void on_copied(const struct nic_at *a, const struct side_read *x)
@@ -83,24 +112,75 @@ static void on_copied(const struct nic_at *a, const struct side_read *x)
 }
 
 static enum elan_error copy(const struct nic_at *a, struct elan_queue *q,
-	uint32_t bytes, uint64_t from, uint64_t to)
+	const uint64_t *command, const struct elan_view *v)
 {
+	uint32_t bytes = elan_low(command[0]);
+
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
-	if (elan_is_card(from) && !elan_sdram_is_sound(a, from, bytes))
-		return ELAN_ERROR_MEMORY;
-	if (from % 8 || to % 8 ||
-		!elan_may(elan_here(a), q->context, from, bytes) ||
-		!elan_may(elan_here(a), q->context, to, bytes))
+	if (!is_memory(v, command[1]) || !is_memory(v + 1, command[2]))
 		return ELAN_ERROR_ADDRESS;
+	if (elan_is_card(v->at) && !elan_sdram_is_sound(a, v->at, bytes))
+		return ELAN_ERROR_MEMORY;
 	if (!bytes)
 		return ELAN_FINE;
 	q->copying = (uint8_t)bytes;
-	q->copied[0] = from;
-	q->copied[1] = to;
+	q->copied[0] = v[0].at;
+	q->copied[1] = v[1].at;
 	elan_read_begin(
-		a, ELAN_BY_COMMAND, from, bytes, on_copied, NULL, q->id);
+		a, ELAN_BY_COMMAND, v->at, bytes, on_copied, NULL, q->id);
 	return ELAN_FINE;
+}
+
+static void on_looked(const struct nic_at *a, uint32_t queue)
+{
+	struct elan_queue *q = elan_queue(elan_here(a), queue);
+
+	q->is_looking = false;
+	elan_queue_wake(a, q);
+}
+
+/* Translates for a queue; false: it waits for that. */
+static bool look(const struct nic_at *a, struct elan_queue *q, uint64_t at,
+	uint64_t bytes, enum elan_use use, struct elan_view *v)
+{
+	*v = elan_look(a, q->context, at, bytes, use);
+	if (v->state == ELAN_NOWHERE || v->t <= a->t)
+		return true;
+	q->is_looking = true;
+	elan_look_again(a, q->context, v, on_looked, q->id);
+	return false;
+}
+
+/* A DMA's source: it begins if the context has all of it, or the driver has
+ * looked for the rest. */
+static bool look_source(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, struct elan_view *v)
+{
+	struct elan_dma d;
+
+	memcpy(&d, word + 1, sizeof(d));
+	return elan_may(elan_here(a), q->context, d.from, d.bytes) ||
+	       look(a, q, d.from, d.bytes, ELAN_TO_READ, v);
+}
+
+/* Translates the addresses of a command; false: its queue waits for that. */
+static bool look_all(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, struct elan_view v[2])
+{
+	uint32_t bytes = elan_low(word[0]);
+
+	switch ((enum elan_command)(word[0] & 0xff)) {
+	case ELAN_STORE:
+		return look(a, q, word[1], 8, ELAN_TO_WRITE, v);
+	case ELAN_COPY:
+		return look(a, q, word[1], bytes, ELAN_TO_READ, v) &&
+		       look(a, q, word[2], bytes, ELAN_TO_WRITE, v + 1);
+	case ELAN_RUN_DMA:
+		return look_source(a, q, word, v);
+	default:
+		return true;
+	}
 }
 
 /* Commands about events: word is what follows the event. */
@@ -126,8 +206,8 @@ static enum elan_error work_on_event(const struct nic_at *a,
 	}
 }
 
-static void execute(
-	const struct nic_at *a, struct elan_queue *q, const uint64_t *word)
+static void execute(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *word, const struct elan_view *v)
 {
 	enum elan_error wrong = ELAN_FINE;
 	struct elan_dma d;
@@ -137,20 +217,17 @@ static void execute(
 		memcpy(&d, word + 1, sizeof(d));
 		wrong = elan_dma_add(a, q, &d);
 		break;
+	case ELAN_ENQUEUE:
+		wrong = elan_iq_add(a, q, word);
+		break;
 	case ELAN_RUN_THREAD:
 		wrong = elan_thread_begin(a, q, word);
 		break;
 	case ELAN_STORE:
-		if (word[1] % 8 ||
-			!elan_may(elan_here(a), q->context, word[1], 8))
-			wrong = ELAN_ERROR_ADDRESS;
-		else
-			elan_word_write(a, word[1],
-				elan_word_order(
-					elan_here(a), q->context, word[2]));
+		wrong = store(a, word, v);
 		break;
 	case ELAN_COPY:
-		wrong = copy(a, q, elan_low(word[0]), word[1], word[2]);
+		wrong = copy(a, q, word, v);
 		break;
 	case ELAN_ADD:
 	case ELAN_ARM:
@@ -181,6 +258,7 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	const uint64_t first = elan_queue_word(q, q->taken);
 	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
+	struct elan_view v[2];
 
 	if (!n || 8 * n > q->depth) {
 		elan_queue_stop(
@@ -194,12 +272,17 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 	if ((first & 0xff) == ELAN_RUN_THREAD && !q->skips &&
 		!elan_thread_has_room(a, q))
 		return 0;
+	if ((first & 0xff) == ELAN_ENQUEUE && !q->skips &&
+		!elan_iq_has_room(a, q, first))
+		return 0;
 	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
 		word[i] = elan_queue_word(q, q->taken + 8 * i);
+	if (!q->skips && !look_all(a, q, word, v))
+		return 0;
 	q->taken += 8 * n;
 	elan_count(a)->commands++;
 	if (!q->skips)
-		execute(a, q, word);
+		execute(a, q, word, v);
 	q->skips = false;
 	/* its words have been read */
 	if (!q->outstanding)
@@ -228,7 +311,7 @@ static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 {
 	uint32_t sum = 0, n;
 
-	while (sum < TURN && !q->error && !q->copying &&
+	while (sum < TURN && !q->error && !q->is_looking && !q->copying &&
 		q->taken < q->announced) {
 		enum elan_command c;
 

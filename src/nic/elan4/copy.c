@@ -62,11 +62,12 @@ static void finish(const struct nic_at *a, uint32_t id)
 
 /* --- its source --- */
 
-/* Whether the context may read it. */
+/* Whether the context still has it. */
 static bool has_source(const struct nic_at *a, const struct elan_copy *c)
 {
-	return c->is_kept ||
-	       elan_may(elan_here(a), c->context, c->from, c->bytes);
+	return c->is_kept || !elan_is_card(c->from) ||
+	       elan_sdram_find(
+		       &elan_here(a)->sdram, c->context, c->from, c->bytes);
 }
 
 /* Reads it; false if it has been given back, or has bad bits, which stop the
@@ -196,10 +197,12 @@ static void leave(const struct nic_at *a, uint32_t id)
 	struct elan_queue *q = elan_queue_mapped(
 		elan_here(a), c->context, c->address, c->bytes);
 
+	if (!c->is_command) {
+		to_memory(a, id);
+		return;
+	}
 	if (q) {
 		to_queue(a, q, id);
-	} else if (elan_may(elan_here(a), c->context, c->address, c->bytes)) {
-		to_memory(a, id);
 	} else {
 		/* the queue was closed meanwhile */
 		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
@@ -236,16 +239,66 @@ static void start(const struct nic_at *a)
 		fetch(a, next);
 }
 
+/* --- where they are --- */
+
+static void translate(const struct nic_at *a, uint32_t id);
+
+/* Translates a part of it; false: it ends, or waits for that, alone. */
+static bool look(const struct nic_at *a, uint32_t id, uint64_t at,
+	enum elan_use use, struct elan_view *v)
+{
+	const struct elan_copy *c = copy_of(events_of(a), id);
+
+	*v = elan_look(a, c->context, at, c->bytes, use);
+	if (v->state == ELAN_NOWHERE) {
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
+		finish(a, id);
+	} else if (v->t > a->t) {
+		elan_look_again(a, c->context, v, translate, id);
+	}
+	return v->state == ELAN_SEEN && v->t <= a->t;
+}
+
+static void join(const struct nic_at *a, uint32_t id);
+
+/* Its source, and its target. */
+static void translate(const struct nic_at *a, uint32_t id)
+{
+	struct elan_copy *c = copy_of(events_of(a), id);
+	struct elan_view v;
+
+	if (!c->is_kept && !c->is_known) {
+		if (!look(a, id, c->from, ELAN_TO_READ, &v))
+			return;
+		c->from = v.at;
+		c->is_known = true;
+	}
+	if (!look(a, id, c->address, ELAN_TO_WRITE, &v))
+		return;
+	c->address = v.at;
+	c->is_command = v.flags & ELAN_TO_QUEUE;
+	join(a, id);
+}
+
 void elan_copy_begin(const struct nic_at *a, const struct elan_copy *what)
 {
 	struct elan_events *x = events_of(a);
-	uint32_t id = slots_take(&x->copies), first;
+	uint32_t id = slots_take(&x->copies);
 	struct elan_copy *c = copy_of(x, id);
 	struct slot slot = c->slot;
 
 	*c = *what;
 	c->slot = slot;
 	x->inside++;
+	translate(a, id);
+}
+
+/* In line for the event processor. */
+static void join(const struct nic_at *a, uint32_t id)
+{
+	struct elan_events *x = events_of(a);
+	uint32_t first;
+
 	slots_push(&x->copies, &x->firing, id);
 	first = x->firing.first;
 	if (first == id)
@@ -289,7 +342,7 @@ void elan_copy_on_idle(const struct nic_at *a, struct elan_queue *q)
 	/* no acknowledgement frees room, no word that comes completes it, no
 	 * packet's test, no read, and no thread's end */
 	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
-		!q->is_blocked && !q->promised && !q->copying)
+		!q->is_blocked && !q->promised && !q->copying && !q->is_looking)
 		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
 }
 

@@ -16,7 +16,7 @@ static struct elan_dmas *dmas_of(const struct nic_at *a)
 
 uint32_t elan_dmas_left(const struct elan_dmas *x)
 {
-	uint32_t n = x->waiting.n;
+	uint32_t n = x->waiting.n + x->parked.n + x->again.n;
 
 	for (uint32_t i = 0; i < ELAN_DMAS; i++)
 		n += x->run[i].is_used;
@@ -78,19 +78,36 @@ void elan_dma_on_left(const struct nic_at *a, uint32_t bytes)
 	elan_dma_go(a);
 }
 
+/* It leaves its engine, if it is finished, or has to wait for a page. */
+static void retire(const struct nic_at *a, struct elan_run *r)
+{
+	if (!r->pending && r->is_missing && !r->has_failed) {
+		*(struct elan_run *)ring_push(&dmas_of(a)->parked) = *r;
+		r->is_used = false;
+		return;
+	}
+	if (r->pending || (r->read < r->d.bytes && !r->has_failed))
+		return;
+	if (!r->has_failed)
+		elan_event_set(a, r->context, (uint32_t)r->d.source_event, 1);
+	r->queue->dmas--;
+	r->is_used = false;
+}
+
+static void stop(
+	const struct nic_at *a, struct elan_run *r, enum elan_error why)
+{
+	r->has_failed = true;
+	elan_queue_stop(a, r->queue, why);
+}
+
 static void packet_done(const struct nic_at *a, uint32_t dma, uint32_t sequence)
 {
 	struct elan_run *r = &dmas_of(a)->run[dma];
 
 	window_done(&dmas_of(a)->channel, sequence);
 	r->pending--;
-	if (!r->pending && (r->read == r->d.bytes || r->has_failed)) {
-		if (!r->has_failed)
-			elan_event_set(
-				a, r->context, (uint32_t)r->d.source_event, 1);
-		r->queue->dmas--;
-		r->is_used = false;
-	}
+	retire(a, r);
 	elan_dma_go(a);
 }
 
@@ -104,10 +121,7 @@ static void on_acked(
 static void on_failed(
 	const struct nic_at *a, const struct elan_sent *s, enum elan_error why)
 {
-	struct elan_run *r = &dmas_of(a)->run[s->owner_id];
-
-	r->has_failed = true;
-	elan_queue_stop(a, r->queue, why);
+	stop(a, &dmas_of(a)->run[s->owner_id], why);
 	packet_done(a, s->owner_id, s->sequence);
 }
 
@@ -133,13 +147,14 @@ static void build(
 		.streams = elan_params(a)->cut_through,
 	};
 	elan_send_cut(b, run->d.to + r->offset, bytes);
-	elan_read(a, run->d.from + r->offset, b->data, bytes);
+	elan_read(a, r->at, b->data, bytes);
 	if (run->d.target_event)
 		elan_add_piece(
 			b, (struct elan_piece){ .what = ELAN_SET,
 				   .event = (uint32_t)run->d.target_event,
 				   .count = bytes ? bytes : 1 });
 	s->account = run->account;
+	s->account.looked = r->looked;
 	s->account.reading = r->from;
 	s->account.read = a->t;
 	s->owner = &owner;
@@ -166,12 +181,10 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end)
 static void check(const struct nic_at *a, const struct elan_read *r)
 {
 	struct elan_run *run = &dmas_of(a)->run[r->dma];
-	uint64_t from = run->d.from + r->offset;
 
-	if (!elan_is_card(from) || elan_sdram_is_sound(a, from, r->bytes))
+	if (!elan_is_card(r->at) || elan_sdram_is_sound(a, r->at, r->bytes))
 		return;
-	run->has_failed = true;
-	elan_queue_stop(a, run->queue, ELAN_ERROR_MEMORY);
+	stop(a, run, ELAN_ERROR_MEMORY);
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *x)
@@ -191,6 +204,39 @@ static void on_read(const struct nic_at *a, const struct side_read *x)
 	elan_dma_go(a);
 }
 
+/* --- pages --- */
+
+/* Of a DMA in its engine, which it may leave; or outside. */
+static void on_page(const struct nic_at *a, uint32_t number)
+{
+	struct elan_dmas *x = dmas_of(a);
+	struct elan_run *r;
+
+	for (uint32_t i = 0; i < ELAN_DMAS; i++)
+		if (x->run[i].is_used && x->run[i].number == number)
+			x->run[i].is_missing = false;
+	for (uint32_t i = x->parked.n; i; i--) { /* the others stay in line */
+		struct elan_run one = *(struct elan_run *)ring_pop(&x->parked);
+
+		r = ring_push(one.number == number ? &x->again : &x->parked);
+		*r = one;
+		r->is_missing = one.number != number;
+	}
+	elan_dma_go(a);
+}
+
+static void miss(
+	const struct nic_at *a, struct elan_run *r, const struct elan_view *v)
+{
+	r->is_missing = true;
+	if (!r->looked)
+		r->looked = a->t;
+	elan_fault(a, r->context, v->at, v->t, on_page, r->number);
+	retire(a, r);
+}
+
+/* --- blocks --- */
+
 static bool may_read(const struct nic_at *a, uint32_t bytes)
 {
 	uint32_t held = dmas_of(a)->read_bytes;
@@ -199,7 +245,8 @@ static bool may_read(const struct nic_at *a, uint32_t bytes)
 	       (!held || held + bytes <= (uint32_t)elan_params(a)->read_buffer);
 }
 
-static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
+static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes,
+	const struct elan_view *v)
 {
 	struct elan_dmas *x = dmas_of(a);
 	struct elan_run *run = &x->run[dma];
@@ -207,17 +254,20 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 	struct elan_read *r = slots_at(&x->reads, id);
 	struct nic_at then = *a;
 
-	if (run->ready > a->t)
-		then.t = run->ready;
+	then.t = run->ready > v->t ? run->ready : v->t;
+	r->at = v->at;
 	r->dma = dma;
 	r->bytes = bytes;
 	r->offset = run->read;
 	r->sequence = x->channel.next++;
 	r->from = then.t;
+	r->looked = run->ready > a->t ? run->ready : a->t;
+	if (run->looked)
+		r->looked = run->looked;
+	run->looked = 0;
 	r->is_built = false;
 	elan_here(a)->n_reads++;
-	elan_read_begin(&then, ELAN_BY_DMA, run->d.from + run->read, bytes,
-		on_read, x, id);
+	elan_read_begin(&then, ELAN_BY_DMA, v->at, bytes, on_read, x, id);
 	run->read += bytes;
 	run->pending++;
 	x->read_bytes += bytes;
@@ -227,19 +277,31 @@ static void start_read(const struct nic_at *a, uint32_t dma, uint32_t bytes)
 /* Reads the next block of a DMA, if there is one and it may. */
 static bool read_next(const struct nic_at *a, uint32_t dma)
 {
-	const struct elan_run *r = &dmas_of(a)->run[dma];
+	struct elan_run *r = &dmas_of(a)->run[dma];
 	uint64_t left = r->d.bytes - r->read;
 	uint32_t block = (uint32_t)elan_params(a)->read_block;
 	uint32_t bytes = left < block ? (uint32_t)left : block;
 	bool is_first = !r->read && !r->pending;
+	struct elan_view v;
 
-	if (!r->is_used || r->has_failed || (!left && !is_first))
+	if (!r->is_used || r->has_failed || r->is_missing ||
+		(!left && !is_first))
 		return false;
 	if (!may_read(a, bytes) || window_span(&dmas_of(a)->channel) >=
 					   (uint32_t)elan_params(a)->dma_window)
 		return false;
-	start_read(a, dma, bytes);
-	return true;
+	v = elan_look(a, r->context, r->d.from + r->read, bytes, ELAN_TO_READ);
+	if (v.state == ELAN_SEEN) {
+		start_read(a, dma, bytes, &v);
+		return true;
+	}
+	if (v.state == ELAN_MISSING) {
+		miss(a, r, &v);
+		return false;
+	}
+	stop(a, r, ELAN_ERROR_ADDRESS); /* given back meanwhile */
+	retire(a, r);
+	return false;
 }
 
 /* --- DMAs --- */
@@ -247,10 +309,11 @@ static bool read_next(const struct nic_at *a, uint32_t dma)
 static void begin(const struct nic_at *a, struct elan_run *r)
 {
 	struct elan_dmas *x = dmas_of(a);
+	struct ring *from = x->again.n ? &x->again : &x->waiting;
 
-	if (!x->waiting.n)
+	if (!from->n)
 		return;
-	*r = *(const struct elan_run *)ring_pop(&x->waiting);
+	*r = *(const struct elan_run *)ring_pop(from);
 	r->is_used = true;
 	r->ready = a->t + elan_params(a)->dispatch;
 }
@@ -268,8 +331,15 @@ void elan_dma_go(const struct nic_at *a)
 		while (read_next(a, x->next))
 			;
 		r = &x->run[x->next];
-		if (r->is_used && r->read < r->d.bytes)
+		if (r->is_used && r->read < r->d.bytes && !r->has_failed &&
+			!r->is_missing)
 			return;
+		if (!r->is_used &&
+			(x->waiting.n ||
+				x->again.n)) { /* it has left just now */
+			elan_dma_go(a);
+			return;
+		}
 		x->next = (x->next + 1) % ELAN_DMAS;
 	}
 }
@@ -300,6 +370,7 @@ enum elan_error elan_dma_add(
 	*r = (struct elan_run){
 		.d = *d,
 		.queue = q,
+		.number = dmas_of(a)->begun++,
 		.context = q->context,
 		.account = elan_account_begin(a, q, BOOK_PUT,
 			q->taken - 8 * (1 + ELAN_DMA_WORDS),

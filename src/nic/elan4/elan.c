@@ -71,6 +71,10 @@ static const struct nic_counter card_counters[] = {
 	ACCESSES("dma", ELAN_BY_DMA),
 	ACCESSES("thread", ELAN_BY_THREAD),
 	ACCESSES("core", ELAN_BY_CORE),
+	CARD("tlb_hits", tlb_hits, "pages"),
+	CARD("tlb_fills", tlb_fills, "pages"),
+	CARD("tlb_links", tlb_links, "blocks"),
+	CARD("page_faults", faults, "pages"),
 	ACCESSES("code", ELAN_BY_CODE),
 	CARD("queues_fetched", fetched, "queues"),
 	CARD("queues_exchanged", exchanged, "queues"),
@@ -121,7 +125,10 @@ static const struct nic_member members[] = {
 	MEMBER(slots, steps, sizeof(struct elan_step)),
 	MEMBER(slots, card_reads, sizeof(struct elan_card_read)),
 	MEMBER(side_reads, reads, 0),
-	MEMBER(ranges, contexts, 0),
+	MEMBER(elan_areas, areas, 0),
+	MEMBER(elan_mmu, mmu, 0),
+	MEMBER(slots, faults.items, sizeof(struct elan_fault)),
+	MEMBER(slots, faults.waiters, sizeof(struct elan_waiter)),
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
 	MEMBER(elan_processes, processes, 0),
@@ -132,6 +139,8 @@ static const struct nic_member members[] = {
 	MEMBER(resend, sender.resend, 0),
 	MEMBER(slots, gets.items, sizeof(struct elan_get)),
 	MEMBER(ring, dmas.waiting, sizeof(struct elan_run)),
+	MEMBER(ring, dmas.parked, sizeof(struct elan_run)),
+	MEMBER(ring, dmas.again, sizeof(struct elan_run)),
 	MEMBER(ring, dmas.ready, sizeof(struct elan_ready)),
 	MEMBER(slots, dmas.reads, sizeof(struct elan_read)),
 	MEMBER(elan_iqs, inputs, 0),
@@ -147,6 +156,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 
 	elan_sdram_open(&n->sdram, host_at(nic->host, s),
 		(uint64_t)x->params.memory.size);
+	elan_mmu_init(&n->mmu, &x->params);
 	side_reads_init(&n->reads, &x->reads, &n->ticks);
 	resend_init(&n->sender.resend, &x->resend, &n->ticks,
 		sizeof(struct elan_sending));
@@ -261,6 +271,14 @@ static bool is_stale(const void *node, uint32_t number, uint32_t data)
 	return resend_is_stale(&n->sender.resend, engine_of(number), data);
 }
 
+/* Packets for a full input queue. */
+static bool is_patient(const void *node, uint32_t number, uint32_t data)
+{
+	const struct elan_node *n = node;
+
+	return resend_is_patient(&n->sender.resend, engine_of(number), data);
+}
+
 /* --- life --- */
 
 /* The least time of the longest route and back: wires and switches. */
@@ -330,7 +348,8 @@ static int elan_init(struct nic *nic, struct err *e)
 		return -1;
 	x->least = link_ser_on(&net->link, ELAN_FIRST_WIRE, 8);
 	if (check_times(x, e) || elan_cache_set_up(&x->cache, &x->params, e) ||
-		elan_code_set_up(&x->params, e))
+		elan_code_set_up(&x->params, e) ||
+		elan_mmu_set_up(&x->mmu, &x->params, e))
 		return -1;
 	x->side = elan_bus_new(&x->params, nic->n_nodes, e);
 	x->reads = (struct side_reads_how){
@@ -389,4 +408,5 @@ const struct nic_ops elan4_ops = {
 	.audit_node = audit_node,
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
+	.is_patient = is_patient,
 };

@@ -24,6 +24,11 @@
  *	cache.c     the cache in front of it: the time of an access
  *	card.c      accesses to the host's memory or the card's
  *	pcix.c      the host's bus: bursts in line for it, words
+ *	context.c   the addresses that a context has, as the driver knows them
+ *	mmu.c       from these to memory: two TLBs, and their fills
+ *	table.c     page tables in card memory
+ *	fault.c     pages that these lack: the driver
+ *	vm.c        the driver's calls for virtual memory
  *
  * elan_of() is the card of all nodes, and elan_here() the part of the node that
  * is visited.
@@ -36,9 +41,9 @@
 #include "base/slots.h"
 #include "nic/elan4/buffer.h"
 #include "nic/util/outbox.h"
-#include "nic/util/ranges.h"
 #include "nic/util/seen.h"
 #include "nic/util/side_reads.h"
+#include "nic/util/tlb.h"
 #include "nic/util/window.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -95,6 +100,9 @@ enum {
 	ELAN_SPAN = 32,
 };
 
+/* What goes on when memory, or the driver, has answered. */
+typedef void elan_then(const struct nic_at *a, uint32_t id);
+
 /* --- account.c --- */
 
 /* A message begun by a program: its words begin at a position. */
@@ -108,8 +116,9 @@ struct elan_birth {
 struct elan_account {
 	struct book_message message;
 	sim_time handed, came, asked; /* as above; decoded */
-	sim_time reading, read, built; /* of DMAs */
+	sim_time looked, reading, read, built; /* of DMAs */
 	sim_time left; /* for the first time, or 0 */
+	bool was_missing; /* a page at its target */
 	const char *engine; /* its maker */
 	bool is_none; /* it is charged to no message */
 	bool is_held; /* an answer, which continues the get's budget: */
@@ -190,6 +199,100 @@ struct elan_cache {
 	sim_time filled; /* all fills are over */
 };
 
+/* --- context.c --- */
+
+enum elan_area_flag {
+	ELAN_BIG_ENDIAN = 1, /* of words that the card itself writes */
+	ELAN_READ_ONLY = 2,
+	ELAN_TO_QUEUE = 4, /* its bytes are commands */
+	ELAN_ITS_OWN = 8, /* the context's memory, at its own addresses */
+};
+
+/* Addresses of a context, [first, last], that follow each other in memory. */
+struct elan_area {
+	uint64_t first, last;
+	uint64_t
+		to; /* where the first is: in the host's memory or the card's */
+	uint32_t context;
+	uint8_t tlb; /* by its page size */
+	uint8_t flags; /* of enum elan_area_flag */
+	uint64_t *out; /* a bit for each page that the tables lack; or NULL */
+	uint64_t n_pages;
+};
+
+struct elan_areas {
+	struct elan_area *area; /* by context, then by address */
+	uint32_t n;
+	uint64_t bits; /* of pages, in words */
+	/* the host's memory for them, by bank: ever taken, and now, bytes */
+	uint64_t taken[ELAN_BANKS], used[ELAN_BANKS];
+};
+
+/* --- mmu.c, table.c --- */
+
+enum {
+	ELAN_TLBS = 2, /* one for each active page size */
+	ELAN_TLB_WAYS = 4,
+	ELAN_WALKS = 4, /* fills of TLBs at a time */
+};
+
+/* Of all cards: what follows from the parameters. */
+struct elan_mmu_how {
+	uint8_t shift[ELAN_TLBS]; /* of page sizes, the smaller one first */
+	bool is_on, is_demand;
+	sim_time fill, link;
+};
+
+/* A page on its way into a TLB. */
+struct elan_walk {
+	uint64_t page; /* its address */
+	sim_time ready;
+	uint32_t context;
+};
+
+/* The translation that was used last: [first, first + more] of a context. */
+struct elan_recent {
+	uint64_t first, more;
+	uint64_t to;
+	uint32_t context;
+	uint32_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_mmu {
+	struct elan_recent recent;
+	struct tlb tlb[ELAN_TLBS];
+	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
+	struct elan_walk *walk; /* some of them are over */
+	uint32_t n_walks, walk_room;
+	sim_time walked[ELAN_WALKS]; /* engines: free at */
+	sim_time filled; /* all fills are over */
+};
+
+/* --- fault.c --- */
+
+/* What waits for the driver. */
+struct elan_waiter {
+	struct slot slot;
+	elan_then *then;
+	uint32_t id;
+};
+
+/* A page that the driver is to find. */
+struct elan_fault {
+	struct slot slot;
+	uint64_t at;
+	uint32_t context;
+	struct slot_list waiters;
+};
+
+struct elan_faults {
+	struct slots items; /* struct elan_fault */
+	struct slots waiters; /* struct elan_waiter */
+	struct slot_list line; /* the driver is at the first */
+	bool is_busy;
+	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
+};
+
 /* --- pcix.c --- */
 
 /* A burst has the bus: t is the end of a read, or the time from which loads see
@@ -209,9 +312,6 @@ struct elan_line {
 	struct ring waiting; /* struct elan_burst */
 	int64_t had; /* bus time, while the other direction waited */
 };
-
-/* What goes on when the card's memory has answered. */
-typedef void elan_then(const struct nic_at *a, uint32_t id);
 
 struct elan_step {
 	struct slot slot;
@@ -237,6 +337,7 @@ struct elan_word {
 	uint8_t few[ELAN_FEW_BYTES];
 	struct elan_buffer *many; /* or NULL */
 	uint32_t turn; /* among all */
+	uint32_t context; /* of one that waits for its translation */
 };
 
 struct elan_words {
@@ -274,6 +375,7 @@ struct elan_queue {
 	bool is_blocked; /* waits until a thread can be started */
 	uint8_t copying; /* bytes of ELAN_COPY, until they are read: */
 	bool is_fetching; /* to the chip */
+	bool is_looking; /* waits for a translation */
 	bool is_away, is_trapped; /* not resident; the driver knows */
 	uint64_t used; /* on chip, the last time; 0: it is not there */
 	uint16_t context;
@@ -364,6 +466,8 @@ struct elan_copy {
 	uint32_t written; /* bytes in memory */
 	sim_time ready, late; /* its source is read; that much too late */
 	bool is_kept; /* the source is the driver's, until then */
+	bool is_known; /* its source is translated */
+	bool is_command; /* its target is a queue */
 	bool is_fetched, is_reading; /* the source; over the bus */
 	bool is_awaited; /* its slot is over */
 };
@@ -463,6 +567,9 @@ struct elan_run {
 	struct elan_queue *queue;
 	uint32_t context;
 	bool is_used, has_failed;
+	bool is_missing; /* a page of its source; the driver finds it */
+	uint32_t number; /* of all DMAs */
+	sim_time looked; /* since when it is looked for, or 0 */
 	struct elan_account account;
 };
 
@@ -470,9 +577,9 @@ struct elan_run {
 struct elan_read {
 	struct slot slot;
 	uint32_t dma, bytes;
-	uint64_t offset;
+	uint64_t offset, at; /* in the DMA; in memory */
 	uint32_t sequence; /* of its packet */
-	sim_time from; /* its start */
+	sim_time looked, from; /* its translation's start, and its own */
 	bool is_built; /* its packet is */
 };
 
@@ -485,6 +592,9 @@ struct elan_ready {
 struct elan_dmas {
 	struct elan_run run[ELAN_DMAS]; /* in the engine */
 	struct ring waiting; /* struct elan_run */
+	struct ring parked; /* the same, while the driver finds their pages */
+	struct ring again; /* the same, when it has */
+	uint32_t begun; /* ever */
 	struct slots reads; /* struct elan_read */
 	uint32_t read_bytes; /* in the buffers */
 	uint32_t next; /* whose turn it is */
@@ -523,6 +633,7 @@ struct elan_iq {
 	uint32_t coming; /* messages that are not complete */
 	uint32_t context, event;
 	uint32_t wanted; /* threads that wait for it */
+	bool blocks; /* command queues, because it is full */
 	uint16_t id, place; /* among all */
 	uint16_t front, back, free; /* 1 + slot */
 	struct elan_slot slot[];
@@ -600,7 +711,9 @@ struct elan_node {
 	struct slots card_reads; /* struct elan_card_read */
 	struct side_reads reads; /* of DMAs, gets and tests */
 	uint32_t n_reads; /* of these, with reserved places */
-	struct ranges contexts; /* flags: enum elan_order */
+	struct elan_areas areas;
+	struct elan_mmu mmu;
+	struct elan_faults faults;
 	struct seen seen; /* packets that were executed, or denied */
 
 	struct elan_queues queues;
@@ -628,6 +741,7 @@ struct elan {
 	struct resend_how resend;
 	struct side_reads_how reads;
 	struct elan_cache_how cache;
+	struct elan_mmu_how mmu;
 };
 
 static inline struct elan *elan_of(const struct nic_at *a)

@@ -5,6 +5,7 @@
 #ifndef NIC_ELAN4_ELAN4_H
 #define NIC_ELAN4_ELAN4_H
 
+#include "base/param.h"
 #include "host/bus.h"
 #include "nic/nic.h"
 #include "nic/util/resend.h"
@@ -55,6 +56,16 @@ struct elan_cache_params {
 	int64_t fills; /* under way */
 };
 
+/* Translation of addresses. */
+struct elan_mmu_params {
+	int64_t on; /* flag; no: it takes no time, and no page is missing */
+	int64_t entries; /* of each TLB */
+	struct param_list sizes; /* the active ones, of enum elan_page_size */
+	int64_t fill, link;
+	int64_t fault;
+	int64_t demand; /* flag: no page is there before its first use */
+};
+
 /* Of tagged ports. */
 struct elan_match_params {
 	int64_t cycles; /* from a message to the first request for the bus */
@@ -90,6 +101,7 @@ struct elan_params {
 	struct elan_match_params match;
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
+	struct elan_mmu_params mmu;
 	int64_t resident, cached; /* command queues: in hardware, on chip */
 	int64_t interrupt; /* until the driver has handled it */
 	struct elan_host host[ELAN_PLATFORMS];
@@ -198,6 +210,22 @@ int elan_process_open(struct nic *nic, site_id s, uint32_t context,
 int elan_route_set(struct nic *nic, site_id s, uint32_t context, uint32_t rank,
 	const struct elan_route *to);
 
+/*
+ * Virtual memory of a context: see weft/elan.h.  0, or EINVAL, EBUSY if some of
+ * it is in use, ENOMEM.
+ */
+int elan_vm_take(struct nic *nic, site_id s, uint32_t context,
+	const struct elan_vm *how, uint64_t *at);
+/* Gives back what begins at an address.  0, or EINVAL. */
+int elan_vm_give(struct nic *nic, site_id s, uint32_t context, uint64_t at);
+/* The tables lose all pages of [at, at + bytes), which are in one piece of
+ * memory and keep their bytes.  0, or EINVAL, EFAULT. */
+int elan_vm_lose(struct nic *nic, site_id s, uint32_t context, uint64_t at,
+	uint64_t bytes);
+/* Where virtual memory is; false: the context does not have it. */
+bool elan_vm_find(const struct nic *nic, site_id s, uint32_t context,
+	uint64_t at, uint64_t bytes, uint64_t *to);
+
 /* --- threads on the card --- */
 
 /*
@@ -268,6 +296,9 @@ struct elan_counts {
 	/* of the cache in front of card memory, by enum elan_unit */
 	uint64_t hits[ELAN_UNITS], misses[ELAN_UNITS], written_back;
 	uint64_t all_hits, all_misses; /* their sums */
+	/* of TLBs: pages that were there, or came; blocks after the first */
+	uint64_t tlb_hits, tlb_fills, tlb_links;
+	uint64_t faults; /* pages that the driver was asked for */
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
 	uint64_t messages; /* in input queues */

@@ -24,6 +24,8 @@ void et_init(struct et *m, const char *nodes)
 	m->params.retry.per_node = m->params.retry.round_trips = 0;
 	/* Tests of the cache switch it on; the others are about hits. */
 	m->params.cache.on = false;
+	/* The same goes for the TLBs. */
+	m->params.mmu.on = false;
 }
 
 void et_start(struct et *m, uint32_t n_workers, uint32_t n_programs)

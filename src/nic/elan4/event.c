@@ -213,11 +213,10 @@ enum elan_error elan_event_arm_copy(const struct nic_at *a,
 
 static void write_word(const struct nic_at *a, const struct elan_event *e)
 {
-	if (e->to % 8 || !elan_may(elan_here(a), e->context, e->to, 8))
-		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++; /* given back */
+	if (e->to % 8)
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
 	else
-		elan_word_write(a, e->to,
-			elan_word_order(elan_here(a), e->context, e->from));
+		elan_word_to(a, e->context, e->to, e->from);
 }
 
 static void fire(const struct nic_at *a, const struct elan_event *e)

@@ -18,38 +18,74 @@ static struct elan_input *input_of(const struct nic_at *a)
 
 /* --- checks --- */
 
-static bool is_piece_allowed(const struct nic_at *a, const struct elan_piece *p)
+/* All that it does waits for the last translation. */
+static void delay(struct elan_buffer *b, sim_time late)
 {
-	const struct elan_node *n = a->node;
-
-	switch (p->what) {
-	case ELAN_ENQUEUE:
-		return elan_iq_allows(a, p);
-	case ELAN_SET:
-		return elan_event_may(n, p->context, p->event);
-	case ELAN_TEST:
-		return p->address % 8 == 0 &&
-		       elan_may(n, p->context, p->address, 8);
-	default:
-		return elan_may(n, p->context, p->address, p->bytes) ||
-		       elan_order_appends(a, p);
-	}
+	for (uint32_t i = 0; i < b->n_pieces; i++)
+		b->left[i] += late;
 }
 
-static bool is_allowed(const struct nic_at *a, const struct elan_buffer *b)
+/* Translates the address of a transaction; or what is to become of it. */
+static enum elan_kind translate_piece(
+	const struct nic_at *a, struct elan_piece *p, sim_time *late)
 {
-	if (!elan_may(elan_here(a), b->context, 0, 0))
-		return false;
-	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_piece *p = &b->piece[i];
+	bool is_write = p->what == ELAN_WRITE;
+	struct elan_view v;
 
-		if (p->context != b->context &&
-			!elan_may(elan_here(a), p->context, 0, 0))
-			return false;
-		if (!is_piece_allowed(a, p))
-			return false;
+	if (p->what == ELAN_TEST && p->address % 8)
+		return ELAN_REFUSED;
+	v = elan_look(a, p->context, p->address, p->bytes,
+		is_write ? ELAN_TO_WRITE : ELAN_TO_READ);
+	if (v.state == ELAN_NOWHERE || (v.flags & ELAN_TO_QUEUE && !is_write))
+		return ELAN_REFUSED;
+	if (v.state == ELAN_MISSING) {
+		elan_fault(a, p->context, v.at, v.t, NULL, 0);
+		return ELAN_FAULTED;
 	}
-	return true;
+	p->address = v.at;
+	p->flags = v.flags;
+	*late = v.t - a->t > *late ? v.t - a->t : *late;
+	return ELAN_ACKED;
+}
+
+/* The same for one that has none. */
+static enum elan_kind check_piece(
+	const struct nic_at *a, const struct elan_piece *p)
+{
+	bool is_right =
+		elan_context_is(elan_here(a), p->context) &&
+		(p->what == ELAN_ENQUEUE ? elan_iq_allows(a, p)
+					 : elan_event_may(elan_here(a),
+						   p->context, p->event));
+
+	return is_right ? ELAN_ACKED : ELAN_REFUSED;
+}
+
+/*
+ * Checks all of it, and translates all its addresses, before any of it is
+ * executed; *late is the time that this takes.  ELAN_ACKED, or what is to
+ * become of it.
+ */
+static enum elan_kind translate(
+	const struct nic_at *a, struct elan_buffer *b, sim_time *late)
+{
+	enum elan_kind verdict = ELAN_ACKED, one;
+
+	if (!b->n_pieces && !elan_context_is(elan_here(a), b->context))
+		return ELAN_REFUSED;
+	for (uint32_t i = 0; i < b->n_pieces; i++) {
+		struct elan_piece *p = &b->piece[i];
+
+		one = p->what == ELAN_SET || p->what == ELAN_ENQUEUE
+			      ? check_piece(a, p)
+			      : translate_piece(a, p, late);
+		if (one == ELAN_REFUSED)
+			return one;
+		verdict = one == ELAN_FAULTED ? one : verdict;
+	}
+	if (*late)
+		delay(b, *late);
+	return verdict;
 }
 
 /* The context whose get or test would read bad words of card memory; 0: none
@@ -94,8 +130,8 @@ static enum elan_kind find_room(const struct nic_at *a, const struct packet *p,
 }
 
 /* Sets its verdict; false if nothing is executed. */
-static bool judge(
-	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
+static bool judge(const struct nic_at *a, const struct packet *p,
+	struct elan_buffer *b, sim_time *late)
 {
 	bool has_tests = elan_count_pieces(b, b->stop, ELAN_TEST);
 	bool is_answer = b->channel == ELAN_ANSWER_CHANNEL;
@@ -114,12 +150,13 @@ static bool judge(
 		elan_count(a)->duplicates++;
 		return false;
 	}
-	b->verdict = ELAN_REFUSED;
-	if (!is_allowed(a, b))
+	b->verdict = (uint8_t)translate(a, b, late);
+	if (b->verdict != ELAN_ACKED)
 		return false;
 	bad = find_bad(a, b);
 	if (bad) {
 		elan_context_stop(a, bad);
+		b->verdict = ELAN_REFUSED;
 		return false;
 	}
 	if (elan_ask_has_seen(a, p, b))
@@ -260,7 +297,7 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 static void take(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
-	sim_time tail = elan_packet(a, id)->head;
+	sim_time tail = elan_packet(a, id)->head, late = 0;
 
 	nic_charge(a, id, CAUSE_RECEIVER, a->t);
 	b->handed = b->done = b->group = b->reading = b->places = 0;
@@ -269,12 +306,14 @@ static void take(const struct nic_at *a, packet_id id)
 	b->came = input_of(a)->came++;
 	b->writes = b->has_tail = b->is_read = b->is_held = false;
 	b->in = 0;
-	b->is_taken = judge(a, elan_packet(a, id), b);
+	tail = tail > a->t ? tail : a->t;
+	b->is_taken = judge(a, elan_packet(a, id), b, &late);
 	if (b->is_taken)
 		elan_writer_join(a, id);
 	input_of(a)->inside++;
-	tail = tail > a->t ? tail : a->t;
-	elan_post(a, tail + elan_params(a)->input, ELAN_ENGINE_ACK, id);
+	if (late)
+		nic_charge(a, id, CAUSE_TRANSLATION, tail + late);
+	elan_post(a, tail + late + elan_params(a)->input, ELAN_ENGINE_ACK, id);
 }
 
 static void take_next(const struct nic_at *a)

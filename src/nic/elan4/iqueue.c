@@ -223,8 +223,9 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 	if (elan_iq(n, context, i->id))
 		return EBUSY;
 	q = queue_new(i->slots, i->bytes);
-	if (elan_memory_keep(nic, s, context,
-		    DESCRIPTOR + (uint64_t)i->slots * q->stride, &q->at)) {
+	q->at = elan_memory_keep(nic, s, context,
+		DESCRIPTOR + (uint64_t)i->slots * q->stride, ELAN_GRAIN);
+	if (!q->at) {
 		mem_free(q);
 		return ENOMEM;
 	}
@@ -323,28 +324,44 @@ bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 	return true;
 }
 
+/* Takes a slot for a message of so many bytes. */
 static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
-	const struct elan_buffer *b, const struct elan_piece *p)
+	const struct header *what, sim_time asked)
 {
 	uint32_t slot = take_free(elan_here(a), q);
 	struct elan_slot *x = &q->slot[slot];
 	struct header *h = header(elan_here(a), q, slot);
 
-	x->source = elan_sender_of(p);
-	x->channel = b->channel;
-	x->number = (uint16_t)p->count;
-	x->left = (uint16_t)total(p);
+	x->source = what->source;
+	x->channel = what->channel;
+	x->number = what->number;
+	x->left = what->bytes;
 	x->note = 0;
 	x->is_out = false;
-	x->asked = b->asked;
+	x->asked = asked;
 	q->coming++;
-	h->tag = p->address;
-	h->source = x->source;
-	h->channel = b->channel;
-	h->bytes = (uint16_t)total(p);
-	h->number = x->number;
-	h->kind = (uint8_t)(p->count >> 16);
+	h->tag = what->tag;
+	h->source = what->source;
+	h->channel = what->channel;
+	h->bytes = what->bytes;
+	h->number = what->number;
+	h->kind = what->kind;
 	return slot;
+}
+
+static uint32_t reserve_for(const struct nic_at *a, struct elan_iq *q,
+	const struct elan_buffer *b, const struct elan_piece *p)
+{
+	const struct header h = {
+		.tag = p->address,
+		.source = elan_sender_of(p),
+		.channel = b->channel,
+		.bytes = (uint16_t)total(p),
+		.number = (uint16_t)p->count,
+		.kind = (uint8_t)(p->count >> 16),
+	};
+
+	return reserve(a, q, &h, b->asked);
 }
 
 void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
@@ -358,7 +375,7 @@ void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
 			continue;
 		slot = find_coming(q, b, p);
 		if (slot == q->n_slots)
-			slot = reserve(a, q, b, p);
+			slot = reserve_for(a, q, b, p);
 		p->address = slot; /* its tag is in the slot */
 	}
 }
@@ -460,6 +477,53 @@ void elan_iq_cancel(
 	}
 }
 
+/* --- messages of the own process --- */
+
+static struct elan_iq *queue_for(
+	const struct nic_at *a, const struct elan_queue *q, uint64_t word)
+{
+	return elan_iq(elan_here(a), q->context, elan_high(word) & 0xffff);
+}
+
+bool elan_iq_has_room(
+	const struct nic_at *a, struct elan_queue *q, uint64_t word)
+{
+	struct elan_iq *to = queue_for(a, q, word);
+
+	if (!to || to->used < to->n_slots)
+		return true;
+	to->blocks = true;
+	elan_queue_block(elan_here(a), q);
+	return false;
+}
+
+enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
+	const uint64_t *word)
+{
+	struct elan_iq *to = queue_for(a, q, word[0]);
+	const struct header h = {
+		.tag = word[1],
+		.source = elan_rank_of(a, q),
+		.channel = q->name,
+		.bytes = (uint16_t)elan_low(word[0]),
+		.number = (uint16_t)(word[0] >> 48),
+		.kind = (uint8_t)(word[0] >> ELAN_KIND & 15),
+	};
+	sim_time t = a->t;
+	uint32_t slot;
+
+	if (!to || h.bytes > to->bytes)
+		return ELAN_ERROR_ADDRESS;
+	slot = reserve(a, to, &h, a->t);
+	if (h.bytes)
+		host_write(a->nic->host, a->w, a->s, a->t,
+			elan_iq_data(to, slot), word + 2, h.bytes);
+	if (elan_of(a)->cache.is_on)
+		t = write_lines(a, to, slot, 0, h.bytes);
+	complete(a, to, slot, t);
+	return ELAN_FINE;
+}
+
 /* --- threads --- */
 
 uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q)
@@ -487,4 +551,8 @@ void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
 void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot)
 {
 	give_free(elan_here(a), q, slot);
+	if (!q->blocks)
+		return;
+	q->blocks = false;
+	elan_queue_unblock_all(a);
 }

@@ -400,6 +400,57 @@ static void a_broadcast_goes_into_queues_of_all(void **state)
 		assert_int_equal(seen[i].m.tag, 42);
 }
 
+/* --- the own process --- */
+
+static void add_here(struct et_queue *q, uint64_t tag, uint32_t bytes)
+{
+	uint64_t w[10] = { elan_word(ELAN_ENQUEUE, bytes,
+				   INPUT | (uint64_t)(tag & 0xffff) << 16) |
+				   UINT64_C(5) << ELAN_KIND,
+		tag };
+
+	for (uint32_t i = 0; i < bytes; i++)
+		((uint8_t *)(w + 2))[i] = et_byte(tag, i);
+	et_push(q, w, 2 + (bytes + 7) / 8);
+}
+
+static void here_program(void *arg)
+{
+	struct et_queue q = et_open(1), other = et_open(2);
+	uint64_t word = 0;
+
+	receiver_program(arg);
+	for (uint32_t i = 0; i < 12; i++)
+		add_here(&q, 100 + i, 4 * i);
+	/* it waits in its queue, and others go on */
+	assert_true(et_room(&q) < 65536);
+	et_push(&other, (uint64_t[]){ ELAN_STORE, ET_TARGET, 5 }, 3);
+	et_wait_word(ET_TARGET, 5);
+	assert_true(et_room(&q) < 65536);
+	et_wait_room(&q, 65536);
+	/* longer ones, and queues that do not exist, stop it */
+	add_here(&q, 1, 48);
+	add_here(&other, 1, 49);
+	et_wait_error(&other, ELAN_ERROR_COMMAND);
+	word = elan_word(ELAN_ENQUEUE, 0, INPUT + 1);
+	et_push(&q, (uint64_t[]){ word, 0 }, 2);
+	et_wait_error(&q, ELAN_ERROR_ADDRESS);
+}
+
+/* Messages for the own process do not leave the card, and keep their order
+ * though there are few slots. */
+static void messages_for_the_own_process_stay_on_the_card(void **state)
+{
+	struct et *m = *state;
+	uint32_t cycles = 2000; /* 10 us */
+
+	et_run_two(m, here_program, NULL, &cycles);
+	assert_int_equal(n_seen, 13);
+	for (uint32_t i = 0; i < 12; i++)
+		expect_message(i, 100 + i, 100 + i, 4 * i);
+	assert_int_equal(et_counts(m, 0).packets, 0);
+}
+
 /* --- misuse --- */
 
 static void stopped_by(const uint64_t *w, uint32_t n, enum elan_error why)
@@ -479,7 +530,7 @@ static void open_program(void *arg)
 	assert_int_equal(left - elan_sdram_left(x), 64 + 64 * 33 * 64);
 	/* the program cannot give away what it does not own */
 	at = ELAN_CARD_AT;
-	while (!elan_sdram_may(x, ET_CONTEXT, at, 8))
+	while (!elan_sdram_find(x, ET_CONTEXT, at, 8))
 		at += 64;
 	assert_int_equal(elan_memory_give(card, 0, ET_CONTEXT, at), EINVAL);
 	assert_int_equal(elan_input_close(card, 0, ET_OTHER, 1), EINVAL);
@@ -604,6 +655,7 @@ TESTS(ET_TEST(qsn_f59_a_message_needs_no_address),
 	ET_TEST(qsn_f60_or_sets_an_event),
 	ET_TEST(a_waiting_thread_lets_others_run),
 	ET_TEST(a_broadcast_goes_into_queues_of_all),
+	ET_TEST(messages_for_the_own_process_stay_on_the_card),
 	ET_TEST(invalid_messages_stop_their_queue),
 	ET_TEST(queues_take_card_memory),
 	ET_TEST(threads_are_told_what_is_wrong),

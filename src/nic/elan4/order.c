@@ -37,15 +37,10 @@ static uint32_t next_test(const struct elan_buffer *b, uint32_t i)
 static struct elan_queue *queue_of(
 	const struct nic_at *a, const struct elan_piece *p)
 {
-	if (p->what != ELAN_WRITE || !elan_here(a)->queues.n_maps)
+	if (p->what != ELAN_WRITE || !(p->flags & ELAN_TO_QUEUE))
 		return NULL;
 	return elan_queue_mapped(
 		elan_here(a), p->context, p->address, p->bytes);
-}
-
-bool elan_order_appends(const struct nic_at *a, const struct elan_piece *p)
-{
-	return queue_of(a, p);
 }
 
 bool elan_order_has_room(const struct nic_at *a, const struct elan_buffer *b)
@@ -53,8 +48,6 @@ bool elan_order_has_room(const struct nic_at *a, const struct elan_buffer *b)
 	const struct elan_queue *q;
 	uint32_t sum = 0;
 
-	if (!elan_here(a)->queues.n_maps)
-		return true;
 	/* as if all of them were one */
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		q = queue_of(a, &b->piece[i]);
@@ -75,7 +68,7 @@ static void append(const struct nic_at *a, struct elan_buffer *b, uint32_t i)
 	bool was_promised = i;
 	struct elan_queue *q;
 
-	for (; elan_here(a)->queues.n_maps && i < end; i++) {
+	for (; i < end; i++) {
 		struct elan_piece *p = &b->piece[i];
 		sim_time t = b->left[i] > a->t ? b->left[i] : a->t;
 
@@ -94,7 +87,7 @@ static void append(const struct nic_at *a, struct elan_buffer *b, uint32_t i)
 static void promise(
 	const struct nic_at *a, struct elan_buffer *b, uint32_t i, bool is_kept)
 {
-	for (; elan_here(a)->queues.n_maps && i < b->n_pieces; i++) {
+	for (; i < b->n_pieces; i++) {
 		struct elan_queue *q = queue_of(a, &b->piece[i]);
 
 		if (!q)

@@ -163,6 +163,41 @@ void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value)
 	elan_block_write(a, address, &value, sizeof(value));
 }
 
+static void on_translated(const struct nic_at *a, uint32_t id)
+{
+	struct slots *items = &elan_here(a)->words.items;
+	const struct elan_word x = *(struct elan_word *)slots_at(items, id);
+	uint64_t value;
+
+	slots_give(items, id);
+	memcpy(&value, x.few, sizeof(value));
+	elan_word_to(a, x.context, x.address, value);
+}
+
+void elan_word_to(
+	const struct nic_at *a, uint32_t context, uint64_t at, uint64_t value)
+{
+	struct elan_view v = elan_look(a, context, at, 8, ELAN_TO_WRITE);
+	struct slots *items = &elan_here(a)->words.items;
+	struct elan_word *x;
+	uint32_t id;
+
+	if (v.state == ELAN_NOWHERE || v.flags & ELAN_TO_QUEUE) {
+		elan_count(a)->errors[ELAN_ERROR_ADDRESS]++;
+		return;
+	}
+	if (v.t <= a->t) {
+		elan_word_write(a, v.at, elan_order(v.flags, value));
+		return;
+	}
+	id = slots_take_any(items);
+	x = slots_at(items, id);
+	x->address = at;
+	memcpy(x->few, &value, sizeof(value));
+	x->context = context;
+	elan_look_again(a, context, &v, on_translated, id);
+}
+
 void elan_word_on_in(const struct nic_at *a, uint32_t id)
 {
 	struct elan_words *w = &elan_here(a)->words;

@@ -157,8 +157,8 @@ static bool is_quiet(const struct elan_queue *q)
 	bool is_waiting = q->is_half && q->half_at == q->taken;
 
 	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
-	       !q->copies.first && !q->is_fetching && !q->copying &&
-	       (q->error || (!is_waiting && !q->is_blocked));
+	       !q->copies.first && !q->is_fetching && !q->is_looking &&
+	       !q->copying && (q->error || (!is_waiting && !q->is_blocked));
 }
 
 static bool is_needed(const struct elan_queue *q)
@@ -182,11 +182,13 @@ int elan_queue_map(struct nic *nic, site_id s, uint32_t queue, uint64_t address)
 	if (!q || address % ELAN_PAGE || address < host_memory(nic->host) ||
 		elan_is_card(address))
 		return EINVAL;
-	if (q->mapped || elan_queue_mapped(n, q->context, address, 8))
+	if (q->mapped || elan_queue_mapped(n, q->context, address, 8) ||
+		elan_area_at(n, q->context, address))
 		return EBUSY;
 	x->maps = mem_grow(x->maps, x->n_maps + 1, sizeof(*x->maps));
 	x->maps[x->n_maps++] = (uint16_t)queue;
 	q->mapped = address;
+	elan_fault_forget(n, q->context);
 	return 0;
 }
 

@@ -201,8 +201,8 @@ uint64_t elan_sdram_left(const struct elan_sdram *x)
 
 /* --- of contexts --- */
 
-bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
-	uint64_t bytes)
+const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
+	uint32_t context, uint64_t at, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < x->n_grants; i++) {
 		const struct elan_grant *g = &x->grant[i];
@@ -210,9 +210,9 @@ bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
 		if (g->context == context && at >= g->at &&
 			at - g->at <= g->bytes &&
 			bytes <= g->bytes - (at - g->at))
-			return true;
+			return g;
 	}
-	return false;
+	return NULL;
 }
 
 /* The next owner finds zeros; pages that were never written are not made. */
@@ -239,7 +239,7 @@ static struct elan_sdram *sdram_of(struct nic *nic, site_id s)
 }
 
 static int take(struct nic *nic, site_id s, uint32_t context, uint64_t bytes,
-	bool is_kept, uint64_t *at)
+	uint64_t align, bool is_kept, uint64_t *at)
 {
 	struct elan_sdram *x = sdram_of(nic, s);
 
@@ -247,37 +247,47 @@ static int take(struct nic *nic, site_id s, uint32_t context, uint64_t bytes,
 		return EINVAL;
 	if (bytes > (uint64_t)elan_params_of(nic)->memory.size)
 		return ENOMEM;
-	*at = elan_sdram_take(x, bytes, ELAN_GRAIN);
+	*at = elan_sdram_take(x, bytes, align);
 	if (!*at)
 		return ENOMEM;
 	x->grant = mem_grow(x->grant, x->n_grants + 1, sizeof(*x->grant));
 	x->grant[x->n_grants++] =
 		(struct elan_grant){ *at, whole(bytes), context, is_kept };
+	elan_fault_forget(nic_node(nic, s), context);
 	return 0;
 }
 
 int elan_memory_take(struct nic *nic, site_id s, uint32_t context,
 	uint64_t bytes, uint64_t *at)
 {
-	return take(nic, s, context, bytes, false, at);
+	return take(nic, s, context, bytes, ELAN_GRAIN, false, at);
 }
 
-int elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
-	uint64_t bytes, uint64_t *at)
+uint64_t elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t align)
 {
-	return take(nic, s, context, bytes, true, at);
+	uint64_t at;
+
+	return take(nic, s, context, bytes, align, true, &at) ? 0 : at;
 }
 
 int elan_memory_load(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t *word, sim_time *late)
 {
-	if (!elan_sdram_may(&elan_here(a)->sdram, context, at, 8))
+	if (!elan_sdram_find(&elan_here(a)->sdram, context, at, 8))
 		return EFAULT;
 	if (!elan_sdram_is_sound(a, at, 8))
 		return EIO;
 	host_read(a->nic->host, a->s, at, word, 8);
 	*late = elan_cache_read(a, ELAN_BY_CORE, at, 8, a->t) - a->t;
 	return 0;
+}
+
+static void forget(struct nic *nic, site_id s)
+{
+	struct elan_node *n = nic_node(nic, s);
+
+	elan_mmu_forget(&n->mmu);
 }
 
 static void give(struct elan_sdram *x, struct elan_grant *grant)
@@ -305,6 +315,7 @@ int elan_memory_give(struct nic *nic, site_id s, uint32_t context, uint64_t at)
 
 	if (!g || g->context != context || g->is_kept)
 		return EINVAL;
+	forget(nic, s);
 	give(x, g);
 	return 0;
 }
@@ -313,5 +324,6 @@ void elan_memory_drop(struct nic *nic, site_id s, uint64_t at)
 {
 	struct elan_sdram *x = sdram_of(nic, s);
 
+	forget(nic, s);
 	give(x, find(x, at));
 }

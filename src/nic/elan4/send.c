@@ -273,7 +273,7 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	if (!s || !resend_has_left(&s->item) ||
 		s->copy->sequence != b->sequence ||
 		s->copy->channel != b->channel ||
-		((b->kind == ELAN_NACKED || b->kind == ELAN_BUSY) &&
+		(b->kind >= ELAN_BUSY && b->kind <= ELAN_NACKED &&
 			(!s->item.left_at || is_outdated(s, b))))
 		return;
 	resend_answered(a, r, b->sending);
@@ -286,7 +286,9 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	} else if (b->kind == ELAN_NACKED) {
 		elan_count(a)->nacks++;
 		resend_again(a, r, b->sending);
-	} else if (b->kind == ELAN_BUSY) {
+	} else if (b->kind == ELAN_BUSY || b->kind == ELAN_FAULTED) {
+		elan_sending(a, b->sending)->account.was_missing |=
+			b->kind == ELAN_FAULTED;
 		elan_count(a)->nacks++;
 		resend_excused(a, r, b->sending);
 	} else {

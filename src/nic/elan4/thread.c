@@ -128,6 +128,16 @@ bool elan_thread_has_word(const struct nic_at *a, const struct elan_thread *x)
 	return word == x->value;
 }
 
+void elan_thread_on_page(const struct nic_at *a, uint32_t id)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+
+	if (is_dead(a))
+		bury(a);
+	else if (elan_thread(h, id)->waits == WAITS_PAGE)
+		wake(a, elan_thread(h, id));
+}
+
 static void on_write(void *arg, struct sim_worker *w, site_id s, sim_time t,
 	uint64_t at, size_t n)
 {

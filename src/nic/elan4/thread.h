@@ -12,6 +12,7 @@ enum thread_wait {
 	WAITS_WORD, /* at an address, for a value */
 	WAITS_ROOM, /* in a queue, for bytes */
 	WAITS_MESSAGE, /* in some input queues */
+	WAITS_PAGE, /* that is missing */
 };
 
 struct elan_thread {
@@ -113,6 +114,13 @@ void elan_thread_hold(
 /* Gives the processor up until it is woken. */
 void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
+/* Its page is there. */
+void elan_thread_on_page(const struct nic_at *a, uint32_t id);
+/* Translates for the thread, which waits for that.  0, or EFAULT: not memory,
+ * or not a queue. */
+int elan_thread_see(
+	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v);
+int elan_thread_see_queue(uint64_t at, uint64_t bytes);
 /* False: words of card memory cannot be read, and its context ends. */
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
 	uint64_t at, uint32_t bytes);

@@ -19,17 +19,55 @@ void elan_thread_work(uint32_t cycles)
 		hold(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
-int elan_thread_wait_word(uint64_t at, uint64_t value)
+static int look(
+	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 
-	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
+	for (*v = elan_look(&a, x->context, at, bytes, use);
+		v->state == ELAN_MISSING;
+		*v = elan_look(&a, x->context, at, bytes, use)) {
+		elan_fault(&a, x->context, v->at, v->t, elan_thread_on_page,
+			x->id);
+		elan_thread_wait(&a, x, WAITS_PAGE);
+		x = self(&a);
+	}
+	if (v->state == ELAN_NOWHERE)
+		return EFAULT;
+	if (v->t > a.t)
+		hold(&a, x, v->t - a.t);
+	return 0;
+}
+
+int elan_thread_see(
+	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
+{
+	int code = look(at, bytes, use, v);
+
+	return !code && v->flags & ELAN_TO_QUEUE ? EFAULT : code;
+}
+
+int elan_thread_see_queue(uint64_t at, uint64_t bytes)
+{
+	struct elan_view v;
+	int code = look(at, bytes, ELAN_TO_WRITE, &v);
+
+	return !code && !(v.flags & ELAN_TO_QUEUE) ? EFAULT : code;
+}
+
+int elan_thread_wait_word(uint64_t at, uint64_t value)
+{
+	struct elan_thread *x;
+	struct elan_view v;
+	struct nic_at a;
+
+	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_READ, &v))
 		return EFAULT;
 	elan_thread_work(1);
 	x = self(&a);
-	x->at = at;
-	x->value = elan_word_order(elan_here(&a), x->context, value);
+	x->at = v.at;
+	x->value = elan_order(v.flags, value);
 	if (!elan_thread_has_word(&a, x))
 		elan_thread_wait(&a, x, WAITS_WORD);
 	return 0;
@@ -50,11 +88,14 @@ static bool has_room(struct elan_thread *x)
 
 int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 {
+	struct elan_thread *x;
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
 
 	if (!n || n > ELAN_PAGE / 8)
 		return EINVAL;
+	if (elan_thread_see_queue(to, 8 * n))
+		return EFAULT;
+	x = self(&a);
 	x->bytes = 8 * n;
 	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
 	if (!x->queue)
@@ -92,17 +133,22 @@ enum { BLOCK_PART = 512 };
 int elan_thread_read_block(
 	uint64_t at, void *to, uint64_t bytes, uint32_t ports)
 {
+	const struct elan_cache_how *how;
+	const struct elan_thread *x;
+	struct elan_view v;
 	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-	const struct elan_cache_how *how = &elan_of(&a)->cache;
-	sim_time ahead = how->latency + how->sdram, end = a.t;
+	sim_time ahead, end;
 	uint32_t n;
 
 	if (!bytes || !ports || ports > ELAN_READ_PORTS)
 		return EINVAL;
-	if (!elan_is_card(at) ||
-		!elan_may(elan_here(&a), x->context, at, bytes))
+	if (elan_thread_see(at, bytes, ELAN_TO_READ, &v) || !elan_is_card(v.at))
 		return EFAULT;
+	at = v.at;
+	x = self(&a);
+	how = &elan_of(&a)->cache;
+	ahead = how->latency + how->sdram;
+	end = a.t;
 	for (uint64_t k = 0; k < bytes; k += n) {
 		n = bytes - k < BLOCK_PART ? (uint32_t)(bytes - k) : BLOCK_PART;
 		if (end - ahead > a.t)
@@ -123,28 +169,28 @@ int elan_thread_read_block(
 int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
 	const struct elan_fetch f = { at, to, bytes };
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
+	struct elan_view v;
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
-	if (!elan_is_card(at))
-		return elan_thread_fetch(&f, 1);
-	return elan_may(elan_here(&a), x->context, at, bytes)
-		       ? read_card(at, to, bytes)
-		       : EFAULT;
+	if (elan_thread_see(at, bytes, ELAN_TO_READ, &v))
+		return EFAULT;
+	return elan_is_card(v.at) ? read_card(v.at, to, bytes)
+				  : elan_thread_fetch(&f, 1);
 }
 
 int elan_thread_write(uint64_t at, uint64_t value)
 {
+	struct elan_thread *x;
+	struct elan_view v;
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
 	sim_time late;
 
-	if (at % 8 || !elan_may(elan_here(&a), x->context, at, 8))
+	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_WRITE, &v))
 		return EFAULT;
-	value = elan_word_order(elan_here(&a), x->context, value);
-	late = elan_thread_out(&a, x, at, &value, sizeof(value));
+	value = elan_order(v.flags, value);
+	x = self(&a);
+	late = elan_thread_out(&a, x, v.at, &value, sizeof(value));
 	hold(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;
 }

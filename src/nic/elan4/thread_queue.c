@@ -256,18 +256,22 @@ static sim_time missed(const struct nic_at *a, uint64_t from, uint32_t bytes)
 
 int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 {
+	struct elan_view source, target;
+	struct elan_thread *x;
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
 	uint8_t part[PART];
 	uint32_t n, first;
 	sim_time rest;
 
 	if (!bytes)
 		return EINVAL;
-	if (!elan_is_card(from) ||
-		!elan_may(elan_here(&a), x->context, from, bytes) ||
-		!elan_may(elan_here(&a), x->context, to, bytes))
+	if (elan_thread_see(from, bytes, ELAN_TO_READ, &source) ||
+		elan_thread_see(to, bytes, ELAN_TO_WRITE, &target) ||
+		!elan_is_card(source.at))
 		return EFAULT;
+	from = source.at;
+	to = target.at;
+	x = self(&a);
 	for (uint32_t k = 0; k < bytes; k += n) {
 		n = bytes - k < PART ? bytes - k : PART;
 		first = n < FIRST ? n : FIRST;
@@ -287,17 +291,19 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 
 int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 {
+	struct elan_thread *x;
+	struct elan_view v;
 	struct nic_at a;
-	struct elan_thread *x = self(&a);
 	sim_time late;
 
 	if (!bytes || bytes > PART)
 		return EINVAL;
-	if (!elan_may(elan_here(&a), x->context, to, bytes))
+	if (elan_thread_see(to, bytes, ELAN_TO_WRITE, &v))
 		return EFAULT;
+	x = self(&a);
 	hold(&a, x, block_time(&a, bytes));
 	x = self(&a);
-	late = elan_thread_out(&a, x, to, from, bytes);
+	late = elan_thread_out(&a, x, v.at, from, bytes);
 	if (late)
 		hold(&a, x, late);
 	return 0;

@@ -26,6 +26,8 @@ static void begin(const struct nic_at *a, struct elan_thread *x, sim_time t)
 	struct thread_read *r = find(a, id);
 
 	r->what = x->fetch[x->begun++];
+	r->what.at =
+		elan_where(elan_here(a), x->context, r->what.at, r->what.bytes);
 	r->after = elan_here(a)->words.asked;
 	elan_count(a)->reads++;
 	elan_post(a, t + elan_params(a)->read_latency, ELAN_ENGINE_THREAD,
@@ -80,14 +82,16 @@ void elan_thread_on_read(const struct nic_at *a, uint32_t id)
 	elan_thread_on_word(a);
 }
 
-static int check(const struct nic_at *a, const struct elan_thread *x,
-	const struct elan_fetch *f, uint32_t n)
+/* All are translated before the first one begins. */
+static int check(const struct elan_fetch *f, uint32_t n)
 {
+	struct elan_view v;
+
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f[i].bytes || f[i].bytes > ELAN_BLOCK)
 			return EINVAL;
-		if (elan_is_card(f[i].at) || !elan_may(elan_here(a), x->context,
-						     f[i].at, f[i].bytes))
+		if (elan_thread_see(f[i].at, f[i].bytes, ELAN_TO_READ, &v) ||
+			elan_is_card(v.at))
 			return EFAULT;
 	}
 	return n ? 0 : EINVAL;
@@ -96,10 +100,10 @@ static int check(const struct nic_at *a, const struct elan_thread *x,
 /* One a cycle, as long as there are places. */
 int elan_thread_fetch(const struct elan_fetch *f, uint32_t n)
 {
+	int code = check(f, n);
 	struct nic_at a;
 	struct elan_thread *x = elan_thread_self(&a);
 	uint32_t most = (uint32_t)elan_params(&a)->thread_reads;
-	int code = check(&a, x, f, n);
 
 	if (code)
 		return code;

@@ -18,9 +18,10 @@ uint64_t elan_sdram_take(struct elan_sdram *x, uint64_t bytes, uint64_t align);
 void elan_sdram_give(struct elan_sdram *x, uint64_t at, uint64_t bytes);
 uint64_t elan_sdram_left(const struct elan_sdram *x);
 
-/* Whether a context has taken all of [at, at + bytes). */
-bool elan_sdram_may(const struct elan_sdram *x, uint32_t context, uint64_t at,
-	uint64_t bytes);
+/* The part of card memory that a context has taken, with all of [at, at +
+ * bytes); NULL: none. */
+const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
+	uint32_t context, uint64_t at, uint64_t bytes);
 
 /* Where a byte of a page is, and those after it. */
 uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at);
@@ -75,32 +76,169 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
  * include. */
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes);
 
-/* For a context's input queue, which gives it back by elan_memory_drop(): the
- * context reads and writes it, but cannot give it back. */
-int elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
-	uint64_t bytes, uint64_t *at);
+/* For a context's input queue, or virtual memory, which give it back by
+ * elan_memory_drop(): the context reads and writes it, but cannot give it back.
+ * 0: there is no room. */
+uint64_t elan_memory_keep(struct nic *nic, site_id s, uint32_t context,
+	uint64_t bytes, uint64_t align);
 void elan_memory_drop(struct nic *nic, site_id s, uint64_t at);
 
 /* --- context.c --- */
 
-enum elan_order { ELAN_BIG_ENDIAN = 1 };
+extern const struct nic_member_ops elan_areas_member;
 
-/* Whether a context may access [at, at + bytes). */
-static inline bool elan_may(const struct elan_node *n, uint32_t context,
-	uint64_t at, uint64_t bytes)
-{
-	return ranges_allow(&n->contexts, context, at, bytes) ||
-	       (elan_is_card(at) &&
-		       elan_sdram_may(&n->sdram, context, at, bytes));
-}
-
-/* A word in the byte order of a context's memory. */
-uint64_t elan_word_order(
-	const struct elan_node *n, uint32_t context, uint64_t word);
+/* Whether a context has any memory here. */
+bool elan_context_is(const struct elan_node *n, uint32_t context);
+/* Adds one that overlaps with no other of its context. */
+void elan_area_add(struct elan_areas *x, const struct elan_area *area);
+/* The first address from at on that is not in the area of at; or at. */
+uint64_t elan_area_end(
+	const struct elan_node *n, uint32_t context, uint64_t at);
+/* Whether the tables lack a page of an area; puts a page in, or takes it out.
+ */
+bool elan_area_lacks(const struct elan_area *x, uint32_t shift, uint64_t at);
+void elan_area_set(struct elan_areas *all, struct elan_area *x, uint32_t shift,
+	uint64_t at, bool is_out);
+/* It lacks all of them. */
+void elan_area_empty(
+	struct elan_areas *all, struct elan_area *x, uint32_t shift);
+/* An area in the list; NULL: there is none. */
+struct elan_area *elan_area_at(
+	const struct elan_node *n, uint32_t context, uint64_t at);
+/* An area goes, with its pages. */
+void elan_area_drop(struct elan_node *n, struct elan_area *x, uint32_t shift);
+/* Where [at, at + bytes) is, without time; at: nowhere. */
+uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
+/* The area of a context that has all of [at, at + bytes); NULL: none.  It may
+ * be *made, of what is in no list. */
+const struct elan_area *elan_area_find(const struct elan_node *n,
+	uint32_t context, uint64_t at, uint64_t bytes, struct elan_area *made);
+/* Whether a context has all of [at, at + bytes), and not as a queue. */
+bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
+	uint64_t bytes);
 
 /* A word that the context has read cannot be: all its queues stop, and packets
  * for it are refused. */
 void elan_context_stop(const struct nic_at *a, uint32_t context);
+
+/* --- mmu.c --- */
+
+extern const struct nic_member_ops elan_mmu_member;
+/* 0, or an error: the parameters do not fit together. */
+int elan_mmu_set_up(
+	struct elan_mmu_how *how, const struct elan_params *p, struct err *e);
+void elan_mmu_init(struct elan_mmu *m, const struct elan_params *p);
+/* What a context has changes: the last translation is not valid any more. */
+void elan_mmu_forget(struct elan_mmu *m);
+/* Pages of an area go, from the tables and the TLBs. */
+void elan_mmu_drop(struct elan_node *n, const struct elan_area *x,
+	uint32_t shift, uint64_t first, uint64_t last);
+
+enum elan_use { ELAN_TO_READ, ELAN_TO_WRITE };
+
+enum elan_sight {
+	ELAN_SEEN,
+	ELAN_MISSING, /* the tables lack a page: the driver will know */
+	ELAN_NOWHERE, /* the context does not have it */
+};
+
+/* Where [at, at + bytes) of a context is. */
+struct elan_view {
+	/* in the host's memory, or the card's; of a queue, as it was; or an
+	 * address of the page that is missing */
+	uint64_t at;
+	sim_time t; /* when this is known: now or later */
+	uint8_t state; /* an enum elan_sight */
+	uint8_t flags; /* of enum elan_area_flag */
+};
+
+struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
+	uint64_t at, uint64_t bytes, enum elan_use use);
+
+/* Translates; all units do so before they access memory. */
+static inline struct elan_view elan_look(const struct nic_at *a,
+	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
+{
+	const struct elan_recent *r = &elan_here(a)->mmu.recent;
+	uint64_t offset = at - r->first;
+
+	if (__builtin_expect(
+		    offset > r->more || r->context != context ||
+			    bytes - 1 > r->more - offset ||
+			    (use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY),
+		    0))
+		return elan_mmu_look(a, context, at, bytes, use);
+	elan_count(a)->tlb_hits++;
+	return (struct elan_view){
+		.at = r->to + offset, .t = a->t, .flags = (uint8_t)r->flags
+	};
+}
+
+/* A word in the byte order of its page. */
+static inline uint64_t elan_order(uint32_t flags, uint64_t word)
+{
+	return flags & ELAN_BIG_ENDIAN ? __builtin_bswap64(word) : word;
+}
+
+/* --- table.c --- */
+
+enum {
+	ELAN_PAGE_BLOCK = 64, /* of a page table, bytes */
+};
+
+/* A page of a context. */
+struct elan_page {
+	uint64_t at; /* its first address */
+	uint32_t context;
+	uint8_t tlb, shift; /* of its size */
+	bool is_nowhere; /* the driver knows that the context does not have it
+			  */
+};
+
+/* An entry of the tables. */
+struct elan_found {
+	uint64_t frame;
+	uint32_t links; /* blocks after the first */
+	bool has, is_bad; /* it is there; a word has two bad bits */
+};
+
+/* Card memory for both tables, once; false: there is no room. */
+bool elan_table_open(struct elan_node *n);
+struct elan_found elan_table_find(
+	const struct nic_at *a, const struct elan_page *p);
+void elan_table_add(
+	struct elan_node *n, const struct elan_page *p, uint64_t frame);
+void elan_table_remove(struct elan_node *n, const struct elan_page *p);
+/* Removes what a context does not have, as the driver knew. */
+void elan_table_clean(struct elan_node *n, uint32_t context);
+
+/* The lowest address of the host's memory with an upper part. */
+uint64_t elan_bank(uint32_t bank);
+/* Words of entries that lead to a page, and back. */
+uint64_t elan_frame(uint64_t to, bool is_queue);
+uint64_t elan_frame_at(uint64_t frame);
+
+/* --- fault.c --- */
+
+void elan_card_then(
+	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+
+/* A page is missing, known at t: the driver looks for it, and then() follows,
+ * which looks again.  NULL: nothing waits. */
+void elan_fault(const struct nic_at *a, uint32_t context, uint64_t at,
+	sim_time t, elan_then *then, uint32_t id);
+/* The operation goes on when its translation is known, or its page is there. */
+static inline void elan_look_again(const struct nic_at *a, uint32_t context,
+	const struct elan_view *v, elan_then *then, uint32_t id)
+{
+	if (v->state == ELAN_MISSING)
+		elan_fault(a, context, v->at, v->t, then, id);
+	else
+		elan_card_then(a, v->t, then, id);
+}
+/* A context gets more: what the driver did not find may be there now. */
+void elan_fault_forget(struct elan_node *n, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -146,6 +284,10 @@ void elan_bus_on_free(const struct nic_at *a, uint32_t none);
 
 /* Writes a word to the node's memory; the last when it is there. */
 void elan_word_write(const struct nic_at *a, uint64_t address, uint64_t value);
+/* The same at an address of a context, when that is translated; in the byte
+ * order of its page. */
+void elan_word_to(
+	const struct nic_at *a, uint32_t context, uint64_t at, uint64_t value);
 /* The same for a block of the host's memory, one burst; returns its number. */
 uint32_t elan_block_write(const struct nic_at *a, uint64_t address,
 	const void *from, uint32_t bytes);
@@ -172,9 +314,7 @@ static inline void elan_overlay(uint8_t *to, uint64_t at, uint32_t n,
 
 /* --- card.c --- */
 
-/* Goes on at t, which is later than now. */
-void elan_card_then(
-	const struct nic_at *a, sim_time t, elan_then *then, uint32_t id);
+/* elan_card_then(), above, goes on at t, which is later than now. */
 void elan_card_on_step(const struct nic_at *a, uint32_t step);
 /* Reads memory of the host, over the bus, or of the card. */
 void elan_read_begin(const struct nic_at *a, enum elan_unit unit, uint64_t at,
@@ -503,9 +643,7 @@ void elan_writer_overlay(const struct nic_at *a, const struct elan_buffer *b,
 
 /* The next transaction that reads memory, or n_pieces. */
 uint32_t elan_order_next_read(const struct elan_buffer *b, uint32_t i);
-/* Whether a transaction appends to a queue; whether there is room for all that
- * do. */
-bool elan_order_appends(const struct nic_at *a, const struct elan_piece *p);
+/* Whether queues have room for all that it appends. */
 bool elan_order_has_room(const struct nic_at *a, const struct elan_buffer *b);
 /* A packet will be executed: sets aside what it needs. */
 void elan_order_begin(const struct nic_at *a, struct elan_buffer *b);
@@ -553,6 +691,14 @@ void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i);
 /* Those from the i-th on are not executed. */
 void elan_iq_cancel(
 	const struct nic_at *a, const struct elan_buffer *b, uint32_t i);
+
+/* ELAN_ENQUEUE outside of a packet, of a queue, with all its words: what is
+ * wrong with it.  And whether there is a slot for it; if not, the queue is
+ * blocked until then. */
+enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
+	const uint64_t *word);
+bool elan_iq_has_room(
+	const struct nic_at *a, struct elan_queue *q, uint64_t word);
 
 /* For threads: the next message of a queue that has one, what it is, and its
  * end. */

@@ -295,7 +295,8 @@ static void swc_post(const struct nic_at *a, uint32_t engine, uint32_t queue,
 	post(a, interface, job, queue, c, NULL, b);
 }
 
-static void on_stored(const struct nic_at *a, uint32_t id)
+static __attribute__((noinline)) void on_stored(
+	const struct nic_at *a, uint32_t id)
 {
 	struct sw_collectives *u = swc_of(a);
 	struct swc_post x = *(struct swc_post *)slots_at(&u->posts, id);

@@ -124,6 +124,7 @@ struct swc_post {
 struct sw_collectives {
 	struct slots groups; /* struct swc_place */
 	struct index by_key;
+	uint32_t last; /* the group that was found last, or 0 */
 	struct slots posts; /* struct swc_post */
 	struct resend sent; /* struct swc_item */
 	struct packet_list line[SWHNI_ENGINES]; /* packets to be served */
@@ -202,9 +203,22 @@ void swc_free(const struct nic_at *a, uint32_t id);
  * *status. */
 uint32_t swc_find(const struct nic_at *a, uint32_t interface, uint32_t tree,
 	uint32_t job, uint32_t *status);
-/* The round of a number; NULL: it is over (*is_old), or too far ahead. */
-struct swc_round *swc_round(const struct nic_at *a, struct swc_group *g,
+/* The round of a number; NULL: it is over (*is_old), or too far ahead.  The
+ * first is for one that has not begun. */
+struct swc_round *swc_other_round(const struct nic_at *a, struct swc_group *g,
 	uint32_t number, bool *is_old);
+
+static inline struct swc_round *swc_round(const struct nic_at *a,
+	struct swc_group *g, uint32_t number, bool *is_old)
+{
+	struct swc_round *r = &g->round[number % SWC_ROUNDS];
+
+	*is_old = false;
+	return number && r->number == number
+		       ? r
+		       : swc_other_round(a, g, number, is_old);
+}
+
 /* A child's packet for a group whose list is known. */
 void swc_take(const struct nic_at *a, uint32_t group, packet_id id);
 /* Something has come: sends what can be sent, or spreads the result. */

@@ -277,15 +277,21 @@ static packet_id take_oldest(const struct nic_at *a, struct packet_list *line)
 	return oldest;
 }
 
-static void serve(const struct nic_at *a, uint32_t engine)
+static void serve_oldest(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_collectives *u = swc_of(a);
 
-	if (u->serving[engine] || !u->line[engine].first)
-		return;
 	u->serving[engine] = take_oldest(a, &u->line[engine]);
 	sw_post(a, a->t + sw_params(a)->child, engine,
 		SW_COLLECTIVE + SWC_SERVED, u->serving[engine]);
+}
+
+static inline void serve(const struct nic_at *a, uint32_t engine)
+{
+	const struct sw_collectives *u = swc_of(a);
+
+	if (!u->serving[engine] && u->line[engine].first)
+		serve_oldest(a, engine);
 }
 
 /* Whether the same packet waits for the list already. */

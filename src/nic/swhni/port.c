@@ -196,34 +196,40 @@ void sw_port_on_out(const struct nic_at *a, uint32_t i)
 }
 
 /* A packet of a message has left its port, or the engine. */
-static void left(const struct nic_at *a, const struct sw_line *l)
+static void left(
+	const struct nic_at *a, uint32_t engine, uint32_t message, bool is_fast)
 {
-	struct sw_engine *e = sw_engine(a, l->engine);
+	struct sw_engine *e = sw_engine(a, engine);
 
-	if (!l->is_fast) {
+	if (!is_fast) {
 		e->n_cut--;
 		e->left_at = a->t;
 	}
-	sw_send_left(a, l->engine, l->message);
+	sw_send_left(a, engine, message);
 	/* both may wait for a place in line; who had it comes last */
-	sw_engine_turn(a, 1 - l->engine);
-	sw_engine_turn(a, l->engine);
+	sw_engine_turn(a, 1 - engine);
+	sw_engine_turn(a, engine);
 }
 
 void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
 {
 	uint32_t i = fifo < SW_FIFOS ? sw_of(a)->line_of[fifo] : 0;
-	struct sw_line was;
+	struct sw_line *l;
+	uint32_t message, engine;
+	bool is_fast;
 
 	if (!i--)
 		return;
-	was = *line_at(a, i);
-	line_at(a, i)->is_busy = false;
+	l = line_at(a, i);
+	message = l->is_busy ? l->message : 0;
+	engine = l->engine;
+	is_fast = l->is_fast;
+	l->is_busy = false;
 	go_on(a, i);
-	if (i / SW_PORTS == SW_SYSTEM)
+	if (sw_here(a)->manage && i / SW_PORTS == SW_SYSTEM)
 		sw_manage_go_on(a, i % SW_PORTS);
-	if (was.is_busy && was.message)
-		left(a, &was);
+	if (message)
+		left(a, engine, message, is_fast);
 }
 
 /* A packet that stays in the chip. */

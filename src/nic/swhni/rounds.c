@@ -73,6 +73,7 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	ring_fini(&g->early);
 	mem_free(g->child);
 	index_remove(&u->by_key, key_of(g->interface, g->tree));
+	u->last = 0;
 	mem_free(g);
 	slots_give(&u->groups, id);
 }
@@ -96,24 +97,36 @@ static __attribute__((noinline)) uint32_t make_group(
 	return id;
 }
 
+static __attribute__((noinline)) uint32_t find_other(
+	const struct nic_at *a, uint32_t interface, uint32_t tree, uint32_t job)
+{
+	struct sw_collectives *u = swc_of(a) ? swc_of(a) : swc_make(a);
+	uint32_t id = index_find(&u->by_key, key_of(interface, tree));
+
+	if (id && swc_group(a, id)->job != job) { /* an earlier job's */
+		swc_free(a, id);
+		id = 0;
+	}
+	u->last = id ? id : make_group(a, interface, tree);
+	return u->last;
+}
+
+/* Mostly it is the group that was found last. */
 uint32_t swc_find(const struct nic_at *a, uint32_t interface, uint32_t tree,
 	uint32_t job, uint32_t *status)
 {
-	struct sw_collectives *u = swc_of(a) ? swc_of(a) : swc_make(a);
+	const struct sw_collectives *u = swc_of(a);
 	const struct sw_interface *x = sw_interface(a->node, interface);
-	uint32_t id;
+	const struct swc_group *g = u && u->last ? swc_group(a, u->last) : NULL;
 
 	*status = !x			? SW_FULL
 		  : x->setup.job != job ? SWHNI_WRONG_JOB
 					: SWHNI_OK;
 	if (*status)
 		return 0;
-	id = index_find(&u->by_key, key_of(interface, tree));
-	if (id && swc_group(a, id)->job == job)
-		return id;
-	if (id) /* an earlier job's */
-		swc_free(a, id);
-	return make_group(a, interface, tree);
+	if (g && g->interface == interface && g->tree == tree && g->job == job)
+		return u->last;
+	return find_other(a, interface, tree, job);
 }
 
 /* Nothing of it is needed any more. */
@@ -122,7 +135,7 @@ static bool is_over(const struct swc_round *r)
 	return !r->number || r->is_taken;
 }
 
-struct swc_round *swc_round(const struct nic_at *a, struct swc_group *g,
+struct swc_round *swc_other_round(const struct nic_at *a, struct swc_group *g,
 	uint32_t number, bool *is_old)
 {
 	struct swc_round *r = &g->round[number % SWC_ROUNDS];
@@ -130,8 +143,6 @@ struct swc_round *swc_round(const struct nic_at *a, struct swc_group *g,
 	*is_old = !number || (r->number && (int32_t)(number - r->number) < 0);
 	if (*is_old)
 		return NULL;
-	if (r->number == number)
-		return r;
 	if (!is_over(r))
 		return NULL;
 	free_round(a, g, r);

@@ -271,3 +271,11 @@ bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id)
 		return !r->late.first;
 	return number == r->how->later && !awaited(r, id);
 }
+
+bool resend_is_patient(const struct resend *r, uint32_t number, uint32_t id)
+{
+	const struct resend_item *x = slots_find(&r->items, id);
+
+	return number == r->how->again &&
+	       (!x || !x->again_at || x->excused > MOST_DOUBLINGS);
+}

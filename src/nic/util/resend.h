@@ -136,5 +136,8 @@ bool resend_on_event(
 	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
 /* Whether an event is a timer that nothing waits for: see nic_ops. */
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
+/* Whether it is another try of what its receiver has put off for so long that
+ * pauses grow no more. */
+bool resend_is_patient(const struct resend *r, uint32_t number, uint32_t id);
 
 #endif

@@ -170,14 +170,14 @@ void workqs_ring(const struct nic_at *a, struct workqs *x, uint32_t queue,
 static void on_entries(const struct nic_at *a, const struct side_read *r);
 
 /* Asks for some of the entries that are written, not past the ring's end. */
-static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
+static void fetch_some(const struct nic_at *a, struct workqs *x, uint32_t queue)
 {
 	struct workq *q = x->queue[queue];
 	uint32_t n = q->written - q->fetched,
 		 most = (uint32_t)x->how->params->prefetch;
 	uint32_t first = q->fetched & (q->rings.n_entries - 1);
 
-	if (!n || q->is_fetching || q->entries.n >= most)
+	if (q->entries.n >= most)
 		return;
 	n = n < most ? n : most;
 	if (n > q->rings.n_entries - first)
@@ -188,6 +188,15 @@ static void fetch(const struct nic_at *a, struct workqs *x, uint32_t queue)
 	side_reads_begin(a, x->reads,
 		q->rings.entries_at + (uint64_t)first * x->how->entry,
 		n * x->how->entry, on_entries, x, queue);
+}
+
+static inline void fetch(
+	const struct nic_at *a, struct workqs *x, uint32_t queue)
+{
+	const struct workq *q = x->queue[queue];
+
+	if (q->written != q->fetched && !q->is_fetching)
+		fetch_some(a, x, queue);
 }
 
 static void overrun(const struct nic_at *a, struct workqs *x, uint32_t queue)

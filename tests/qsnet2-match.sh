@@ -1,0 +1,79 @@
+#!/bin/sh
+#
+# QsNetII's tagged messages, which threads on the cards match: figures that
+# follow from the same constants as the paper's, and their keys.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+match='pingpong via=nic by=match warm=1'
+
+# From the command's arrival at the sender's card to the first request for the
+# receiver's bus: 82.5 + 157.5 + 300 ns in the cards, and 74 L - 13 through L
+# levels of switches.
+levels='1 3 5 7 9 11'
+[ "${WEFT_SLOW-}" ] && levels='1 11'
+for switches in $levels; do
+	l=$(((switches + 1) / 2))
+	to=$(((1 << (2 * l)) - 1))
+	ends 0 run qsnet2-4096 $match to=$to bytes=8 rounds=2 --json
+	holds "(.results.network_ns - 540 - 74 * $l + 13) | fabs < 1e-9"
+	ends 0 run qsnet2-4096 $match to=$to bytes=8 rounds=2 --json \
+		--set topology.switch=30ns
+	holds "(.results.network_ns - 540 - 74 * $l + 13 - 9 * $switches) |
+		fabs < 1e-9"
+done
+report "QSN-N65: 540 ns in both cards, wherever they are"
+
+put() { # of 8 B, in ps
+	ends 0 run qsnet2-16 pingpong via=nic by=sten bytes=8 rounds=200 \
+		warm=1 --set nic.platform=$1 --json
+	jq '.results.one_way_ns * 1000 | round' "$tmp/out"
+}
+
+# 300 ns of the match, a status of 32 B for a word of 8, a packet without its 8;
+# and the calls.
+for host in opteron:130000 xeon:250000 itanium2:820000; do
+	calls=${host#*:} host=${host%:*}
+	put=$(put $host)
+	ends 0 run qsnet2-16 $match bytes=0 rounds=200 --json \
+		--set nic.platform=$host
+	holds "(.results.one_way_ns * 1000 - $put - 309000 - $calls) | fabs <
+		12000"
+done
+report "QSN-F84: MPI's latency depends on the CPU, beside a match of 309 ns"
+
+ends 0 run qsnet2-16 $match bytes=8 rounds=20 --json
+base=$(jq '.results.network_ns' "$tmp/out")
+for front in 1 7 100; do
+	ends 0 run qsnet2-16 $match bytes=8 rounds=20 posted=$front --json
+	holds "(.results.network_ns - $base - 20 * $front) | fabs < 1e-9"
+done
+# 64 B each: more than the cache of 32 KB
+ends 0 run qsnet2-16 $match bytes=8 rounds=3 posted=1000 --json
+holds ".results.network_ns - $base > 20 * 1000 + 60 * 1000"
+report "QSN-G17: each receive in front takes 20 ns, and more beyond the cache"
+
+# Both nodes wait at once: a round takes the pause, the search and the copy.
+for pause in 20 50; do
+	ends 0 run qsnet2-16 $match bytes=8 rounds=20 early=${pause}us --json
+	holds ".results.one_way_ns * 2 - 1000 * $pause | . > 900 and . < 1700"
+	holds '.card.early >= 40'
+done
+report "an early message ends a search and a copy after its receive"
+
+# Long ones are DMAs that receivers begin.
+ends 0 run qsnet2-16 stream by=match bytes=100000 rounds=10 both=yes --json
+ends 0 run qsnet2-16 stream by=match bytes=100000 rounds=10 both=yes --json \
+	--threads 3
+ends 0 run qsnet2-16 $match bytes=3000 rounds=10 posted=3 early=3us --budget
+report "messages of all lengths"
+
+ends 2 run qsnet2-16 pingpong via=nic by=sten posted=1
+grep -q 'posted: has no effect' "$tmp/err" || complain "$(cat "$tmp/err")"
+ends 2 run qsnet2-16 pingpong via=nic by=dma early=1us
+grep -q 'early: has no effect' "$tmp/err" || complain "$(cat "$tmp/err")"
+ends 2 run qsnet2-16 $match posted=4097
+report "keys of messages that are matched"
+
+exit $status
