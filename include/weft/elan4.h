@@ -33,7 +33,8 @@
  *	                below
  *	ELAN_GUARD      which << 16: waits until all packets of the queue are
  *	                acknowledged, and may skip the next command; see below
- *	ELAN_INTERRUPT  value << 16: interrupts the driver
+ *	ELAN_INTERRUPT  value << 16: interrupts the host, where the handler
+ *	                of elan_handle() gets the value
  *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
  *	                these in its registers; see below
  *	ELAN_NOP
@@ -327,6 +328,16 @@ struct elan_vm {
 	uint32_t flags; /* of enum elan_vm_flag */
 	uint32_t bank; /* of the host's memory, below ELAN_BANKS */
 };
+
+/* An interrupt, for its handler. */
+struct elan_interrupt {
+	uint32_t node;
+	uint64_t value; /* 48 bits */
+	int64_t at; /* time, ps */
+	const void *inside; /* the simulator's */
+};
+
+typedef void elan_handler(void *arg, const struct elan_interrupt *i);
 
 /* Code of a thread on the card; reg has the initial values of its registers. */
 typedef void elan_code(const uint64_t reg[ELAN_REGISTERS]);

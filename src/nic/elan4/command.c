@@ -242,8 +242,7 @@ static void execute(const struct nic_at *a, struct elan_queue *q,
 			wrong = ELAN_ERROR_COMMAND;
 		break;
 	case ELAN_INTERRUPT:
-		elan_count(a)->interrupts++;
-		host_poke(a->nic->host, a->w, a->s, a->t);
+		elan_interrupt(a, q->context, word[0] >> 16);
 		break;
 	default:
 		break;

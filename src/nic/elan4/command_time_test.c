@@ -96,5 +96,83 @@ static void a_stopped_queue_copies_nothing(void **state)
 	et_run_two(m, stop_program, NULL, NULL);
 }
 
-TESTS(TEST(qsn_f31_a_copy_reads_over_the_bus_and_waits),
+/* --- interrupts --- */
+
+enum { INTERRUPTS = 3 };
+
+struct handled {
+	uint32_t n;
+	uint64_t value[INTERRUPTS];
+	sim_time at[INTERRUPTS], began;
+	sim_time computed[2]; /* by programs on both CPUs */
+};
+
+static void handle(void *arg, const struct elan_interrupt *i)
+{
+	struct handled *x = arg;
+
+	assert_int_equal(i->node, 0);
+	x->value[x->n] = i->value;
+	x->at[x->n++] = i->at;
+	assert_true(elan_handler_write(i, ET_FLAG, x->n));
+	assert_false(elan_handler_write(i, ET_FLAG + 4, 1));
+	assert_false(elan_handler_write(i, ET_MEMORY, 1));
+	assert_false(elan_handler_write(i, ELAN_CARD_AT, 1));
+}
+
+static void compute(struct handled *x)
+{
+	sim_time t = program_now();
+
+	program_charge(40 * US);
+	x->computed[program_thread() % 2] = program_now() - t;
+}
+
+static void interrupt_program(void *arg)
+{
+	struct handled *x = arg;
+	struct et_queue q = et_open(0);
+	uint64_t w[INTERRUPTS];
+
+	assert_int_equal(
+		elan_handler_set(et_card(), 0, ET_CONTEXT, handle, x), 0);
+	for (uint64_t i = 0; i < INTERRUPTS; i++)
+		w[i] = ELAN_INTERRUPT | (UINT64_C(7000000000) + i) << 16;
+	et_push(&q, w, INTERRUPTS);
+	x->began = program_now() + ((struct elan *)et_card())->host.store;
+	compute(x);
+	assert_int_equal(et_word(ET_FLAG), INTERRUPTS);
+}
+
+static void other_cpu(void *arg)
+{
+	struct et_queue q = et_open_as(1, ELAN_1K, ELAN_MAY_ALL, ET_OTHER);
+
+	compute(arg);
+	/* a context without a handler */
+	et_push(&q, (uint64_t[]){ ELAN_INTERRUPT }, 1);
+}
+
+static void qsn_f31_an_interrupt_runs_a_handler_on_cpu_0(void **state)
+{
+	struct et *m = *state;
+	struct handled x = { 0 };
+
+	m->params.cpus = 2;
+	ET_RUN(m, 1, { 0, interrupt_program, &x }, { 0, other_cpu, &x });
+	assert_int_equal(x.n, INTERRUPTS);
+	assert_int_equal(et_counts(m, 0).interrupts, INTERRUPTS + 1);
+	for (uint32_t i = 0; i < INTERRUPTS; i++) {
+		sim_time after = x.at[i] - x.began - (i + 1) * 5 * US;
+
+		assert_int_equal(x.value[i], UINT64_C(7000000000) + i);
+		assert_in_range(after, 0, 100 * SIM_NS);
+	}
+	/* that of the other one, too */
+	assert_int_equal(x.computed[0], (40 + 5 * INTERRUPTS + 5) * US);
+	assert_int_equal(x.computed[1], 40 * US);
+}
+
+TESTS(ET_TEST(qsn_f31_an_interrupt_runs_a_handler_on_cpu_0),
+	TEST(qsn_f31_a_copy_reads_over_the_bus_and_waits),
 	ET_TEST(a_stopped_queue_copies_nothing))

@@ -16,6 +16,7 @@
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     events, which write words or
  *	copy.c      have the event processor copy to memory or queues
+ *	interrupt.c interrupts of the host by commands
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
@@ -291,6 +292,29 @@ struct elan_faults {
 	struct slot_list line; /* the driver is at the first */
 	bool is_busy;
 	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
+};
+
+/* --- interrupt.c --- */
+
+/* The handler of a context. */
+struct elan_handling {
+	uint32_t context;
+	elan_handler *run;
+	void *arg;
+};
+
+/* An interrupt that the driver has not handled. */
+struct elan_pending {
+	struct slot slot;
+	uint32_t context;
+	uint64_t value;
+};
+
+struct elan_interrupts {
+	struct slots items; /* struct elan_pending */
+	struct slot_list line; /* the driver is at the first */
+	struct elan_handling *handler;
+	uint32_t n;
 };
 
 /* --- pcix.c --- */
@@ -718,6 +742,7 @@ struct elan_node {
 
 	struct elan_queues queues;
 	struct elan_processes processes;
+	struct elan_interrupts interrupts;
 	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;

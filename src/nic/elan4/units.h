@@ -238,6 +238,8 @@ static inline void elan_look_again(const struct nic_at *a, uint32_t context,
 		elan_card_then(a, v->t, then, id);
 }
 /* A context gets more: what the driver did not find may be there now. */
+/* Threads of CPU 0, as bits: see nic.cpus. */
+uint64_t elan_fault_cpu(const struct nic_at *a);
 void elan_fault_forget(struct elan_node *n, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
@@ -268,6 +270,12 @@ static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
 {
 	return slots_at(&elan_here(a)->inputs.notes, note);
 }
+
+/* --- interrupt.c --- */
+
+extern const struct nic_member_ops elan_interrupts_member; /* without items */
+/* ELAN_INTERRUPT of a context's queue. */
+void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value);
 
 /* --- pcix.c --- */
 
