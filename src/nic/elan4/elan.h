@@ -8,14 +8,15 @@
  *	thread.c    thread processor: whose turn it is; thread_calls.c,
  *	            thread_read.c and thread_queue.c have what threads call
  *	code.c      their code, and the instruction cache
- *	input.c     input processor: executes transactions, acknowledges,
- *	            writes memory; ask.c tests words first, answer.c answers
- *	            gets
+ *	input.c     input processor: takes packets, acknowledges
+ *	order.c     executes their transactions in order; writer.c writes
+ *	            memory, ask.c tests words, answer.c answers gets
  *	dma.c       DMA: reads memory by blocks, makes packets of them
  *	get.c       gets that wait for their answers
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     events, which write words or
  *	copy.c      have the event processor copy to memory or queues
+ *	interrupt.c interrupts of the host by commands
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
@@ -120,6 +121,7 @@ struct elan_account {
 	sim_time left; /* for the first time, or 0 */
 	bool was_missing; /* a page at its target */
 	bool is_dma;
+	bool is_none; /* it is charged to no message */
 	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
 };
@@ -292,6 +294,29 @@ struct elan_faults {
 	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
 };
 
+/* --- interrupt.c --- */
+
+/* The handler of a context. */
+struct elan_handling {
+	uint32_t context;
+	elan_handler *run;
+	void *arg;
+};
+
+/* An interrupt that the driver has not handled. */
+struct elan_pending {
+	struct slot slot;
+	uint32_t context;
+	uint64_t value;
+};
+
+struct elan_interrupts {
+	struct slots items; /* struct elan_pending */
+	struct slot_list line; /* the driver is at the first */
+	struct elan_handling *handler;
+	uint32_t n;
+};
+
 /* --- pcix.c --- */
 
 /* A burst has the bus: t is the end of a read, or the time from which loads see
@@ -372,6 +397,7 @@ struct elan_queue {
 	bool skips; /* the next command */
 	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
+	uint8_t copying; /* bytes of ELAN_COPY, until they are read: */
 	bool is_fetching; /* to the chip */
 	bool is_looking; /* waits for a translation */
 	bool is_away, is_trapped; /* not resident; the driver knows */
@@ -398,6 +424,8 @@ struct elan_queue {
 	struct window channel;
 	uint64_t ends[ELAN_ENDS]; /* positions after its packets */
 	uint32_t claimed; /* bytes of room, by threads */
+	uint64_t copied[2]; /* from there to there */
+	uint32_t promised; /* bytes of room, to packets that wait for a test */
 	uint32_t wanted; /* threads that wait for room */
 	uint64_t mapped; /* address at which units append, or 0 */
 	struct slot_list copies; /* of events that wait for room */
@@ -537,7 +565,9 @@ struct elan_get {
 	struct elan_route to;
 	sim_time until; /* its time-out */
 	uint8_t tries, n_pieces;
-	bool is_waiting, is_answered;
+	uint8_t left, sure; /* bits: not answered; behind no test */
+	uint8_t running; /* answers that are being executed */
+	bool is_waiting;
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	struct elan_account account;
 };
@@ -617,11 +647,13 @@ struct elan_slot {
 	bool is_out; /* a thread has asked for the bus */
 	uint32_t source, channel; /* a rank, its command queue */
 	uint32_t note; /* for the book, or 0 */
+	void *header; /* where it is; NULL: not yet known */
 	sim_time asked; /* its command was in the sender's card */
 };
 
 struct elan_iq {
 	uint64_t at; /* in card memory */
+	void *descriptor; /* where it is */
 	uint32_t bytes, stride; /* of a slot: for data, in all */
 	uint32_t n_slots, used;
 	uint32_t coming; /* messages that are not complete */
@@ -712,6 +744,7 @@ struct elan_node {
 
 	struct elan_queues queues;
 	struct elan_processes processes;
+	struct elan_interrupts interrupts;
 	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;
