@@ -545,6 +545,13 @@ static inline uint32_t elan_words(const struct elan_piece *p)
 	}
 }
 
+/* Whether a network counts transactions and their operands.  Where it does not,
+ * its buffers hold packets with their data, and operands are in the header. */
+static inline bool elan_counts_words(const struct link_rules *l)
+{
+	return l->n_formats > 1;
+}
+
 /* The format of a packet with so many transactions; networks without them send
  * only words. */
 static inline uint32_t elan_format(const struct link_rules *l, uint32_t heads)
@@ -634,6 +641,11 @@ static inline sim_time elan_ser(
 {
 	const struct link_rules *l = &a->nic->net->link;
 
+	uint32_t most = l->max_payload / 8;
+
+	if (__builtin_expect(!elan_counts_words(l), 0))
+		return link_ser_on(
+			l, ELAN_FIRST_WIRE, 8 * (words < most ? words : most));
 	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
 		      l->first[elan_format(l, heads)] + words];
 }
