@@ -254,11 +254,11 @@ int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 
 /* --- packets --- */
 
-static struct elan_iq *queue_of(const struct nic_at *a,
-	const struct elan_buffer *b, const struct elan_piece *p)
+static struct elan_iq *queue_of(
+	const struct nic_at *a, const struct elan_piece *p)
 {
 	return p->what == ELAN_ENQUEUE
-		       ? elan_iq(elan_here(a), b->context, elan_input_of(p))
+		       ? elan_iq(elan_here(a), p->context, elan_input_of(p))
 		       : NULL;
 }
 
@@ -267,10 +267,9 @@ static uint32_t total(const struct elan_piece *p)
 	return (uint32_t)(p->back >> 32);
 }
 
-bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
-	const struct elan_piece *p)
+bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p)
 {
-	const struct elan_iq *q = queue_of(a, b, p);
+	const struct elan_iq *q = queue_of(a, p);
 
 	return q && total(p) <= q->bytes;
 }
@@ -303,6 +302,7 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 	for (uint32_t k = 0; k < i; k++)
 		if (b->piece[k].what == ELAN_ENQUEUE &&
 			b->piece[k].event == p->event &&
+			b->piece[k].context == p->context &&
 			(uint16_t)b->piece[k].count == (uint16_t)p->count)
 			return true;
 	return false;
@@ -311,11 +311,11 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_iq *q = queue_of(a, b, &b->piece[i]);
+		const struct elan_iq *q = queue_of(a, &b->piece[i]);
 		uint32_t need = 0;
 
 		for (uint32_t k = 0; q && k <= i; k++)
-			need += queue_of(a, b, &b->piece[k]) == q &&
+			need += queue_of(a, &b->piece[k]) == q &&
 				!is_begun(b, k) &&
 				find_coming(q, b, &b->piece[k]) == q->n_slots;
 		if (q && q->used + need > q->n_slots)
@@ -368,7 +368,7 @@ void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
-		struct elan_iq *q = queue_of(a, b, p);
+		struct elan_iq *q = queue_of(a, p);
 		uint32_t slot;
 
 		if (!q)
@@ -428,7 +428,7 @@ static sim_time write_lines(const struct nic_at *a, const struct elan_iq *q,
 static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	const struct elan_piece *p, sim_time *t)
 {
-	struct elan_iq *q = queue_of(a, b, p);
+	struct elan_iq *q = queue_of(a, p);
 	uint32_t slot = (uint32_t)p->address, offset = (uint32_t)p->back;
 	struct elan_slot *x = &q->slot[slot];
 
@@ -443,26 +443,38 @@ static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	return !x->left && x->state == ELAN_SLOT_COMING;
 }
 
-bool elan_iq_put(const struct nic_at *a, packet_id id)
+void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i)
 {
-	const struct elan_buffer *b = elan_buffer(a, id);
-	bool is_held = false;
+	struct elan_buffer *b = elan_buffer(a, id);
+	const struct elan_piece *p = &b->piece[i];
+	struct elan_iq *q = queue_of(a, p);
+	sim_time t = a->t;
 
-	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_piece *p = &b->piece[i];
-		struct elan_iq *q = queue_of(a, b, p);
-		sim_time t = a->t;
-
-		if (!q || !put(a, b, p, &t))
-			continue;
-		if (nic_has_book(a) && !is_held) {
-			is_held = true;
-			q->slot[p->address].note =
-				elan_account_slot(a, id, (uint32_t)p->address);
-		}
-		complete(a, q, (uint32_t)p->address, t);
+	if (!q || !put(a, b, p, &t))
+		return;
+	if (nic_has_book(a) && !b->is_held) {
+		b->is_held = true;
+		q->slot[p->address].note =
+			elan_account_slot(a, id, (uint32_t)p->address);
 	}
-	return is_held;
+	complete(a, q, (uint32_t)p->address, t);
+}
+
+/* A message of one packet, of which nothing has come: others of a message may
+ * count on its slot. */
+void elan_iq_cancel(
+	const struct nic_at *a, const struct elan_buffer *b, uint32_t i)
+{
+	for (; i < b->n_pieces; i++) {
+		const struct elan_piece *p = &b->piece[i];
+		struct elan_iq *q = queue_of(a, p);
+
+		if (!q || total(p) > ELAN_PACKET || (uint32_t)p->back ||
+			q->slot[p->address].left != total(p))
+			continue;
+		q->coming--;
+		give_free(elan_here(a), q, (uint32_t)p->address);
+	}
 }
 
 /* --- messages of the own process --- */
