@@ -1,6 +1,6 @@
 /* Input queues, and notes of their messages: see iqueue.c. */
-#ifndef NIC_ELAN4_IQUEUE_H
-#define NIC_ELAN4_IQUEUE_H
+#ifndef NIC_ELAN4_SLOT_H
+#define NIC_ELAN4_SLOT_H
 
 #include "base/slots.h"
 #include "meas/budget.h"
