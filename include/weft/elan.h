@@ -347,6 +347,21 @@ bool elan_wait_word(uint64_t at, uint64_t value);
  * queue, or if the queue is not open. */
 bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
 
+/* --- interrupts --- */
+
+/*
+ * Sets the handler for ELAN_INTERRUPT commands of this process on this node;
+ * NULL removes it.  An interrupt takes nic.interrupt of CPU 0, whose programs
+ * lose that time, one after the other; then the handler runs, and can write
+ * words of the node's memory for which programs wait.  It takes no more time,
+ * and must not make other calls: it is no program.  Without a handler the
+ * interrupt takes the same time.  arg is borrowed until the end of the run.
+ */
+int elan_handle(elan_handler *run, void *arg);
+/* For handlers: writes a word; false if there is none at that address. */
+bool elan_handler_write(
+	const struct elan_interrupt *i, uint64_t at, uint64_t word);
+
 /* --- threads on the card --- */
 
 /*
