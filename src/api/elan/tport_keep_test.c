@@ -169,11 +169,9 @@ static void receive_each(void *arg)
 	}
 }
 
-/* Slots run out, packets come again, and some overtake others. */
-static void each_senders_messages_match_in_order(void **state)
+static void run_each(struct et *m, uint32_t n_workers)
 {
 	struct et_program p[16];
-	struct et *m = *state;
 
 	m->nodes = "16";
 	m->params.match.slots = 4;
@@ -181,9 +179,28 @@ static void each_senders_messages_match_in_order(void **state)
 	for (uint32_t i = 0; i < 16; i++)
 		p[i] = (struct et_program){ i,
 			i < SENDERS ? send_each : receive_each, NULL };
-	et_run(m, 2, p, 16);
-	assert_int_equal(et_counts(m, 15).noted[ELAN_MATCHED], SENDERS * EACH);
-	assert_true(et_counts(m, 15).noted[ELAN_MOVED] > 100);
+	et_run(m, n_workers, p, 16);
+}
+
+/* Slots run out, packets come again, and some overtake others; with any number
+ * of workers alike. */
+static void each_senders_messages_match_in_order(void **state)
+{
+	struct et *m = *state;
+	uint64_t digest = 0;
+
+	for (uint32_t workers = 1; workers <= 3; workers++) {
+		if (workers > 1) {
+			et_fini(m);
+			et_init(m, "16");
+		}
+		run_each(m, workers);
+		assert_int_equal(
+			et_counts(m, 15).noted[ELAN_MATCHED], SENDERS * EACH);
+		assert_true(et_counts(m, 15).noted[ELAN_MOVED] > 100);
+		digest = digest ? digest : et_digest(m);
+		assert_int_equal(et_digest(m), digest);
+	}
 }
 
 /* --- without a message --- */
