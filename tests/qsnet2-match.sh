@@ -41,7 +41,7 @@ for host in opteron:130000 xeon:250000 itanium2:820000; do
 	holds "(.results.one_way_ns * 1000 - $put - 309000 - $calls) | fabs <
 		12000"
 done
-report "QSN-F84: MPI's latency depends on the CPU, beside a match of 309 ns"
+report "QSN-F84, QSN-F89: MPI's latency by CPU, beside a match of 309 ns"
 
 ends 0 run qsnet2-16 $match bytes=8 rounds=20 --json
 base=$(jq '.results.network_ns' "$tmp/out")
