@@ -286,10 +286,64 @@ static void a_probe_leaves_the_message(void **state)
 	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], 1);
 }
 
+/* --- without room on the card --- */
+
+static uint64_t most_room(void)
+{
+	uint64_t least = 0, most = 64 << 20, at;
+
+	while (most - least > 64) {
+		uint64_t n = (least + most) / 128 * 64;
+
+		if (elan_card_alloc(n, &at)) {
+			most = n;
+		} else {
+			assert_int_equal(elan_card_free(at), 0);
+			least = n;
+		}
+	}
+	return least;
+}
+
+static void full_program(void *arg)
+{
+	const struct elan_tport_options o = { .port = TPT_PORT,
+		.queue = TPT_QUEUE,
+		.handles = TPT_HANDLES,
+		.at = TPT_AT };
+	struct elan_tport t = tpt_open();
+	uint64_t room, at;
+	uint32_t failed = 0;
+	int code = 0;
+
+	(void)arg;
+	assert_int_equal(elan_tport_close(&t), 0);
+	room = most_room();
+	for (uint64_t left = 1024; left < 1 << 20; left += 20 * 1024) {
+		assert_int_equal(elan_card_alloc(room - left, &at), 0);
+		code = elan_tport_open(&t, &o);
+		failed += code == ENOMEM;
+		if (code)
+			assert_int_equal(code, ENOMEM);
+		else
+			assert_int_equal(elan_tport_close(&t), 0);
+		assert_int_equal(elan_card_free(at), 0);
+		assert_int_equal(most_room(), room);
+	}
+	assert_true(failed > 5);
+	assert_int_equal(code, 0);
+}
+
+static void a_port_that_has_no_room_takes_nothing(void **state)
+{
+	et_run_two(*state, full_program, NULL, NULL);
+}
+
 TESTS(ET_TEST(qsn_f61_the_oldest_messages_move_to_host_memory),
 	ET_TEST(when_host_memory_is_full_senders_come_again),
 	ET_TEST(without_host_memory_slots_fill_up),
 	ET_TEST(qsn_f62_early_messages_neither_return_nor_interrupt),
 	ET_TEST(each_senders_messages_match_in_order),
 	ET_TEST(a_cancelled_receive_gets_no_message),
-	ET_TEST(a_probe_leaves_the_message))
+	ET_TEST(a_probe_leaves_the_message),
+	ET_TEST(a_port_that_has_no_room_takes_nothing))
