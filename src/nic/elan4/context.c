@@ -197,16 +197,6 @@ uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
 	return x ? x->to + (at - x->first) : at;
 }
 
-uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
-	uint64_t bytes)
-{
-	struct elan_area made;
-	const struct elan_area *x =
-		elan_area_find(n, context, at, bytes, &made);
-
-	return x ? x->to + (at - x->first) : at;
-}
-
 bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes)
 {

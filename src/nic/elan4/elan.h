@@ -322,8 +322,6 @@ struct elan_copy {
 	bool is_kept; /* the source is the driver's, until then */
 	bool is_known; /* its source is translated */
 	bool is_command; /* its target is a queue */
-	bool is_known; /* its source is translated */
-	bool is_command; /* its target is a queue */
 	bool is_fetched, is_reading; /* the source; over the bus */
 	bool is_awaited; /* its slot is over */
 };

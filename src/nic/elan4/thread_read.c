@@ -26,8 +26,6 @@ static void begin(const struct nic_at *a, struct elan_thread *x, sim_time t)
 	struct thread_read *r = find(a, id);
 
 	r->what = x->fetch[x->begun++];
-	r->what.at = elan_where(
-		elan_here(a), x->context, r->what.at, r->what.bytes);
 	r->what.at =
 		elan_where(elan_here(a), x->context, r->what.at, r->what.bytes);
 	r->after = elan_here(a)->words.asked;

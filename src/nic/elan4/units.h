@@ -110,9 +110,6 @@ void elan_area_drop(struct elan_node *n, struct elan_area *x, uint32_t shift);
 /* Where [at, at + bytes) is, without time; at: nowhere. */
 uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes);
-/* Where [at, at + bytes) is, without time; at: nowhere. */
-uint64_t elan_where(const struct elan_node *n, uint32_t context, uint64_t at,
-	uint64_t bytes);
 /* The area of a context that has all of [at, at + bytes); NULL: none.  It may
  * be *made, of what is in no list. */
 const struct elan_area *elan_area_find(const struct elan_node *n,
