@@ -56,6 +56,7 @@ keys_of() { # WORKLOAD MACHINE
 	exit) echo turns=2 ;;
 	reach) echo warmup=1us measure=2us bytes=64 ;;
 	card) echo bytes=4096 ;;
+	blocks) echo bytes=64 rounds=2 ;;
 	probe | lofamo | events) ;;
 	*) echo warmup=1us measure=2us ;;
 	esac

@@ -4,11 +4,12 @@
  * from a program (weft/program.h) and work on the node that it runs on.  The
  * man page is weft-elan(7).
  *
- * Addresses are in the nodes' memories, or in those of their cards
- * (elan_card_alloc()).  A program has no pointers into that memory: it reads
- * and writes it with the functions at the end of this file.  A process opens
- * its memory to others by opening a queue; packets that arrive before are
- * refused.
+ * Addresses are virtual, of 64 bits: a process has its part of the node's
+ * memory at its own addresses, card memory (elan_card_alloc()), and what it
+ * takes at others (elan_vm_alloc()).  A program has no pointers into that
+ * memory: it reads and writes it with the functions at the end of this file.  A
+ * process opens its memory to others by opening a queue; packets that arrive
+ * before are refused.
  *
  * Processes.  A program names another process of its job by a rank: process p
  * of the job's i-th node is rank i * weft_n_processes() + p.  With one process

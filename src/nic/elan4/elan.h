@@ -42,6 +42,7 @@
 #include "base/slots.h"
 #include "nic/elan4/buffer.h"
 #include "nic/elan4/room.h"
+#include "nic/elan4/slot.h"
 #include "nic/util/outbox.h"
 #include "nic/util/seen.h"
 #include "nic/util/side_reads.h"
@@ -456,62 +457,6 @@ struct elan_dmas {
 	struct ring ready; /* struct elan_ready */
 };
 
-/* --- iqueue.c --- */
-
-enum { ELAN_SLOT_HEADER = 32 }; /* bytes, before a message's own */
-
-enum elan_slot_state {
-	ELAN_SLOT_FREE,
-	ELAN_SLOT_COMING, /* for a message of which a packet has come */
-	ELAN_SLOT_WHOLE, /* on its way to the end of the queue */
-	ELAN_SLOT_WAITING,
-	ELAN_SLOT_TAKEN, /* by a thread */
-};
-
-struct elan_slot {
-	uint16_t next; /* 1 + slot, in the queue or of free ones */
-	uint16_t left; /* bytes that have not come */
-	uint16_t number;
-	uint8_t state; /* an enum elan_slot_state */
-	bool is_out; /* a thread has asked for the bus */
-	uint32_t source, channel; /* a rank, its command queue */
-	uint32_t note; /* for the book, or 0 */
-	void *header; /* where it is; NULL: not yet known */
-	sim_time asked; /* its command was in the sender's card */
-};
-
-struct elan_iq {
-	uint64_t at; /* in card memory */
-	void *descriptor; /* where it is */
-	uint32_t bytes, stride; /* of a slot: for data, in all */
-	uint32_t n_slots, used;
-	uint32_t coming; /* messages that are not complete */
-	uint32_t context, event;
-	uint32_t wanted; /* threads that wait for it */
-	bool blocks; /* command queues, because it is full */
-	uint16_t id, place; /* among all */
-	uint16_t front, back, free; /* 1 + slot */
-	struct elan_slot slot[];
-};
-
-/* A message's time from its slot to memory, if there is a book. */
-struct elan_note {
-	struct slot slot;
-	struct book_held held;
-	uint32_t place; /* its slot */
-	uint32_t looked; /* at elements of a list, for it */
-	sim_time shown; /* in the queue */
-	sim_time parked; /* a thread had looked at it in vain */
-	sim_time taken; /* what the thread works on now came to it */
-	sim_time asked; /* the bus for the first time */
-};
-
-struct elan_iqs {
-	struct elan_iq **queue; /* NULL: closed */
-	uint32_t n;
-	struct slots notes; /* struct elan_note */
-};
-
 /* --- input.c, command.c --- */
 
 struct elan_input {
@@ -543,6 +488,13 @@ static inline uint32_t elan_words(const struct elan_piece *p)
 	default:
 		return 1; /* an event's count, a test's value */
 	}
+}
+
+/* Whether a network counts transactions and their operands.  Where it does not,
+ * its buffers hold packets with their data, and operands are in the header. */
+static inline bool elan_counts_words(const struct link_rules *l)
+{
+	return l->n_formats > 1;
 }
 
 /* The format of a packet with so many transactions; networks without them send
@@ -634,6 +586,11 @@ static inline sim_time elan_ser(
 {
 	const struct link_rules *l = &a->nic->net->link;
 
+	uint32_t most = l->max_payload / 8;
+
+	if (__builtin_expect(!elan_counts_words(l), 0))
+		return link_ser_on(
+			l, ELAN_FIRST_WIRE, 8 * (words < most ? words : most));
 	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
 		      l->first[elan_format(l, heads)] + words];
 }

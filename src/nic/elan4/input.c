@@ -205,7 +205,8 @@ void elan_input_drop(const struct nic_at *a, packet_id id)
 	const struct elan_buffer *b = elan_buffer(a, id);
 
 	elan_count(a)->dropped += b->kind == ELAN_ABORTED;
-	if (b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED)
+	if (!b->is_held &&
+		(b->verdict == ELAN_REFUSED || b->verdict == ELAN_DENIED))
 		book_drop(a->nic->net->book, a->w->id, id);
 	else
 		nic_account_end(a, id, false);

@@ -136,7 +136,9 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		.kind = use == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
 		.format = (uint8_t)elan_format(&net->link, what->n_pieces),
 		.bytes = what->data_bytes,
-		.size = (uint16_t)(words - (what->data_bytes + 7u) / 8),
+		.size = (uint16_t)(elan_counts_words(&net->link)
+					   ? words - (what->data_bytes + 7u) / 8
+					   : 0),
 		.load = payload_to_load(b),
 	};
 	/* if routes have no numbers, hints are directions */
