@@ -367,7 +367,7 @@ sed 's/elan_setup\.h/none.h/' elan_scatter.c >stuck.c
 compile shared stuck.c -o stuck &&
 	start stuck qsnet2-16
 [ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
-# Whoever waits for a message is told with its tag; also where nobody else has
+# Whoever waits for a message is named with its tag; also where a port has no
 # room for more, and packets come again for ever.
 sed 's/WORD | me, WORDS/WORD << 8 | me, WORDS/' elan_tports.c >other.c
 more='for (int i = 0; i < 50; i++)'
