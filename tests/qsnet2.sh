@@ -76,9 +76,9 @@ report 'QSN-N69: neither words in host memory nor a CPU would do'
 
 run run qsnet2-64 $barrier --json
 first=$(jq .digest "$tmp/out")
-for n in 2 3; do
-	run run qsnet2-64 $barrier --threads $n --json
-	[ "$(jq .digest "$tmp/out")" = "$first" ] || complain "$n threads"
+for count in 2 3; do
+	run run qsnet2-64 $barrier --threads $count --json
+	[ "$(jq .digest "$tmp/out")" = "$first" ] || complain "$count threads"
 done
 run run qsnet2-16 $barrier --budget --json
 [ $code -eq 0 ] || complain "budget: $code: $(cat "$tmp/err")"
