@@ -165,8 +165,20 @@ static void use_card(struct process *x, struct elan_cq *q, struct program_at *p,
 	struct numbers n = numbers(p);
 	uint64_t at = card_at(x, &n);
 
-	if (kind < 2)
+	const struct elan_vm vm = { .at = n.v[1],
+		.bytes = n.v[0],
+		.page = N(2) % 3 ? 0 : N(2),
+		.flags = N(3) % (2 * ELAN_VM_ALL),
+		.bank = N(4) % (ELAN_BANKS + 1) };
+
+	if (kind == 0)
 		elan_card_alloc(n.v[0], &x->card[n.v[7] % PLACES]);
+	else if (kind == 1)
+		elan_vm_alloc(&vm, &x->card[n.v[7] % PLACES]);
+	else if (kind == 2 && n.v[0] % 3 == 0)
+		elan_vm_free(at);
+	else if (kind == 2 && n.v[0] % 3 == 1)
+		elan_vm_drop(at, n.v[1]);
 	else if (kind == 2)
 		elan_card_free(at);
 	else if (kind == 3)

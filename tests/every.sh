@@ -53,9 +53,10 @@ keys_of() { # WORKLOAD MACHINE
 	storm) echo count=50 ;;
 	files) echo bytes=4096 ;;
 	manage) echo rounds=2 watch=1us ;;
-	exit) echo turns=1 ;;
+	exit) echo turns=2 ;;
 	reach) echo warmup=1us measure=2us bytes=64 ;;
 	card) echo bytes=4096 ;;
+	blocks) echo bytes=64 rounds=2 ;;
 	probe | lofamo | events) ;;
 	*) echo warmup=1us measure=2us ;;
 	esac

@@ -371,7 +371,7 @@ compile shared stuck.c -o stuck &&
 # room for more, and packets come again for ever.
 sed 's/WORD | me, WORDS/WORD << 8 | me, WORDS/' elan_tports.c >other.c
 more='for (int i = 0; i < 50; i++)'
-more="$more elan_tport_tx_start(\&t, 0, 1, FROM, 8, \&none);"
+more="$more { elan_tport_tx_start(\&t, 0, 1, FROM, 8, \&none); }"
 sed "s/weft_wait_until(START + WORK);/$more &/" other.c >flood.c
 for program in other flood; do
 	compile shared $program.c -o $program &&

@@ -108,7 +108,6 @@ report 'the thread takes one message after the other'
 run run qsnet2-16 pingpong via=nic by=match bytes=8 rounds=4 --follow 0.2
 grep -q 'match, slot' "$tmp/out" && grep -q 'copy, elements 1' "$tmp/out" ||
 	complain 'no match to be seen'
-refuses 'at most 2048' run qsnet2-16 pingpong via=nic by=match bytes=4KiB
 refuses 'needs receives' run qsnet2-16 exchange via=nic by=match bytes=8
 refuses 'nic.thread.icache' run qsnet2-16 pingpong via=nic \
 	--set nic.thread.icache=3KiB

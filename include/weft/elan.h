@@ -4,11 +4,12 @@
  * from a program (weft/program.h) and work on the node that it runs on.  The
  * man page is weft-elan(7).
  *
- * Addresses are in the nodes' memories, or in those of their cards
- * (elan_card_alloc()).  A program has no pointers into that memory: it reads
- * and writes it with the functions at the end of this file.  A process opens
- * its memory to others by opening a queue; packets that arrive before are
- * refused.
+ * Addresses are virtual, of 64 bits: a process has its part of the node's
+ * memory at its own addresses, card memory (elan_card_alloc()), and what it
+ * takes at others (elan_vm_alloc()).  A program has no pointers into that
+ * memory: it reads and writes it with the functions at the end of this file.  A
+ * process opens its memory to others by opening a queue; packets that arrive
+ * before are refused.
  *
  * Processes.  A program names another process of its job by a rank: process p
  * of the job's i-th node is rank i * weft_n_processes() + p.  With one process
@@ -346,6 +347,21 @@ bool elan_wait_word(uint64_t at, uint64_t value);
 /* The same for a word that an event writes.  False if the card has stopped the
  * queue, or if the queue is not open. */
 bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value);
+
+/* --- interrupts --- */
+
+/*
+ * Sets the handler for ELAN_INTERRUPT commands of this process on this node;
+ * NULL removes it.  An interrupt takes nic.interrupt of CPU 0, whose programs
+ * lose that time, one after the other; then the handler runs, and can write
+ * words of the node's memory for which programs wait.  It takes no more time,
+ * and must not make other calls: it is no program.  Without a handler the
+ * interrupt takes the same time.  arg is borrowed until the end of the run.
+ */
+int elan_handle(elan_handler *run, void *arg);
+/* For handlers: writes a word; false if there is none at that address. */
+bool elan_handler_write(
+	const struct elan_interrupt *i, uint64_t at, uint64_t word);
 
 /* --- threads on the card --- */
 

@@ -18,11 +18,13 @@
  *	                message for an input queue, see below
  *	 ELAN_GET       bytes << 16 | event << 32; from there; to here
  *	 ELAN_SET       event << 16 | count << 32: an event of the receiver
+ *	 ELAN_FOR       rank << 16: transactions after it are for this process
  *	ELAN_CLOSE      event << 16 | other << 32: ends the packet; its
  *	                acknowledgement sets event, a test's no sets other
  *	ELAN_RUN_DMA    then the seven words of a descriptor
  *	ELAN_STORE      address; value: a word of the node's own memory
- *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it
+ *	ELAN_COPY       bytes << 16; from; to: up to 64 bytes of it, in whole
+ *	                words; the queue waits until they are read
  *	ELAN_ADD        event << 16 | count << 32: an event of the node itself
  *	ELAN_ARM        event << 16; count; address; value: see below
  *	ELAN_ARM_COPY   event << 16 | bytes << 32; count; address; data: 8 to
@@ -31,7 +33,8 @@
  *	                below
  *	ELAN_GUARD      which << 16: waits until all packets of the queue are
  *	                acknowledged, and may skip the next command; see below
- *	ELAN_INTERRUPT  value << 16: interrupts the driver
+ *	ELAN_INTERRUPT  value << 16: interrupts the host, where the handler
+ *	                of elan_handle() gets the value
  *	ELAN_RUN_THREAD code << 16; six words: starts a thread on the card with
  *	                these in its registers; see below
  *	ELAN_NOP
@@ -93,20 +96,31 @@
  * If one of them refuses it, it is sent to all again; receivers that have
  * executed it do not execute it twice.
  *
- * A packet with a get may contain nothing else but events.  Events are set when
- * all writes of the packet are in memory, wherever they are in the packet.
+ * A packet is a list of up to six transactions in any order, with up to 512
+ * bytes of data: ELAN_WRITE, which is one transaction for each 128 bytes that
+ * it begins, ELAN_GET, ELAN_SET, ELAN_TEST and ELAN_ENQUEUE.  On the wire each
+ * has a head and its data or operands in whole words.  They are for the
+ * destination of the packet.  ELAN_FOR names another process, on the same node:
+ * transactions after it are in that process's context; not in broadcasts.
  *
- * A test must be the first command in its packet, which has no other test and
- * no get.  The receiver compares the word at the address, a multiple of eight
- * in the packet's context, with the value.  If the test succeeds, the rest is
- * executed and acknowledged.  If not, nothing is executed: the sender learns
- * it, and does not try again.  From the test to the last write no other packet
+ * The receiver checks all transactions first.  If one of them is not allowed,
+ * it refuses the packet, and nothing is executed.  If there is no room for what
+ * one of them needs, the packet is sent again later.  Otherwise they are
+ * executed in order.  An event is set when all writes before it are in memory.
+ * A get or a test begins when all before it is done, and all after it waits for
+ * what it reads.  Gets and tests next to each other read at the same time.
+ *
+ * A test compares the word at an address, a multiple of eight, with a value.
+ * If a test fails, the packet ends there: what stands before it has been
+ * executed, the rest is not.  The sender learns it, and does not try again.
+ * From a test to the last write before the next get or test no other packet
  * writes, so a test and a write of the same word are one step; writes of the
  * node's own cores and events may come in between.  If a packet is sent again,
- * a node that has tested it before does not test it again.
+ * a node that has executed it, or ended it, does not do so again.
  *
- * For a broadcast with a test, each node decides for itself whether it executes
- * the packet.  The sender gets yes if all tests succeed, and no if one fails.
+ * For a broadcast with tests, each node decides for itself how much of the
+ * packet it executes.  The sender gets yes if all tests succeed, and no if one
+ * fails.
  *
  * An input queue of the receiver has slots for messages.  ELAN_ENQUEUE names it
  * by its number, and has a tag of 64 bits where a write has its address; 0 to
@@ -115,9 +129,10 @@
  * word, total bytes | offset << 32 of these bytes.  The packets of a message
  * have the same number, and a sender's messages under way have different ones;
  * a kind, 0 to 15, at ELAN_KIND, is for software.  Threads see a message when
- * all its bytes have come.  If all slots are taken, the packet is sent again
- * later, for as long as it takes; a queue that does not exist, or has shorter
- * slots, refuses it.
+ * all its bytes have come; one that lacks a part, because a test failed before
+ * it, keeps its slot.  If all slots are taken, the packet is sent again later,
+ * for as long as it takes; a queue that does not exist, or has shorter slots,
+ * refuses it.
  *
  * Outside of a packet, ELAN_ENQUEUE is a message of up to 48 bytes for a queue
  * of the own process, which does not leave the card.  If all slots are taken,
@@ -185,6 +200,7 @@ enum elan_command {
 	ELAN_ARM_COPY,
 	ELAN_ARM_FROM,
 	ELAN_ENQUEUE,
+	ELAN_FOR,
 	ELAN_COMMANDS,
 };
 
@@ -312,6 +328,16 @@ struct elan_vm {
 	uint32_t flags; /* of enum elan_vm_flag */
 	uint32_t bank; /* of the host's memory, below ELAN_BANKS */
 };
+
+/* An interrupt, for its handler. */
+struct elan_interrupt {
+	uint32_t node;
+	uint64_t value; /* 48 bits */
+	int64_t at; /* time, ps */
+	const void *inside; /* the simulator's */
+};
+
+typedef void elan_handler(void *arg, const struct elan_interrupt *i);
 
 /* Code of a thread on the card; reg has the initial values of its registers. */
 typedef void elan_code(const uint64_t reg[ELAN_REGISTERS]);

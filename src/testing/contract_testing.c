@@ -293,6 +293,7 @@ void contract_everywhere(
 			how.by = means[m].name;
 			if (!means[m].is_for_gpus && !means[m].is_dropped &&
 				!means[m].drawn && !means[m].is_alias &&
+				!means[m].is_tagged &&
 				!(means[m].is_copied && c->errs))
 				on_kind(c, k, &how);
 		}

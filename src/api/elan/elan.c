@@ -388,6 +388,14 @@ int elan_thread_start(
 	return elan_issue(q, word, 1 + ELAN_REGISTERS);
 }
 
+/* --- interrupts --- */
+
+int elan_handle(elan_handler *run, void *arg)
+{
+	return elan_handler_set(
+		cq_card(), program_node(), cq_context(), run, arg);
+}
+
 /* --- the card's memory --- */
 
 int elan_card_alloc(uint64_t bytes, uint64_t *at)

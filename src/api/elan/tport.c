@@ -19,7 +19,10 @@
 #include "api/elan/tport.h"
 #include "host/program.h"
 
-enum { PAGES = 2 }; /* to which queues are mapped, of each port */
+enum {
+	PAGES = 2, /* to which queues are mapped, of each port */
+	PATIENCE = 1000, /* us, until a queue can be closed */
+};
 
 /* Where these pages begin: beyond any memory. */
 #define PAGES_AT UINT64_C(0xfffff00000000000)
@@ -213,12 +216,26 @@ static int open_mapped(struct elan_cq *q, uint32_t id, enum elan_depth depth,
 	return code;
 }
 
-/* What is not open stays closed. */
-static void close_queues(struct elan_tport *t)
+/* Its last packets may not have been acknowledged yet.  What is not open stays
+ * closed. */
+static int close_queue(struct elan_cq *q)
 {
-	elan_cq_close(&t->dmas);
-	elan_cq_close(&t->packets);
-	elan_cq_close(&t->queue);
+	int code = elan_cq_close(q);
+
+	for (uint32_t i = 0; i < PATIENCE && code == EBUSY; i++) {
+		program_charge(1000 * (sim_time)SIM_NS);
+		code = elan_cq_close(q);
+	}
+	return code;
+}
+
+static int close_queues(struct elan_tport *t)
+{
+	int code = close_queue(&t->dmas);
+
+	if (!code)
+		code = close_queue(&t->packets);
+	return code ? code : close_queue(&t->queue);
 }
 
 static int open_parts(struct elan_tport *t, uint32_t queue)
@@ -233,8 +250,11 @@ static int open_parts(struct elan_tport *t, uint32_t queue)
 			page_at(t->port, 1));
 	if (!code)
 		code = open_card(t);
-	if (code)
-		close_queues(t);
+	if (code) {
+		close_queue(&t->dmas);
+		close_queue(&t->packets);
+		close_queue(&t->queue);
+	}
 	return code;
 }
 
@@ -246,6 +266,22 @@ static int start(struct elan_tport *t)
 
 	elan_store_bytes(t->at, &p, sizeof(p));
 	return code ? code : elan_thread_start(&t->queue, code_of(t), reg);
+}
+
+/* Gives everything back. */
+static int shut(struct elan_tport *t)
+{
+	int code = elan_iq_close(2 * t->port);
+
+	t->is_open = false;
+	if (!code)
+		code = elan_iq_close(2 * t->port + 1);
+	if (!code)
+		code = close_queues(t);
+	if (code)
+		return code;
+	elan_thread_load(code_of(t), NULL);
+	return elan_card_free(t->card);
 }
 
 static void clear_numbers(const struct elan_tport *t)
@@ -282,7 +318,10 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 	for (uint32_t h = o->handles; h; h--)
 		free_handle(t, h);
 	t->is_open = true;
-	return start(t);
+	code = start(t);
+	if (code)
+		shut(t);
+	return code;
 }
 
 /* --- messages --- */
@@ -515,14 +554,5 @@ int elan_tport_close(struct elan_tport *t)
 	if (!t->is_open)
 		return EBADF;
 	code = ask(t, TPORT_CLOSE, 0, &r, &s);
-	if (code)
-		return code;
-	t->is_open = false;
-	code = elan_iq_close(2 * t->port);
-	if (!code)
-		code = elan_iq_close(2 * t->port + 1);
-	if (code)
-		return code;
-	close_queues(t);
-	return elan_card_free(t->card);
+	return code ? code : shut(t);
 }

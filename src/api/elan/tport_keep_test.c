@@ -48,9 +48,15 @@ static void receive_flood(void *arg)
  * come again. */
 static void qsn_f61_the_oldest_messages_move_to_host_memory(void **state)
 {
+	static struct tpt_told told;
 	struct et *m = *state;
+	uint32_t packets = 0;
 
-	et_run_two(m, send_flood, receive_flood, NULL);
+	tpt_run(m, &told, send_flood, receive_flood, NULL);
+	for (uint32_t i = 0; i < FLOOD; i++)
+		packets += length(i) ? (length(i) + 511) / 512 : 1;
+	/* each packet is in the book */
+	assert_int_equal(told.n, packets);
 	assert_int_equal(et_counts(m, 0).nacks, 0);
 	assert_int_equal(et_counts(m, 1).noted[ELAN_EARLY], FLOOD);
 	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], FLOOD);
@@ -169,11 +175,9 @@ static void receive_each(void *arg)
 	}
 }
 
-/* Slots run out, packets come again, and some overtake others. */
-static void each_senders_messages_match_in_order(void **state)
+static void run_each(struct et *m, uint32_t n_workers)
 {
 	struct et_program p[16];
-	struct et *m = *state;
 
 	m->nodes = "16";
 	m->params.match.slots = 4;
@@ -181,9 +185,28 @@ static void each_senders_messages_match_in_order(void **state)
 	for (uint32_t i = 0; i < 16; i++)
 		p[i] = (struct et_program){ i,
 			i < SENDERS ? send_each : receive_each, NULL };
-	et_run(m, 2, p, 16);
-	assert_int_equal(et_counts(m, 15).noted[ELAN_MATCHED], SENDERS * EACH);
-	assert_true(et_counts(m, 15).noted[ELAN_MOVED] > 100);
+	et_run(m, n_workers, p, 16);
+}
+
+/* Slots run out, packets come again, and some overtake others; with any number
+ * of workers alike. */
+static void each_senders_messages_match_in_order(void **state)
+{
+	struct et *m = *state;
+	uint64_t digest = 0;
+
+	for (uint32_t workers = 1; workers <= 3; workers++) {
+		if (workers > 1) {
+			et_fini(m);
+			et_init(m, "16");
+		}
+		run_each(m, workers);
+		assert_int_equal(
+			et_counts(m, 15).noted[ELAN_MATCHED], SENDERS * EACH);
+		assert_true(et_counts(m, 15).noted[ELAN_MOVED] > 100);
+		digest = digest ? digest : et_digest(m);
+		assert_int_equal(et_digest(m), digest);
+	}
 }
 
 /* --- without a message --- */
@@ -269,10 +292,64 @@ static void a_probe_leaves_the_message(void **state)
 	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], 1);
 }
 
+/* --- without room on the card --- */
+
+static uint64_t most_room(void)
+{
+	uint64_t least = 0, most = 64 << 20, at;
+
+	while (most - least > 64) {
+		uint64_t n = (least + most) / 128 * 64;
+
+		if (elan_card_alloc(n, &at)) {
+			most = n;
+		} else {
+			assert_int_equal(elan_card_free(at), 0);
+			least = n;
+		}
+	}
+	return least;
+}
+
+static void full_program(void *arg)
+{
+	const struct elan_tport_options o = { .port = TPT_PORT,
+		.queue = TPT_QUEUE,
+		.handles = TPT_HANDLES,
+		.at = TPT_AT };
+	struct elan_tport t = tpt_open();
+	uint64_t room, at;
+	uint32_t failed = 0;
+	int code = 0;
+
+	(void)arg;
+	assert_int_equal(elan_tport_close(&t), 0);
+	room = most_room();
+	for (uint64_t left = 1024; left < 1 << 20; left += 20 * 1024) {
+		assert_int_equal(elan_card_alloc(room - left, &at), 0);
+		code = elan_tport_open(&t, &o);
+		failed += code == ENOMEM;
+		if (code)
+			assert_int_equal(code, ENOMEM);
+		else
+			assert_int_equal(elan_tport_close(&t), 0);
+		assert_int_equal(elan_card_free(at), 0);
+		assert_int_equal(most_room(), room);
+	}
+	assert_true(failed > 5);
+	assert_int_equal(code, 0);
+}
+
+static void a_port_that_has_no_room_takes_nothing(void **state)
+{
+	et_run_two(*state, full_program, NULL, NULL);
+}
+
 TESTS(ET_TEST(qsn_f61_the_oldest_messages_move_to_host_memory),
 	ET_TEST(when_host_memory_is_full_senders_come_again),
 	ET_TEST(without_host_memory_slots_fill_up),
 	ET_TEST(qsn_f62_early_messages_neither_return_nor_interrupt),
 	ET_TEST(each_senders_messages_match_in_order),
 	ET_TEST(a_cancelled_receive_gets_no_message),
-	ET_TEST(a_probe_leaves_the_message))
+	ET_TEST(a_probe_leaves_the_message),
+	ET_TEST(a_port_that_has_no_room_takes_nothing))

@@ -185,6 +185,75 @@ static void a_receive_gets_what_fits(void **state)
 	assert_int_equal(et_counts(m, 0).dmas, 1);
 }
 
+/* --- forgeries --- */
+
+/* It has no port, and names addresses that it does not have. */
+static void forge(void *arg)
+{
+	const struct tport_long d = { .bytes = LONG,
+		.from = 64,
+		.page = UINT64_C(1) << 60,
+		.event = ELAN_CARD_AT + 4096,
+		.done = 8 };
+	const struct tport_record r = {
+		.source = ELAN_TPORT_ANY, .handle = 1, .bytes = LONG
+	};
+	struct elan_letter l = {
+		.queue = 2 * TPT_PORT, .data = &r, .bytes = sizeof(r)
+	};
+	struct elan_cq q;
+
+	(void)arg;
+	assert_int_equal(elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL), 0);
+	program_wait(20 * US);
+	for (uint32_t i = 0; i < 100; i++) {
+		l.number = (uint16_t)i;
+		l.kind = i % 16;
+		assert_int_equal(elan_enqueue(&q, 1, &l), 0);
+	}
+	l.queue++;
+	l.tag = 99;
+	l.data = &d;
+	l.kind = TPORT_LONG;
+	l.number = 0;
+	assert_int_equal(elan_enqueue(&q, 1, &l), 0);
+}
+
+static void receive_forged(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t bad, good;
+
+	(void)arg;
+	program_wait(100 * US);
+	bad = tpt_post(&t, ELAN_TPORT_ANY, 99, TPT_ALL, ET_TARGET, LONG);
+	good = tpt_post(&t, 0, 7, TPT_ALL, FAR, 64);
+	tpt_expect(&t, good, 7, FAR, 64);
+	assert_int_equal(elan_tport_test(&t, bad, NULL), EINPROGRESS);
+	assert_int_equal(elan_cq_error(&t.packets), ELAN_ERROR_REFUSED);
+}
+
+static void send_good(void *arg)
+{
+	struct elan_tport t = tpt_open();
+
+	(void)arg;
+	program_wait(200 * US);
+	tpt_send(&t, 1, 7, 64);
+}
+
+/* Records of others are dropped, and no memory is reached; but the thread's
+ * queue stops. */
+static void forged_messages_are_not_executed(void **state)
+{
+	struct et *m = *state;
+
+	ET_RUN(m, 1, { 0, send_good, NULL }, { 1, receive_forged, NULL },
+		{ 2, forge, NULL });
+	assert_int_equal(et_counts(m, 2).dmas, 0);
+	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], 2);
+}
+
 /* --- to itself --- */
 
 static void self_program(void *arg)
@@ -211,4 +280,6 @@ static void a_process_sends_to_itself(void **state)
 TESTS(ET_TEST(qsn_f63_no_byte_moves_before_its_match),
 	ET_TEST(qsn_f63_the_receivers_thread_starts_the_senders_dma),
 	ET_TEST(messages_of_all_lengths_arrive),
-	ET_TEST(a_receive_gets_what_fits), ET_TEST(a_process_sends_to_itself))
+	ET_TEST(a_receive_gets_what_fits),
+	ET_TEST(forged_messages_are_not_executed),
+	ET_TEST(a_process_sends_to_itself))

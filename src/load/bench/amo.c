@@ -122,17 +122,14 @@ static site_id first_sender(const struct topo *t)
 	return s;
 }
 
-static int set_senders(struct amo *m, const struct topo *t, struct err *e)
+/* The most that there can be. */
+static uint32_t set_senders(struct amo *m, const struct topo *t)
 {
 	uint32_t most = t->n_nodes - first_sender(t);
 
 	if (!m->senders)
 		m->senders = most < USUAL_SENDERS ? most : USUAL_SENDERS;
-	if (m->senders && m->senders <= most)
-		return 0;
-	return err_set(e,
-		"senders: only %u nodes are at routers other than node 0's",
-		most);
+	return most;
 }
 
 static int amo_init(struct load *l, struct err *e)
@@ -143,10 +140,9 @@ static int amo_init(struct load *l, struct err *e)
 		.touched = 64 << 10,
 		.is_for_rate = true,
 	};
+	uint32_t most = set_senders(m, l->topo);
 	const struct bench_atomics *atomics;
 
-	if (set_senders(m, l->topo, e))
-		return -1;
 	n.n_programs = 1 + (uint32_t)m->senders;
 	if (bench_init(&m->bench, &n, e))
 		return -1;
@@ -155,6 +151,11 @@ static int amo_init(struct load *l, struct err *e)
 		return err_set(e, "amo: the %s has no atomic operations%s",
 			l->nic_ops->title,
 			atomics ? " that it acknowledges" : "");
+	if (!most || m->senders > most)
+		return err_set(e,
+			"senders: only %u nodes are at routers other than node "
+			"0's",
+			most);
 	return 0;
 }
 

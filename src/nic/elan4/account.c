@@ -116,7 +116,7 @@ void elan_account_packet(
 {
 	if (!book_of(a))
 		return;
-	if (!c) {
+	if (!c || c->is_none) {
 		nic_account_none(a, id);
 		return;
 	}
@@ -173,8 +173,15 @@ void elan_account_late(
 void elan_account_answer(
 	const struct nic_at *a, packet_id get, struct elan_account *c)
 {
+	struct elan_buffer *b = elan_buffer(a, get);
+
 	if (!book_of(a))
 		return;
+	/* the first answer has it */
+	c->is_none = b->is_held;
+	if (b->is_held)
+		return;
+	b->is_held = true;
 	nic_charge(a, get, CAUSE_MEMORY_READ, a->t);
 	c->held = book_hold(book_of(a), a->w->id, get);
 	c->is_held = true;

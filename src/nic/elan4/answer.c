@@ -7,14 +7,20 @@ static struct window *channel(const struct nic_at *a)
 	return &elan_here(a)->answers;
 }
 
-bool elan_answer_has_room(const struct nic_at *a)
+bool elan_answer_has_room(const struct nic_at *a, uint32_t n)
 {
-	return window_span(channel(a)) < ELAN_SPAN;
+	return window_span(channel(a)) + n <= ELAN_SPAN;
 }
 
-uint32_t elan_answer_number(const struct nic_at *a)
+uint32_t elan_answer_numbers(const struct nic_at *a, uint32_t n)
 {
-	return channel(a)->next++;
+	channel(a)->next += n;
+	return channel(a)->next - n;
+}
+
+void elan_answer_cancel(const struct nic_at *a, uint32_t number)
+{
+	window_done(channel(a), number);
 }
 
 static void on_acked(
@@ -35,22 +41,23 @@ static void on_failed(
 static const struct elan_owner owner = { .done = on_acked,
 	.failed = on_failed };
 
-uint32_t elan_answer_begin(const struct nic_at *a, packet_id get, void **data)
+uint32_t elan_answer_begin(const struct nic_at *a, packet_id get,
+	const struct elan_piece *want, uint32_t number, void **data)
 {
 	const struct elan_buffer *g = elan_buffer(a, get);
-	const struct elan_piece *want = &g->piece[0];
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(a, id);
 
 	*s->copy = (struct elan_buffer){
 		.kind = ELAN_DATA,
-		.context = g->context,
+		.context = want->context,
 		.channel = ELAN_ANSWER_CHANNEL,
-		.sequence = g->answer,
+		.sequence = number,
 		.get = g->get,
 		.sending = id,
 		.asked = a->t,
 	};
+	s->copy->get.get = want->count;
 	elan_send_cut(s->copy, want->back, want->bytes);
 	if (want->event)
 		elan_add_piece(s->copy, (struct elan_piece){ .what = ELAN_SET,

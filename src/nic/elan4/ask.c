@@ -1,14 +1,16 @@
 /*
- * Tests of words, which decide whether a packet is executed (QSN-F36).
+ * Tests of words, which decide whether the rest of a packet is executed
+ * (QSN-F36).
  *
  * A test reads memory over the bus as a get does.  It is decided when its word
  * has arrived and all earlier writes of its queue have been handed to the bus;
- * its own writes are handed to the bus in the same moment.  The bus keeps
+ * the writes behind it are handed to the bus in the same moment.  The bus keeps
  * writes in order, so a test sees all writes handed to the bus before it, in
- * memory or not, and none comes between it and its own writes.
+ * memory or not, and none comes between it and its packet's next writes.
  *
  * Verdicts are remembered: a no on its way to the sender must stay true, though
- * an older copy of the packet may still arrive.
+ * an older copy of the packet may still arrive.  While a packet with tests is
+ * in work, copies of it have to come again.
  */
 #include "nic/elan4/units.h"
 
@@ -32,27 +34,6 @@ void elan_ask_note(const struct nic_at *a, const struct packet *p,
 {
 	seen_add(&elan_here(a)->seen, p->src, b->channel, b->sequence,
 		b->verdict != ELAN_DENIED);
-}
-
-bool elan_ask_is_allowed(const struct elan_buffer *b)
-{
-	const struct elan_piece *p = &b->piece[0];
-
-	return !elan_has_test(b) || p->address % 8 == 0;
-}
-
-bool elan_ask_begin(
-	const struct nic_at *a, const struct packet *p, struct elan_buffer *b)
-{
-	if (elan_ask_has_seen(a, p, b))
-		return false;
-	if (!elan_can_read(a)) {
-		b->verdict = ELAN_BUSY;
-		return false;
-	}
-	elan_here(a)->n_reads++;
-	b->ask = ELAN_ASK_READS;
-	return true;
 }
 
 /* --- the word --- */
@@ -113,34 +94,16 @@ static bool holds(enum elan_operation o, uint64_t word, uint64_t value)
 	return false;
 }
 
-static bool is_yes(const struct nic_at *a, packet_id id, packet_id writers)
+bool elan_ask_is_yes(const struct nic_at *a, const struct elan_piece *p)
 {
-	const struct elan_buffer *b = elan_buffer(a, id);
-	const struct elan_piece *p = &b->piece[0];
+	packet_id id = elan_here(a)->input.writers.first;
 	struct word w = { .at = p->address };
 	uint64_t word;
 
 	elan_read(a, p->address, w.byte, 8);
-	for (; writers; writers = elan_packet(a, writers)->next)
-		put_bursts(&w, elan_buffer(a, writers));
+	for (; id; id = elan_packet(a, id)->next)
+		put_bursts(&w, elan_buffer(a, id));
 	memcpy(&word, w.byte, 8);
 	return holds((enum elan_operation)p->event, elan_order(p->flags, word),
 		p->back);
-}
-
-bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes,
-	packet_id writers)
-{
-	const struct packet *p = elan_packet(a, id);
-	struct elan_buffer *b = elan_buffer(a, id);
-
-	/* a copy may have been faster */
-	if (elan_ask_has_seen(a, p, b))
-		return false;
-	b->verdict = (uint8_t)(is_yes(a, id, writers) ? yes : ELAN_DENIED);
-	if (b->verdict == ELAN_NACKED || b->verdict == ELAN_BUSY ||
-		b->verdict == ELAN_REFUSED)
-		return false;
-	elan_ask_note(a, p, b);
-	return b->verdict == ELAN_ACKED;
 }

@@ -6,7 +6,7 @@
 #include "nic/elan4/elan4.h"
 #include "nic/util/flips.h"
 
-enum { ELAN_MOST_PIECES = ELAN_BLOCKS + 2 }; /* of a packet; one is a test */
+enum { ELAN_MOST_PIECES = ELAN_BLOCKS + 2 }; /* of a packet */
 
 /* A transaction of a packet. */
 struct elan_piece {
@@ -15,18 +15,21 @@ struct elan_piece {
 	 * << 32 | the place of these */
 	uint64_t back;
 	/* of a test: operation, none; of a message: queue | sender's rank <<
-	 * 12, number | kind << 16 */
+	 * 12, number | kind << 16; of a get: event, its place among those of
+	 * its packet */
 	uint32_t event, count;
 	uint16_t bytes;
 	uint16_t at; /* of a write: in the data */
+	uint16_t context;
 	uint8_t what; /* ELAN_WRITE, ELAN_GET, ELAN_SET, ELAN_TEST, ELAN_ENQUEUE
 		       */
 	uint8_t flags; /* at the receiver: of its page, enum elan_area_flag */
 };
 
-/* Names a get of a node; place 0: none. */
+/* Names a packet with gets of a node, and one of them; place 0: none. */
 struct elan_cookie {
 	uint32_t place, number;
+	uint32_t get;
 };
 
 /* Damage of a packet by flipped bits. */
@@ -48,13 +51,6 @@ enum elan_kind {
 	ELAN_ABORTED, /* an incomplete packet */
 };
 
-/* The state of a packet's test, until it is decided. */
-enum elan_ask {
-	ELAN_ASK_NONE,
-	ELAN_ASK_READS, /* or will, when its tail arrives */
-	ELAN_ASK_READ, /* waits for earlier packets of its queue */
-};
-
 /* A packet's part in broadcasts. */
 enum elan_cast {
 	ELAN_CAST_NONE,
@@ -70,7 +66,7 @@ struct elan_buffer {
 	uint8_t harm; /* an enum elan_harm: see frame.h */
 	bool violated; /* an invalid symbol arrived */
 	struct flips flips;
-	uint16_t context;
+	uint16_t context; /* of its transactions, unless they name others */
 	uint32_t channel, sequence; /* the cookie: sender and number */
 	uint32_t sending; /* at the sender, or 0; returned by its answer */
 	struct elan_cookie get;
@@ -82,14 +78,22 @@ struct elan_buffer {
 	/* when the packet's head, its tail and the end of each transaction
 	 * left the source; the receiver sees these as much later as the head */
 	sim_time left_at, tail, left[ELAN_MOST_PIECES];
-	uint32_t answer; /* to a get: its sequence */
-	uint8_t handed; /* pieces handed to the bus */
-	uint8_t todo; /* bursts and the tail that are still to come */
+	uint32_t answer; /* to its first get: its sequence */
+	/* of its transactions: handed to the bus, done, and the next one that
+	 * reads memory, for which those after it wait */
+	uint8_t handed, done, stop;
+	uint8_t group; /* the end of those that read at the same time */
+	uint8_t asked_for, reading; /* of these, before it; under way */
+	uint8_t places; /* for reads, that it has */
+	uint8_t n_gets; /* before a test that failed */
+	bool has_tail; /* the tail is here */
+	bool is_taken; /* it is executed */
+	bool is_read; /* its tests wait for earlier packets of its queue */
+	bool is_held; /* its budget goes on elsewhere */
 	uint8_t bursts, granted, written; /* of its writes */
 	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
 	uint32_t turn[ELAN_MOST_PIECES]; /* of each burst, among all */
 	sim_time in; /* when the last granted burst is in memory */
-	uint8_t ask; /* an enum elan_ask */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* of reception */
 	bool streams; /* a burst may begin with its first block */
@@ -115,15 +119,21 @@ static inline struct elan_buffer *elan_buffer(
 	return payload_of_load(elan_packet(a, id)->load);
 }
 
-/* Whether a packet begins with a test, or a get. */
-static inline bool elan_has_test(const struct elan_buffer *b)
+/* Transactions of a kind, from the i-th on. */
+static inline uint32_t elan_count_pieces(
+	const struct elan_buffer *b, uint32_t i, enum elan_command what)
 {
-	return b->n_pieces && b->piece[0].what == ELAN_TEST;
+	uint32_t n = 0;
+
+	for (; i < b->n_pieces; i++)
+		n += b->piece[i].what == what;
+	return n;
 }
 
-static inline bool elan_is_get(const struct elan_buffer *b)
+/* Whether a transaction reads memory. */
+static inline bool elan_reads(const struct elan_piece *p)
 {
-	return b->n_pieces && b->piece[0].what == ELAN_GET;
+	return p->what == ELAN_GET || p->what == ELAN_TEST;
 }
 
 /* Whether it begins with a message for an input queue. */
@@ -151,6 +161,7 @@ static inline bool elan_has_data(const struct elan_piece *p)
 
 static inline void elan_add_piece(struct elan_buffer *b, struct elan_piece p)
 {
+	p.context = b->context;
 	b->piece[b->n_pieces++] = p;
 }
 

@@ -30,6 +30,7 @@ static struct elan_image *image(const struct elan_threads *h, uint32_t id)
 /* Its lines are no longer in the instruction cache. */
 static void forget(struct elan_threads *h, const struct elan_image *i)
 {
+	h->hot = 0;
 	for (uint32_t k = 0; k < h->n_tags; k++)
 		if (h->tag[k] - i->at < i->bytes)
 			h->tag[k] = 0;
@@ -195,11 +196,13 @@ static bool touch(uint64_t *set, uint64_t line)
 
 sim_time elan_code_run(const struct nic_at *a, uint32_t id, sim_time t)
 {
-	const struct elan_image *i = image(elan_here(a)->threads, id);
+	struct elan_threads *h = elan_here(a)->threads;
+	const struct elan_image *i = image(h, id);
 	uint32_t bytes = elan_of(a)->cache.line;
 
-	if (!elan_of(a)->cache.is_on)
+	if (!elan_of(a)->cache.is_on || id == h->hot)
 		return t;
+	h->hot = i->bytes <= (uint64_t)elan_params(a)->thread_icache ? id : 0;
 	for (uint64_t at = i->at; at < i->at + i->bytes; at += bytes) {
 		if (touch(set_of(a, at), at))
 			continue;

@@ -96,22 +96,39 @@ static enum elan_error store(const struct nic_at *a, const uint64_t *word,
 	return ELAN_FINE;
 }
 
-static enum elan_error copy(const struct nic_at *a, const uint64_t *command,
-	const struct elan_view *from, const struct elan_view *to)
+/* The words of ELAN_COPY have been read: they are written, and the queue
+ * goes on. */
+static void on_copied(const struct nic_at *a, const struct side_read *x)
+{
+	struct elan_queue *q = elan_queue(elan_here(a), x->id);
+	uint64_t from = q->copied[0], to = q->copied[1], word;
+
+	for (uint32_t i = 0; i < q->copying && !q->error; i += 8) {
+		elan_read(a, from + i, &word, 8);
+		elan_word_write(a, to + i, word);
+	}
+	q->copying = 0;
+	elan_queue_wake(a, q);
+}
+
+static enum elan_error copy(const struct nic_at *a, struct elan_queue *q,
+	const uint64_t *command, const struct elan_view *v)
 {
 	uint32_t bytes = elan_low(command[0]);
-	uint64_t word;
 
 	if (bytes > COPY_MOST || bytes % 8)
 		return ELAN_ERROR_COMMAND;
-	if (!is_memory(from, command[1]) || !is_memory(to, command[2]))
+	if (!is_memory(v, command[1]) || !is_memory(v + 1, command[2]))
 		return ELAN_ERROR_ADDRESS;
-	if (elan_is_card(from->at) && !elan_sdram_is_sound(a, from->at, bytes))
+	if (elan_is_card(v->at) && !elan_sdram_is_sound(a, v->at, bytes))
 		return ELAN_ERROR_MEMORY;
-	for (uint32_t i = 0; i < bytes; i += 8) {
-		elan_read(a, from->at + i, &word, 8);
-		elan_word_write(a, to->at + i, word);
-	}
+	if (!bytes)
+		return ELAN_FINE;
+	q->copying = (uint8_t)bytes;
+	q->copied[0] = v[0].at;
+	q->copied[1] = v[1].at;
+	elan_read_begin(
+		a, ELAN_BY_COMMAND, v->at, bytes, on_copied, NULL, q->id);
 	return ELAN_FINE;
 }
 
@@ -210,7 +227,7 @@ static void execute(const struct nic_at *a, struct elan_queue *q,
 		wrong = store(a, word, v);
 		break;
 	case ELAN_COPY:
-		wrong = copy(a, word, v, v + 1);
+		wrong = copy(a, q, word, v);
 		break;
 	case ELAN_ADD:
 	case ELAN_ARM:
@@ -225,8 +242,7 @@ static void execute(const struct nic_at *a, struct elan_queue *q,
 			wrong = ELAN_ERROR_COMMAND;
 		break;
 	case ELAN_INTERRUPT:
-		elan_count(a)->interrupts++;
-		host_poke(a->nic->host, a->w, a->s, a->t);
+		elan_interrupt(a, q->context, word[0] >> 16);
 		break;
 	default:
 		break;
@@ -294,7 +310,7 @@ static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 {
 	uint32_t sum = 0, n;
 
-	while (sum < TURN && !q->error && !q->is_looking &&
+	while (sum < TURN && !q->error && !q->is_looking && !q->copying &&
 		q->taken < q->announced) {
 		enum elan_command c;
 

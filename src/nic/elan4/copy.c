@@ -328,7 +328,8 @@ void elan_copy_on_room(const struct nic_at *a, struct elan_queue *q)
 	while (q->copies.first) {
 		uint32_t bytes = copy_of(events_of(a), q->copies.first)->bytes;
 
-		if (!q->error && q->announced + bytes - q->freed > q->depth)
+		if (!q->error && q->announced + q->promised + bytes - q->freed >
+					 q->depth)
 			return;
 		/* a moment later: stores of this instant have arrived */
 		append(a, q, slots_pop(&events_of(a)->copies, &q->copies),
@@ -338,10 +339,10 @@ void elan_copy_on_room(const struct nic_at *a, struct elan_queue *q)
 
 void elan_copy_on_idle(const struct nic_at *a, struct elan_queue *q)
 {
-	/* no acknowledgement frees room, no word that comes completes it, and
-	 * no thread's end */
+	/* no acknowledgement frees room, no word that comes completes it, no
+	 * packet's test, no read, and no thread's end */
 	if (q->copies.first && !q->outstanding && !q->arrivals.n &&
-		!q->is_blocked && !q->is_looking)
+		!q->is_blocked && !q->promised && !q->copying && !q->is_looking)
 		elan_queue_stop(a, q, ELAN_ERROR_OVERFLOW);
 }
 

@@ -40,6 +40,8 @@ static enum elan_error address(
 	s->item.dst = to.node;
 	s->routes = to.routes;
 	s->copy->context = to.context;
+	for (uint32_t i = 0; i < s->copy->n_pieces; i++)
+		s->copy->piece[i].context = to.context;
 	return ELAN_FINE;
 }
 

@@ -132,6 +132,8 @@ static const struct nic_member members[] = {
 	MEMBER(seen, seen, 0),
 	MEMBER(elan_queues, queues, 0),
 	MEMBER(elan_processes, processes, 0),
+	MEMBER(elan_interrupts, interrupts, 0),
+	MEMBER(slots, interrupts.items, sizeof(struct elan_pending)),
 	MEMBER(elan_chip, chip, 0),
 	MEMBER(slots, events.fired, sizeof(struct elan_firing)),
 	MEMBER(elan_events, events, 0), /* before its copies go */

@@ -8,14 +8,15 @@
  *	thread.c    thread processor: whose turn it is; thread_calls.c,
  *	            thread_read.c and thread_queue.c have what threads call
  *	code.c      their code, and the instruction cache
- *	input.c     input processor: executes transactions, acknowledges,
- *	            writes memory; ask.c tests words first, answer.c answers
- *	            gets
+ *	input.c     input processor: takes packets, acknowledges
+ *	order.c     executes their transactions in order; writer.c writes
+ *	            memory, ask.c tests words, answer.c answers gets
  *	dma.c       DMA: reads memory by blocks, makes packets of them
  *	get.c       gets that wait for their answers
  *	send.c      sender: keeps a packet until it is acknowledged
  *	event.c     events, which write words or
  *	copy.c      have the event processor copy to memory or queues
+ *	interrupt.c interrupts of the host by commands
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
  *	chip.c      command queues that are on chip, or known to the hardware
@@ -40,10 +41,11 @@
 #include "base/ring.h"
 #include "base/slots.h"
 #include "nic/elan4/buffer.h"
+#include "nic/elan4/room.h"
+#include "nic/elan4/slot.h"
 #include "nic/util/outbox.h"
 #include "nic/util/seen.h"
 #include "nic/util/side_reads.h"
-#include "nic/util/tlb.h"
 #include "nic/util/window.h"
 
 /* Numbers of events: ENGINE_CLIENT and above. */
@@ -100,9 +102,6 @@ enum {
 	ELAN_SPAN = 32,
 };
 
-/* What goes on when memory, or the driver, has answered. */
-typedef void elan_then(const struct nic_at *a, uint32_t id);
-
 /* --- account.c --- */
 
 /* A message begun by a program: its words begin at a position. */
@@ -120,176 +119,32 @@ struct elan_account {
 	sim_time left; /* for the first time, or 0 */
 	bool was_missing; /* a page at its target */
 	bool is_dma;
+	bool is_none; /* it is charged to no message */
 	bool is_held; /* an answer, which continues the get's budget: */
 	struct book_held held;
 };
 
-/* --- sdram.c --- */
+/* --- interrupt.c --- */
 
-enum { ELAN_GRAIN = 64 }; /* of allocations, bytes */
-
-/* Free bytes. */
-struct elan_extent {
-	uint64_t at, bytes;
-};
-
-/* What a context has taken. */
-struct elan_grant {
-	uint64_t at, bytes;
+/* The handler of a context. */
+struct elan_handling {
 	uint32_t context;
-	bool is_kept; /* by an input queue */
+	elan_handler *run;
+	void *arg;
 };
 
-/* A word that differs from its check bits, unless it was written since. */
-struct elan_flip {
-	uint64_t at, word;
-	uint8_t check;
-};
-
-struct elan_sdram {
-	struct memory *memory; /* the node's */
-	struct elan_flip *flip;
-	uint32_t n_flips;
-	struct elan_extent *free; /* by address, with gaps between them */
-	uint32_t n_free;
-	struct elan_grant *grant;
-	uint32_t n_grants;
-};
-
-/* --- cache.c --- */
-
-enum {
-	ELAN_READ_PORTS = 2,
-	ELAN_BUFFERED = 2, /* lines of the read buffer, and the write buffer */
-};
-
-/* Read ports of an access. */
-enum elan_ports {
-	ELAN_ANY_PORT, /* that is free first */
-	ELAN_FIRST_PORT,
-	ELAN_BOTH_PORTS,
-};
-
-/* Of all cards: what follows from the parameters. */
-struct elan_cache_how {
-	uint32_t line; /* bytes */
-	uint32_t sets, ways, fills;
-	sim_time latency; /* of the SDRAM */
-	sim_time sdram, port; /* a line's time there */
-	sim_time word; /* eight bytes through a port */
-	bool is_on;
-};
-
-struct elan_fill {
-	uint32_t line;
-	sim_time ready;
-};
-
-struct elan_cache {
-	/* [set][way], the most recently used first: 1 + line, and whether it
-	 * was changed; 0: none.  NULL until used. */
-	uint64_t *tag;
-	uint32_t n_tags;
-	sim_time read[ELAN_READ_PORTS], write, filling; /* ports: free at */
-	sim_time sdram; /* free at */
-	sim_time drained[ELAN_BUFFERED], cleaned[ELAN_BUFFERED];
-	uint32_t next_drained, next_cleaned;
-	struct elan_fill fill[ELAN_MOST_FILLS];
-	sim_time filled; /* all fills are over */
-};
-
-/* --- context.c --- */
-
-enum elan_area_flag {
-	ELAN_BIG_ENDIAN = 1, /* of words that the card itself writes */
-	ELAN_READ_ONLY = 2,
-	ELAN_TO_QUEUE = 4, /* its bytes are commands */
-	ELAN_ITS_OWN = 8, /* the context's memory, at its own addresses */
-};
-
-/* Addresses of a context, [first, last], that follow each other in memory. */
-struct elan_area {
-	uint64_t first, last;
-	uint64_t
-		to; /* where the first is: in the host's memory or the card's */
-	uint32_t context;
-	uint8_t tlb; /* by its page size */
-	uint8_t flags; /* of enum elan_area_flag */
-	uint64_t *out; /* a bit for each page that the tables lack; or NULL */
-	uint64_t n_pages;
-};
-
-struct elan_areas {
-	struct elan_area *area; /* by context, then by address */
-	uint32_t n;
-	uint64_t bits; /* of pages, in words */
-	/* the host's memory for them, by bank: ever taken, and now, bytes */
-	uint64_t taken[ELAN_BANKS], used[ELAN_BANKS];
-};
-
-/* --- mmu.c, table.c --- */
-
-enum {
-	ELAN_TLBS = 2, /* one for each active page size */
-	ELAN_TLB_WAYS = 4,
-	ELAN_WALKS = 4, /* fills of TLBs at a time */
-};
-
-/* Of all cards: what follows from the parameters. */
-struct elan_mmu_how {
-	uint8_t shift[ELAN_TLBS]; /* of page sizes, the smaller one first */
-	bool is_on, is_demand;
-	sim_time fill, link;
-};
-
-/* A page on its way into a TLB. */
-struct elan_walk {
-	uint64_t page; /* its address */
-	sim_time ready;
-	uint32_t context;
-};
-
-/* The translation that was used last: [first, first + more] of a context. */
-struct elan_recent {
-	uint64_t first, more;
-	uint64_t to;
-	uint32_t context;
-	uint32_t flags; /* of enum elan_area_flag */
-};
-
-struct elan_mmu {
-	struct elan_recent recent;
-	struct tlb tlb[ELAN_TLBS];
-	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
-	struct elan_walk *walk; /* some of them are over */
-	uint32_t n_walks, walk_room;
-	sim_time walked[ELAN_WALKS]; /* engines: free at */
-	sim_time filled; /* all fills are over */
-};
-
-/* --- fault.c --- */
-
-/* What waits for the driver. */
-struct elan_waiter {
+/* An interrupt that the driver has not handled. */
+struct elan_pending {
 	struct slot slot;
-	elan_then *then;
-	uint32_t id;
-};
-
-/* A page that the driver is to find. */
-struct elan_fault {
-	struct slot slot;
-	uint64_t at;
 	uint32_t context;
-	struct slot_list waiters;
+	uint64_t value;
 };
 
-struct elan_faults {
-	struct slots items; /* struct elan_fault */
-	struct slots waiters; /* struct elan_waiter */
+struct elan_interrupts {
+	struct slots items; /* struct elan_pending */
 	struct slot_list line; /* the driver is at the first */
-	bool is_busy;
-	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
+	struct elan_handling *handler;
+	uint32_t n;
 };
 
 /* --- pcix.c --- */
@@ -372,6 +227,7 @@ struct elan_queue {
 	bool skips; /* the next command */
 	bool is_half; /* a time-out is posted */
 	bool is_blocked; /* waits until a thread can be started */
+	uint8_t copying; /* bytes of ELAN_COPY, until they are read: */
 	bool is_fetching; /* to the chip */
 	bool is_looking; /* waits for a translation */
 	bool is_away, is_trapped; /* not resident; the driver knows */
@@ -398,6 +254,8 @@ struct elan_queue {
 	struct window channel;
 	uint64_t ends[ELAN_ENDS]; /* positions after its packets */
 	uint32_t claimed; /* bytes of room, by threads */
+	uint64_t copied[2]; /* from there to there */
+	uint32_t promised; /* bytes of room, to packets that wait for a test */
 	uint32_t wanted; /* threads that wait for room */
 	uint64_t mapped; /* address at which units append, or 0 */
 	struct slot_list copies; /* of events that wait for room */
@@ -537,7 +395,9 @@ struct elan_get {
 	struct elan_route to;
 	sim_time until; /* its time-out */
 	uint8_t tries, n_pieces;
-	bool is_waiting, is_answered;
+	uint8_t left, sure; /* bits: not answered; behind no test */
+	uint8_t running; /* answers that are being executed */
+	bool is_waiting;
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	struct elan_account account;
 };
@@ -597,60 +457,6 @@ struct elan_dmas {
 	struct ring ready; /* struct elan_ready */
 };
 
-/* --- iqueue.c --- */
-
-enum { ELAN_SLOT_HEADER = 32 }; /* bytes, before a message's own */
-
-enum elan_slot_state {
-	ELAN_SLOT_FREE,
-	ELAN_SLOT_COMING, /* for a message of which a packet has come */
-	ELAN_SLOT_WHOLE, /* on its way to the end of the queue */
-	ELAN_SLOT_WAITING,
-	ELAN_SLOT_TAKEN, /* by a thread */
-};
-
-struct elan_slot {
-	uint16_t next; /* 1 + slot, in the queue or of free ones */
-	uint16_t left; /* bytes that have not come */
-	uint16_t number;
-	uint8_t state; /* an enum elan_slot_state */
-	bool is_out; /* a thread has asked for the bus */
-	uint32_t source, channel; /* a rank, its command queue */
-	uint32_t note; /* for the book, or 0 */
-	sim_time asked; /* its command was in the sender's card */
-};
-
-struct elan_iq {
-	uint64_t at; /* in card memory */
-	uint32_t bytes, stride; /* of a slot: for data, in all */
-	uint32_t n_slots, used;
-	uint32_t coming; /* messages that are not complete */
-	uint32_t context, event;
-	uint32_t wanted; /* threads that wait for it */
-	bool blocks; /* command queues, because it is full */
-	uint16_t id, place; /* among all */
-	uint16_t front, back, free; /* 1 + slot */
-	struct elan_slot slot[];
-};
-
-/* A message's time from its slot to memory, if there is a book. */
-struct elan_note {
-	struct slot slot;
-	struct book_held held;
-	uint32_t place; /* its slot */
-	uint32_t looked; /* at elements of a list, for it */
-	sim_time shown; /* in the queue */
-	sim_time parked; /* a thread had looked at it in vain */
-	sim_time taken; /* what the thread works on now came to it */
-	sim_time asked; /* the bus for the first time */
-};
-
-struct elan_iqs {
-	struct elan_iq **queue; /* NULL: closed */
-	uint32_t n;
-	struct slots notes; /* struct elan_note */
-};
-
 /* --- input.c, command.c --- */
 
 struct elan_input {
@@ -684,6 +490,13 @@ static inline uint32_t elan_words(const struct elan_piece *p)
 	}
 }
 
+/* Whether a network counts transactions and their operands.  Where it does not,
+ * its buffers hold packets with their data, and operands are in the header. */
+static inline bool elan_counts_words(const struct link_rules *l)
+{
+	return l->n_formats > 1;
+}
+
 /* The format of a packet with so many transactions; networks without them send
  * only words. */
 static inline uint32_t elan_format(const struct link_rules *l, uint32_t heads)
@@ -712,6 +525,7 @@ struct elan_node {
 
 	struct elan_queues queues;
 	struct elan_processes processes;
+	struct elan_interrupts interrupts;
 	struct elan_chip chip;
 	struct elan_events events;
 	struct elan_sender sender;
@@ -772,6 +586,11 @@ static inline sim_time elan_ser(
 {
 	const struct link_rules *l = &a->nic->net->link;
 
+	uint32_t most = l->max_payload / 8;
+
+	if (__builtin_expect(!elan_counts_words(l), 0))
+		return link_ser_on(
+			l, ELAN_FIRST_WIRE, 8 * (words < most ? words : most));
 	return l->ser[link_row(l, ELAN_FIRST_WIRE, 0) * l->row +
 		      l->first[elan_format(l, heads)] + words];
 }

@@ -227,6 +227,12 @@ int elan_vm_lose(struct nic *nic, site_id s, uint32_t context, uint64_t at,
 bool elan_vm_find(const struct nic *nic, site_id s, uint32_t context,
 	uint64_t at, uint64_t bytes, uint64_t *to);
 
+/* --- interrupts --- */
+
+/* Sets the handler of a context's ELAN_INTERRUPT; NULL: none.  0, or EINVAL. */
+int elan_handler_set(struct nic *nic, site_id s, uint32_t context,
+	elan_handler *run, void *arg);
+
 /* --- threads on the card --- */
 
 /*

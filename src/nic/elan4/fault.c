@@ -43,8 +43,7 @@ static void resolve(const struct nic_at *a, uint32_t context, uint64_t at)
 	}
 }
 
-/* Threads of CPU 0, as bits: see nic.cpus. */
-static uint64_t first_cpu(const struct nic_at *a)
+uint64_t elan_fault_cpu(const struct nic_at *a)
 {
 	uint32_t each = host_threads_each(a->nic->host);
 	uint64_t threads = 0;
@@ -65,7 +64,7 @@ static void begin(const struct nic_at *a)
 	x->is_busy = x->line.first;
 	if (!x->is_busy)
 		return;
-	host_take(a->nic->host, a->s, first_cpu(a), a->t, until);
+	host_take(a->nic->host, a->s, elan_fault_cpu(a), a->t, until);
 	elan_card_then(a, until, on_done, x->line.first);
 }
 

@@ -478,7 +478,7 @@ static void never_program(void *arg)
 	et_wait_word(place(bad), 9);
 }
 
-static void an_address_that_was_never_taken_ends_after_the_driver_has_looked(
+static void an_address_never_taken_ends_after_the_driver_has_looked(
 	void **state)
 {
 	run(*state, never_program, NULL);
@@ -515,5 +515,5 @@ TESTS(ET_TEST(qsn_f57_a_dma_waits_for_its_source_and_no_call_notices),
 	ET_TEST(qsn_f57_one_of_many_receivers_may_miss_its_page),
 	ET_TEST(qsn_f57_pages_may_go_during_a_transfer),
 	ET_TEST(a_dma_whose_memory_is_given_back_stops),
-	ET_TEST(an_address_that_was_never_taken_ends_after_the_driver_has_looked),
+	ET_TEST(an_address_never_taken_ends_after_the_driver_has_looked),
 	ET_TEST(with_empty_tables_each_page_is_missing_once))

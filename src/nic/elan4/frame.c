@@ -31,17 +31,14 @@ static void put_piece(struct writer *w, const struct elan_buffer *b, uint32_t i)
 
 	put(w, p->what, 2);
 	put(w, p->bytes, 2);
+	put(w, p->context, 2);
 	if (p->what == ELAN_SET) {
 		put(w, p->event, 4);
 		put(w, p->count, 4);
 	} else {
 		put(w, p->address, 8);
 	}
-	if (p->what == ELAN_GET || p->what == ELAN_TEST) {
-		put(w, p->back, 8);
-		put(w, p->event, 4);
-	}
-	if (p->what == ELAN_ENQUEUE) {
+	if (elan_reads(p) || p->what == ELAN_ENQUEUE) {
 		put(w, p->back, 8);
 		put(w, p->event, 4);
 		put(w, p->count, 4);
@@ -67,6 +64,7 @@ uint32_t elan_frame_write(const struct elan_buffer *b, uint32_t src,
 	put(&w, b->sending - 1, 4);
 	put(&w, b->get.place, 4);
 	put(&w, b->get.number, 4);
+	put(&w, b->get.get, 1);
 	put_crc(&w);
 	for (uint32_t i = 0; i < b->n_pieces; i++)
 		put_piece(&w, b, i);
@@ -108,6 +106,7 @@ static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
 	uint64_t what = take(r, 2);
 
 	*p = (struct elan_piece){ .bytes = (uint16_t)take(r, 2) };
+	p->context = (uint16_t)take(r, 2);
 	if (what != ELAN_WRITE && what != ELAN_GET && what != ELAN_SET &&
 		what != ELAN_TEST && what != ELAN_ENQUEUE)
 		return false;
@@ -118,11 +117,7 @@ static bool take_piece(struct reader *r, struct elan_buffer *b, uint32_t i)
 	} else {
 		p->address = take(r, 8);
 	}
-	if (what == ELAN_GET || what == ELAN_TEST) {
-		p->back = take(r, 8);
-		p->event = (uint32_t)take(r, 4);
-	}
-	if (what == ELAN_ENQUEUE) {
+	if (elan_reads(p) || what == ELAN_ENQUEUE) {
 		p->back = take(r, 8);
 		p->event = (uint32_t)take(r, 4);
 		p->count = (uint32_t)take(r, 4);
@@ -153,6 +148,7 @@ enum elan_harm elan_frame_read(
 	b->sending = (uint32_t)take(&r, 4) + 1;
 	b->get.place = (uint32_t)take(&r, 4);
 	b->get.number = (uint32_t)take(&r, 4);
+	b->get.get = (uint32_t)take(&r, 1);
 	b->data_bytes = 0;
 	if (!is_crc_right(&r) || b->n_pieces > ELAN_MOST_PIECES)
 		return ELAN_UNREADABLE;
@@ -172,16 +168,17 @@ static bool is_possible_piece(const struct elan_buffer *b, uint32_t i)
 
 	switch (p->what) {
 	case ELAN_WRITE:
-		return p->bytes && p->bytes <= ELAN_BLOCK && !elan_is_get(b);
+		return p->bytes && p->bytes <= ELAN_BLOCK;
 	case ELAN_ENQUEUE:
-		return p->bytes <= ELAN_BLOCK && !elan_is_get(b) &&
+		return p->bytes <= ELAN_BLOCK &&
 		       p->back >> 32 <= ELAN_SLOT_MOST &&
 		       (uint32_t)p->back + p->bytes <= p->back >> 32;
 	case ELAN_GET:
-		return !i && !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
-		       p->event < ELAN_EVENT_NAMES;
+		return !b->cast && p->bytes && p->bytes <= ELAN_PACKET &&
+		       p->event < ELAN_EVENT_NAMES &&
+		       p->count < ELAN_MOST_PIECES;
 	case ELAN_TEST:
-		return !i && p->bytes == 8 && p->event < ELAN_OPERATIONS;
+		return p->bytes == 8 && p->event < ELAN_OPERATIONS;
 	default:
 		return p->event < ELAN_EVENT_NAMES;
 	}

@@ -16,8 +16,8 @@
 #include "nic/elan4/buffer.h"
 
 enum {
-	ELAN_FRAME_HEADER = 32,
-	ELAN_FRAME_PIECE = 32, /* without data, at most */
+	ELAN_FRAME_HEADER = 33,
+	ELAN_FRAME_PIECE = 34, /* without data, at most */
 	ELAN_FRAME_MOST = ELAN_FRAME_HEADER +
 			  ELAN_MOST_PIECES * ELAN_FRAME_PIECE + ELAN_PACKET,
 };

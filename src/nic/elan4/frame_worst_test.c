@@ -46,14 +46,17 @@ static void writing_get(struct elan_buffer *b)
 
 static void late_get(struct elan_buffer *b)
 {
-	b->piece[1] = (struct elan_piece){
-		.what = ELAN_GET, .bytes = 8, .address = ET_SOURCE
-	};
+	b->piece[1] = (struct elan_piece){ .what = ELAN_GET,
+		.bytes = 8,
+		.address = ET_SOURCE,
+		.context = b->context };
 }
 
 static void late_test(struct elan_buffer *b)
 {
-	b->piece[1] = (struct elan_piece){ .what = ELAN_TEST, .bytes = 8 };
+	b->piece[1] = (struct elan_piece){
+		.what = ELAN_TEST, .bytes = 8, .context = b->context
+	};
 }
 
 static void odd_test(struct elan_buffer *b)
@@ -98,22 +101,22 @@ static void other_sending(struct elan_buffer *b)
 
 static void other_context(struct elan_buffer *b)
 {
-	b->context = UINT16_MAX;
+	b->context = b->piece[0].context = UINT16_MAX;
 }
 
 static void an_answer(struct elan_buffer *b)
 {
 	b->channel = ELAN_ANSWER_CHANNEL;
-	b->get = (struct elan_cookie){ 1, 0 };
+	b->get = (struct elan_cookie){ 1, 0, 5 };
 }
 
 static const struct worst cases[] = {
 	{ "a get of 65535 B", ELAN_DATA, ELAN_GET, long_get, true },
 	{ "a get of 513 B", ELAN_DATA, ELAN_GET, longer_get, true },
 	{ "a get of nothing", ELAN_DATA, ELAN_GET, empty_get, true },
-	{ "a get that writes", ELAN_DATA, ELAN_GET, writing_get, true },
-	{ "a get behind a write", ELAN_DATA, ELAN_WRITE, late_get, true },
-	{ "a test behind a write", ELAN_DATA, ELAN_WRITE, late_test, true },
+	{ "a get that writes", ELAN_DATA, ELAN_GET, writing_get, false },
+	{ "a get behind a write", ELAN_DATA, ELAN_WRITE, late_get, false },
+	{ "a test behind a write", ELAN_DATA, ELAN_WRITE, late_test, false },
 	{ "no operation", ELAN_DATA, ELAN_WRITE, odd_test, true },
 	{ "a write of nothing", ELAN_DATA, ELAN_WRITE, empty_write, true },
 	{ "a write of 136 B", ELAN_DATA, ELAN_WRITE, long_write, true },

@@ -5,7 +5,8 @@
  * end, as for an unacknowledged packet.
  *
  * An answer names its get.  Only the first one is executed, and none to a get
- * that was given up.
+ * that was given up.  The gets of a packet are kept together; only those that
+ * were not answered are repeated, without the rest of the packet.
  */
 #include "nic/elan4/units.h"
 
@@ -27,7 +28,7 @@ static struct elan_get *find_unanswered(
 {
 	struct elan_get *g = find(x, c);
 
-	return g && !g->is_answered ? g : NULL;
+	return g && g->left ? g : NULL;
 }
 
 /* --- the list of waiting gets, the oldest first --- */
@@ -70,13 +71,19 @@ struct elan_cookie elan_get_new(const struct nic_at *a, struct elan_queue *q,
 	struct elan_gets *x = gets_of(a);
 	uint32_t place = slots_take(&x->items), i;
 	struct elan_get *g = slots_at(&x->items, place);
+	bool is_sure = true;
 
-	g->cookie = (struct elan_cookie){ place, x->made++ };
+	g->cookie = (struct elan_cookie){ .place = place, .number = x->made++ };
 	g->queue = q;
 	g->to = *to;
-	g->n_pieces = b->n_pieces;
-	for (i = 0; i < b->n_pieces; i++)
-		g->piece[i] = b->piece[i];
+	for (i = 0; i < b->n_pieces; i++) {
+		is_sure &= b->piece[i].what != ELAN_TEST;
+		if (b->piece[i].what != ELAN_GET)
+			continue;
+		g->sure |= (uint8_t)(is_sure << g->n_pieces);
+		g->left |= (uint8_t)(1u << g->n_pieces);
+		g->piece[g->n_pieces++] = b->piece[i];
+	}
 	q->gets++;
 	return g->cookie;
 }
@@ -85,7 +92,7 @@ static void forget(struct elan_node *n, struct elan_get *g)
 {
 	leave(&n->gets, g);
 	g->queue->gets--;
-	g->queue->answered -= g->is_answered;
+	g->queue->answered -= g->running;
 	slots_give(&n->gets.items, g->cookie.place);
 }
 
@@ -102,12 +109,15 @@ bool elan_get_context(
 bool elan_get_answered(const struct nic_at *a, const struct elan_cookie *c)
 {
 	struct elan_get *g = find_unanswered(gets_of(a), c);
+	uint32_t bit = 1u << (c->get & 7);
 
-	if (!g)
+	if (!g || !(g->left & bit))
 		return false;
-	leave(gets_of(a), g);
-	g->is_answered = true;
+	g->left = (uint8_t)(g->left & ~bit);
+	g->running++;
 	g->queue->answered++;
+	if (!g->left)
+		leave(gets_of(a), g);
 	return true;
 }
 
@@ -115,7 +125,11 @@ void elan_get_done(const struct nic_at *a, const struct elan_cookie *c)
 {
 	struct elan_get *g = find(gets_of(a), c);
 
-	if (g)
+	if (!g)
+		return;
+	g->running--;
+	g->queue->answered--;
+	if (!g->left && !g->running)
 		forget(elan_here(a), g);
 }
 
@@ -144,6 +158,18 @@ void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	leave(gets_of(a), g);
 	join(gets_of(a), g);
 	set_clock(a);
+}
+
+void elan_get_denied(const struct nic_at *a, const struct elan_cookie *c)
+{
+	struct elan_get *g = find_unanswered(gets_of(a), c);
+
+	if (!g)
+		return;
+	g->left &= c->get < ELAN_MOST_PIECES ? (uint8_t)((1u << c->get) - 1)
+					     : g->sure;
+	if (!g->left && !g->running)
+		forget(elan_here(a), g);
 }
 
 void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
@@ -191,10 +217,10 @@ static void ask(const struct nic_at *a, struct elan_get *g)
 		.asked = a->t,
 		.left_at = start,
 		.get = g->cookie,
-		.n_pieces = g->n_pieces,
 	};
 	for (i = 0; i < g->n_pieces; i++)
-		s->copy->piece[i] = g->piece[i];
+		if (g->left >> i & 1)
+			s->copy->piece[s->copy->n_pieces++] = g->piece[i];
 	s->item.dst = g->to.node;
 	s->routes = g->to.routes;
 	s->owner = &owner;

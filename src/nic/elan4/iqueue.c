@@ -81,23 +81,22 @@ uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot)
 	return slot_at(q, slot) + ELAN_SLOT_HEADER;
 }
 
+/* Pages stay where they are. */
 static struct header *header(
-	const struct elan_node *n, const struct elan_iq *q, uint32_t slot)
+	const struct elan_node *n, struct elan_iq *q, uint32_t slot)
 {
-	return (struct header *)elan_sdram_place(&n->sdram, slot_at(q, slot));
-}
+	struct elan_slot *x = &q->slot[slot];
 
-static struct descriptor *descriptor(
-	const struct elan_node *n, const struct elan_iq *q)
-{
-	return (struct descriptor *)elan_sdram_place(&n->sdram, q->at);
+	if (__builtin_expect(!x->header, 0))
+		x->header = elan_sdram_place(&n->sdram, slot_at(q, slot));
+	return x->header;
 }
 
 /* --- lists of slots --- */
 
-static void save(const struct elan_node *n, const struct elan_iq *q)
+static void save(const struct elan_iq *q)
 {
-	struct descriptor *d = descriptor(n, q);
+	struct descriptor *d = q->descriptor;
 
 	d->front = q->front;
 	d->back = q->back;
@@ -122,7 +121,7 @@ static uint32_t take_free(struct elan_node *n, struct elan_iq *q)
 	q->free = q->slot[slot].next;
 	q->used++;
 	set_next(n, q, slot, 0, ELAN_SLOT_COMING);
-	save(n, q);
+	save(q);
 	return slot;
 }
 
@@ -131,7 +130,7 @@ static void give_free(struct elan_node *n, struct elan_iq *q, uint32_t slot)
 	set_next(n, q, slot, q->free, ELAN_SLOT_FREE);
 	q->free = (uint16_t)(slot + 1);
 	q->used--;
-	save(n, q);
+	save(q);
 }
 
 static void push(struct elan_node *n, struct elan_iq *q, uint32_t slot)
@@ -142,7 +141,7 @@ static void push(struct elan_node *n, struct elan_iq *q, uint32_t slot)
 	else
 		q->front = (uint16_t)(slot + 1);
 	q->back = (uint16_t)(slot + 1);
-	save(n, q);
+	save(q);
 }
 
 static uint32_t pop(struct elan_node *n, struct elan_iq *q)
@@ -153,7 +152,7 @@ static uint32_t pop(struct elan_node *n, struct elan_iq *q)
 	if (!q->front)
 		q->back = 0;
 	set_next(n, q, slot, 0, ELAN_SLOT_TAKEN);
-	save(n, q);
+	save(q);
 	return slot;
 }
 
@@ -172,7 +171,8 @@ static struct elan_iq *queue_new(uint32_t slots, uint32_t bytes)
 
 static void set_up(struct elan_node *n, struct elan_iq *q)
 {
-	*descriptor(n, q) = (struct descriptor){
+	q->descriptor = elan_sdram_place(&n->sdram, q->at);
+	*(struct descriptor *)q->descriptor = (struct descriptor){
 		.first = slot_at(q, 0),
 		.bytes = q->bytes,
 		.n_slots = q->n_slots,
@@ -254,11 +254,11 @@ int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 
 /* --- packets --- */
 
-static struct elan_iq *queue_of(const struct nic_at *a,
-	const struct elan_buffer *b, const struct elan_piece *p)
+static struct elan_iq *queue_of(
+	const struct nic_at *a, const struct elan_piece *p)
 {
 	return p->what == ELAN_ENQUEUE
-		       ? elan_iq(elan_here(a), b->context, elan_input_of(p))
+		       ? elan_iq(elan_here(a), p->context, elan_input_of(p))
 		       : NULL;
 }
 
@@ -267,10 +267,9 @@ static uint32_t total(const struct elan_piece *p)
 	return (uint32_t)(p->back >> 32);
 }
 
-bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
-	const struct elan_piece *p)
+bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p)
 {
-	const struct elan_iq *q = queue_of(a, b, p);
+	const struct elan_iq *q = queue_of(a, p);
 
 	return q && total(p) <= q->bytes;
 }
@@ -303,6 +302,7 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 	for (uint32_t k = 0; k < i; k++)
 		if (b->piece[k].what == ELAN_ENQUEUE &&
 			b->piece[k].event == p->event &&
+			b->piece[k].context == p->context &&
 			(uint16_t)b->piece[k].count == (uint16_t)p->count)
 			return true;
 	return false;
@@ -311,11 +311,11 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_iq *q = queue_of(a, b, &b->piece[i]);
+		const struct elan_iq *q = queue_of(a, &b->piece[i]);
 		uint32_t need = 0;
 
 		for (uint32_t k = 0; q && k <= i; k++)
-			need += queue_of(a, b, &b->piece[k]) == q &&
+			need += queue_of(a, &b->piece[k]) == q &&
 				!is_begun(b, k) &&
 				find_coming(q, b, &b->piece[k]) == q->n_slots;
 		if (q && q->used + need > q->n_slots)
@@ -368,7 +368,7 @@ void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		struct elan_piece *p = &b->piece[i];
-		struct elan_iq *q = queue_of(a, b, p);
+		struct elan_iq *q = queue_of(a, p);
 		uint32_t slot;
 
 		if (!q)
@@ -428,7 +428,7 @@ static sim_time write_lines(const struct nic_at *a, const struct elan_iq *q,
 static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	const struct elan_piece *p, sim_time *t)
 {
-	struct elan_iq *q = queue_of(a, b, p);
+	struct elan_iq *q = queue_of(a, p);
 	uint32_t slot = (uint32_t)p->address, offset = (uint32_t)p->back;
 	struct elan_slot *x = &q->slot[slot];
 
@@ -443,26 +443,38 @@ static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	return !x->left && x->state == ELAN_SLOT_COMING;
 }
 
-bool elan_iq_put(const struct nic_at *a, packet_id id)
+void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i)
 {
-	const struct elan_buffer *b = elan_buffer(a, id);
-	bool is_held = false;
+	struct elan_buffer *b = elan_buffer(a, id);
+	const struct elan_piece *p = &b->piece[i];
+	struct elan_iq *q = queue_of(a, p);
+	sim_time t = a->t;
 
-	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_piece *p = &b->piece[i];
-		struct elan_iq *q = queue_of(a, b, p);
-		sim_time t = a->t;
-
-		if (!q || !put(a, b, p, &t))
-			continue;
-		if (nic_has_book(a) && !is_held) {
-			is_held = true;
-			q->slot[p->address].note =
-				elan_account_slot(a, id, (uint32_t)p->address);
-		}
-		complete(a, q, (uint32_t)p->address, t);
+	if (!q || !put(a, b, p, &t))
+		return;
+	if (nic_has_book(a) && !b->is_held) {
+		b->is_held = true;
+		q->slot[p->address].note =
+			elan_account_slot(a, id, (uint32_t)p->address);
 	}
-	return is_held;
+	complete(a, q, (uint32_t)p->address, t);
+}
+
+/* A message of one packet, of which nothing has come: others of a message may
+ * count on its slot. */
+void elan_iq_cancel(
+	const struct nic_at *a, const struct elan_buffer *b, uint32_t i)
+{
+	for (; i < b->n_pieces; i++) {
+		const struct elan_piece *p = &b->piece[i];
+		struct elan_iq *q = queue_of(a, p);
+
+		if (!q || total(p) > ELAN_PACKET || (uint32_t)p->back ||
+			q->slot[p->address].left != total(p))
+			continue;
+		q->coming--;
+		give_free(elan_here(a), q, (uint32_t)p->address);
+	}
 }
 
 /* --- messages of the own process --- */
@@ -519,8 +531,8 @@ uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q)
 	return pop(elan_here(a), q);
 }
 
-void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
-	uint32_t slot, struct elan_message *m)
+void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
+	struct elan_message *m)
 {
 	const struct header *h = header(elan_here(a), q, slot);
 

@@ -49,11 +49,28 @@ static uint64_t any_address(uint64_t *dice)
 
 static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth);
 
-static uint32_t any_piece(uint64_t *dice, uint64_t *w, uint32_t depth)
+/* A get, in packets that may have some, or a test. */
+static uint32_t any_read(uint64_t *dice, uint64_t *w, bool is_range)
+{
+	w[1] = ET_FLAG + 8 * roll(dice, 20);
+	if (is_range || roll(dice, 2)) {
+		w[0] = elan_word(ELAN_TEST, roll(dice, ELAN_OPERATIONS), 0);
+		w[2] = roll(dice, 3);
+	} else {
+		w[0] = elan_word(ELAN_GET, 1 + roll(dice, 64), roll(dice, 9));
+		w[2] = any_address(dice);
+	}
+	return 3;
+}
+
+static uint32_t any_piece(
+	uint64_t *dice, uint64_t *w, uint32_t depth, bool is_range)
 {
 	uint32_t n = 2, k;
 
-	switch (roll(dice, 4)) {
+	switch (roll(dice, 5)) {
+	case 4:
+		return any_read(dice, w, is_range);
 	case 0:
 		w[0] = elan_word(ELAN_SET, 1 + roll(dice, 19), roll(dice, 4));
 		return 1;
@@ -98,8 +115,9 @@ static uint32_t any_packet(uint64_t *dice, uint64_t *w, uint32_t depth)
 		w[n++] = ET_FLAG + 8 * roll(dice, 20);
 		w[n++] = roll(dice, 3);
 	}
-	for (k = roll(dice, 3); k; k--)
-		n += any_piece(dice, w + n, depth);
+	for (k = roll(dice, roll(dice, 4) ? 3 : 6); k; k--)
+		n += any_piece(
+			dice, w + n, depth, (w[0] & 0xff) == ELAN_OPEN_RANGE);
 	if (roll(dice, 150))
 		w[n++] = elan_word(ELAN_CLOSE, roll(dice, 20), roll(dice, 20));
 	return n;
@@ -120,6 +138,23 @@ static uint32_t any_copy(uint64_t *dice, uint64_t *w, uint32_t depth)
 	if (roll(dice, 3))
 		w[n++] = elan_word(ELAN_ADD, w[0] >> 16 & 0xffff, 2);
 	return n;
+}
+
+/* Copies by command, or by an event whose source is there already. */
+static uint32_t any_source(uint64_t *dice, uint64_t *w)
+{
+	uint64_t bytes = 8 * (1 + roll(dice, 8));
+
+	w[0] = elan_word(ELAN_COPY, bytes, 0);
+	w[1] = any_address(dice) / 8 * 8;
+	w[2] = ET_FLAG + 8 * roll(dice, 20);
+	if (roll(dice, 2))
+		return 3;
+	w[3] = w[1];
+	w[0] = elan_word(ELAN_ARM_FROM, 1 + roll(dice, 19), bytes);
+	w[1] = roll(dice, 3);
+	w[4] = elan_word(ELAN_ADD, w[0] >> 16 & 0xffff, 2);
+	return 5;
 }
 
 /* Words that often begin something that could be; few, except of the wild. */
@@ -159,7 +194,7 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 		roll(dice, 9) ? ET_TARGET : any_address(dice), roll(dice, 20),
 		roll(dice, 20) };
 
-	switch (roll(dice, 13)) {
+	switch (roll(dice, 15)) {
 	case 0:
 		return et_dma_words(w, &d);
 	case 1:
@@ -182,6 +217,8 @@ static uint32_t any_words(uint64_t *dice, uint64_t *w, uint32_t depth)
 		w[2] = ET_FLAG + 8 * roll(dice, 20);
 		w[3] = roll(dice, 3);
 		return 4;
+	case 13:
+		return any_source(dice, w);
 	case 9:
 		return wild_words(dice, w);
 	case 10:
@@ -333,6 +370,8 @@ static void set_params(struct et *m, uint64_t seed)
 	m->params.outstanding = 1 + (int64_t)(seed % 4);
 	m->params.get_timeout = 100 * US;
 	m->params.cut_through = seed % 11 == 1;
+	m->params.cache.on = seed % 2;
+	m->params.interrupt = 200 * SIM_NS;
 	if (seed % 5 < 2)
 		m->params.command_rate = seed % 5 ? 30000000 : 3000000;
 	if (seed % 7 > 2)

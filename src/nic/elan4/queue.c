@@ -158,12 +158,13 @@ static bool is_quiet(const struct elan_queue *q)
 
 	return !q->outstanding && !q->arrivals.n && !q->is_queued && !q->dmas &&
 	       !q->copies.first && !q->is_fetching && !q->is_looking &&
-	       (q->error || (!is_waiting && !q->is_blocked));
+	       !q->copying && (q->error || (!is_waiting && !q->is_blocked));
 }
 
 static bool is_needed(const struct elan_queue *q)
 {
-	return !is_quiet(q) || q->gets || q->claimed || q->wanted;
+	return !is_quiet(q) || q->gets || q->claimed || q->wanted ||
+	       q->promised;
 }
 
 bool elan_queue_is_idle(const struct elan_queue *q)
@@ -459,8 +460,10 @@ struct elan_queue *elan_queue_mapped(const struct elan_node *n,
 
 bool elan_queue_takes(const struct elan_queue *q, uint32_t bytes)
 {
-	return q->error || (!q->copies.first &&
-				   q->announced + bytes - q->freed <= q->depth);
+	return q->error ||
+	       (!q->copies.first &&
+		       q->announced + q->promised + bytes - q->freed <=
+			       q->depth);
 }
 
 void elan_queue_append(const struct nic_at *a, struct elan_queue *q,

@@ -136,7 +136,9 @@ void elan_send_packet(const struct nic_at *a, enum elan_fifo use, site_id dst,
 		.kind = use == ELAN_FIFO_ACK ? PACKET_SYSTEM : PACKET_DYNAMIC,
 		.format = (uint8_t)elan_format(&net->link, what->n_pieces),
 		.bytes = what->data_bytes,
-		.size = (uint16_t)(words - (what->data_bytes + 7u) / 8),
+		.size = (uint16_t)(elan_counts_words(&net->link)
+					   ? words - (what->data_bytes + 7u) / 8
+					   : 0),
 		.load = payload_to_load(b),
 	};
 	/* if routes have no numbers, hints are directions */
@@ -224,7 +226,8 @@ static void give_up(const struct nic_at *a, uint32_t id)
 }
 
 /* It is acknowledged, by a yes, or by a test's no. */
-static void complete(const struct nic_at *a, uint32_t id, bool is_yes)
+static void complete(
+	const struct nic_at *a, uint32_t id, bool is_yes, uint32_t gets)
 {
 	const struct elan_sending *s = elan_sending(a, id);
 	const struct elan_owner *owner = s->owner;
@@ -232,6 +235,7 @@ static void complete(const struct nic_at *a, uint32_t id, bool is_yes)
 	uint32_t context = s->context;
 	struct elan_sent sent = forget(a, id);
 
+	sent.get.get = gets;
 	elan_event_set(a, context, event, 1);
 	owner->done(a, &sent, is_yes);
 }
@@ -277,10 +281,10 @@ void elan_send_on_answer(const struct nic_at *a, const struct elan_buffer *b)
 	resend_answered(a, r, b->sending);
 	if (b->kind == ELAN_ACKED) {
 		elan_count(a)->acks++;
-		complete(a, b->sending, true);
+		complete(a, b->sending, true, 0);
 	} else if (b->kind == ELAN_DENIED) {
 		elan_count(a)->denied++;
-		complete(a, b->sending, false);
+		complete(a, b->sending, false, b->get.get);
 	} else if (b->kind == ELAN_NACKED) {
 		elan_count(a)->nacks++;
 		resend_again(a, r, b->sending);

@@ -18,6 +18,10 @@ struct sten {
 	struct elan_route to;
 	sim_time found; /* when its route is known */
 	uint32_t event, no_event; /* of its acknowledgement */
+	uint32_t gets;
+	/* processes that transactions are for: 1 + rank; 0: its destination */
+	uint64_t other, rank[ELAN_MOST_PIECES];
+	bool has_others;
 	/* when each transaction has come, and its last word */
 	sim_time arrived[ELAN_MOST_PIECES], closed;
 	struct elan_buffer b;
@@ -41,10 +45,9 @@ static int next_word(struct reading *r, uint64_t *word)
 	return 0;
 }
 
-/* There is always room for a test in addition. */
 static bool is_full(const struct elan_buffer *b)
 {
-	return b->n_pieces == ELAN_MOST_PIECES - !elan_has_test(b);
+	return b->n_pieces == ELAN_MOST_PIECES;
 }
 
 /* Its last word comes by then. */
@@ -52,6 +55,7 @@ static int add_piece(
 	const struct reading *r, struct sten *p, const struct elan_piece *x)
 {
 	p->arrived[p->b.n_pieces] = elan_queue_arrival(r->q, r->at);
+	p->rank[p->b.n_pieces] = p->other;
 	elan_add_piece(&p->b, *x);
 	return 0;
 }
@@ -95,8 +99,7 @@ static int read_write(struct reading *r, struct sten *p, uint64_t word)
 	uint64_t to;
 	int code = 0;
 
-	if (!bytes || p->b.data_bytes + bytes > ELAN_PACKET ||
-		elan_is_get(&p->b))
+	if (!bytes || p->b.data_bytes + bytes > ELAN_PACKET)
 		return IMPOSSIBLE;
 	if (next_word(r, &to))
 		return INCOMPLETE;
@@ -125,7 +128,7 @@ static int read_enqueue(struct reading *r, struct sten *p, uint64_t word)
 	uint64_t part = bytes, total, offset;
 	int code;
 
-	if (p->b.data_bytes + bytes > ELAN_PACKET || elan_is_get(&p->b) ||
+	if (p->b.data_bytes + bytes > ELAN_PACKET ||
 		(elan_high(word) & 0xffff) >= ELAN_INPUTS)
 		return IMPOSSIBLE;
 	if (next_word(r, &x.address) ||
@@ -151,13 +154,15 @@ static int read_get(struct reading *r, struct sten *p, uint64_t word)
 		.what = ELAN_GET,
 		.bytes = (uint16_t)elan_low(word),
 		.event = elan_high(word),
+		.count = p->gets,
 	};
 
-	if (!x.bytes || x.bytes > ELAN_PACKET || p->b.n_pieces || p->b.cast ||
+	if (!x.bytes || x.bytes > ELAN_PACKET || is_full(&p->b) || p->b.cast ||
 		x.event >= ELAN_EVENT_NAMES)
 		return IMPOSSIBLE;
 	if (next_word(r, &x.address) || next_word(r, &x.back))
 		return INCOMPLETE;
+	p->gets++;
 	return add_piece(r, p, &x);
 }
 
@@ -167,7 +172,7 @@ static int read_test(struct reading *r, struct sten *p, uint64_t word)
 		.what = ELAN_TEST, .bytes = 8, .event = elan_low(word)
 	};
 
-	if (p->b.n_pieces || x.event >= ELAN_OPERATIONS)
+	if (is_full(&p->b) || x.event >= ELAN_OPERATIONS)
 		return IMPOSSIBLE;
 	if (next_word(r, &x.address) || next_word(r, &x.back))
 		return INCOMPLETE;
@@ -261,6 +266,11 @@ static int64_t decode(const struct nic_at *a, struct elan_queue *q,
 		case ELAN_TEST:
 			code = read_test(&r, p, p->close);
 			break;
+		case ELAN_FOR:
+			code = p->b.cast ? IMPOSSIBLE : 0;
+			p->other = 1 + (p->close >> 16 & UINT32_MAX);
+			p->has_others = true;
+			break;
 		default:
 			code = IMPOSSIBLE;
 		}
@@ -313,6 +323,25 @@ static enum elan_error find_last(
 	return ELAN_FINE;
 }
 
+/* Looks up the processes of single transactions: of the same node. */
+static enum elan_error find_others(
+	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
+{
+	enum elan_error wrong = ELAN_FINE;
+	struct elan_route to;
+
+	for (uint32_t i = 0; i < p->b.n_pieces && !wrong; i++) {
+		if (!p->rank[i])
+			continue;
+		wrong = elan_route_find(
+			a, ELAN_BY_COMMAND, q, p->rank[i] - 1, &to, &p->found);
+		if (!wrong && to.node != p->to.node)
+			wrong = ELAN_ERROR_COMMAND;
+		p->b.piece[i].context = to.context;
+	}
+	return wrong;
+}
+
 /* Looks up the destination, or the first of several. */
 static enum elan_error find_route(
 	const struct nic_at *a, const struct elan_queue *q, struct sten *p)
@@ -325,7 +354,9 @@ static enum elan_error find_route(
 	if (!wrong && is_range(p->open))
 		wrong = find_last(a, q, p);
 	p->b.context = p->to.context;
-	return wrong;
+	for (uint32_t i = 0; i < p->b.n_pieces; i++)
+		p->b.piece[i].context = p->b.context;
+	return !wrong && p->has_others ? find_others(a, q, p) : wrong;
 }
 
 /* An incomplete packet is closed by a time-out, when no more of it has arrived
@@ -388,6 +419,8 @@ static void on_acked(
 
 	q->was_denied |= !is_yes;
 	elan_queue_acked(a, q, s->sequence);
+	if (!is_yes)
+		elan_get_denied(a, &s->get);
 	elan_get_acked(a, &s->get, &s->account);
 }
 
@@ -417,6 +450,8 @@ static bool make_again(const struct nic_at *a, struct elan_sending *s)
 		return false;
 	t = elan_cache_read(
 		a, ELAN_BY_COMMAND, q->ring + s->position % q->depth, 8, a->t);
+	for (uint32_t i = 0; i < p.b.n_pieces; i++)
+		p.b.piece[i].context = b->piece[i].context;
 	b->n_pieces = p.b.n_pieces;
 	b->data_bytes = p.b.data_bytes;
 	memcpy(b->piece, p.b.piece, sizeof(b->piece));
@@ -450,7 +485,7 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	s->item.dst = p->to.node;
 	s->routes = p->to.routes;
 	s->context = q->context;
-	if (p->b.n_pieces && p->b.piece[0].what == ELAN_GET)
+	if (p->gets)
 		s->copy->get = elan_get_new(a, q, &p->to, &p->b);
 	s->owner = &owner;
 	s->owner_id = q->id;
@@ -474,17 +509,20 @@ static bool are_addresses_right(const struct nic_at *a,
 	const struct elan_queue *q, const struct sten *p)
 {
 	const struct elan_node *n = a->node;
-	const struct elan_buffer *b = &p->b;
-	const struct elan_piece *first = &b->piece[0];
-
 	if (!elan_event_may(n, q->context, p->event) ||
 		!elan_event_may(n, q->context, p->no_event))
 		return false;
-	if (elan_has_test(b))
-		return first->address % 8 == 0;
-	return !b->n_pieces || first->what != ELAN_GET ||
-	       (elan_may(n, q->context, first->back, first->bytes) &&
-		       elan_event_may(n, q->context, first->event));
+	for (uint32_t i = 0; i < p->b.n_pieces; i++) {
+		const struct elan_piece *x = &p->b.piece[i];
+
+		if (x->what == ELAN_TEST && x->address % 8)
+			return false;
+		if (x->what == ELAN_GET &&
+			(!elan_may(n, q->context, x->back, x->bytes) ||
+				!elan_event_may(n, q->context, x->event)))
+			return false;
+	}
+	return true;
 }
 
 uint32_t elan_sten_send(const struct nic_at *a, struct elan_queue *q)

@@ -78,6 +78,7 @@ struct elan_threads {
 	 * recently used first */
 	uint64_t *tag;
 	uint32_t n_tags;
+	uint32_t hot; /* the image that ran last, and is all there; or 0 */
 	struct slots reads; /* struct thread_read */
 	struct slot_list due; /* on the bus, when words before them were */
 };

@@ -96,14 +96,14 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 		return EINVAL;
 	if (elan_thread_see_queue(to, 8 * n))
 		return EFAULT;
-	x = self(&a);
+	self(&a);
+	x = elan_thread_settle(&a); /* before the queue, which may go */
 	x->bytes = 8 * n;
 	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
 	if (!x->queue)
 		return EFAULT;
 	if (x->bytes > x->queue->depth)
 		return EINVAL;
-	x = elan_thread_settle(&a);
 	while (!has_room(x)) {
 		elan_thread_wait(&a, x, WAITS_ROOM);
 		x = self(&a); /* it is later */

@@ -184,7 +184,7 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 	const struct elan_slot *s = find_slot(&a, x, queue, slot);
-	const struct elan_iq *q = elan_iq(elan_here(&a), x->context, queue);
+	struct elan_iq *q = elan_iq(elan_here(&a), x->context, queue);
 
 	if (!s)
 		return EINVAL;

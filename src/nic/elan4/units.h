@@ -238,6 +238,8 @@ static inline void elan_look_again(const struct nic_at *a, uint32_t context,
 		elan_card_then(a, v->t, then, id);
 }
 /* A context gets more: what the driver did not find may be there now. */
+/* Threads of CPU 0, as bits: see nic.cpus. */
+uint64_t elan_fault_cpu(const struct nic_at *a);
 void elan_fault_forget(struct elan_node *n, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
@@ -271,6 +273,12 @@ static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
 {
 	return slots_at(&elan_here(a)->inputs.notes, note);
 }
+
+/* --- interrupt.c --- */
+
+extern const struct nic_member_ops elan_interrupts_member; /* without items */
+/* ELAN_INTERRUPT of a context's queue. */
+void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value);
 
 /* --- pcix.c --- */
 
@@ -571,6 +579,9 @@ void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 	const struct elan_account *account);
 void elan_get_failed(const struct nic_at *a, const struct elan_cookie *c,
 	enum elan_error why);
+/* A test said no: gets behind it are not waited for.  The cookie has the number
+ * of those before it, or one that is too great: those before any test. */
+void elan_get_denied(const struct nic_at *a, const struct elan_cookie *c);
 /* The context whose get an answer names; false: there is none. */
 bool elan_get_context(
 	const struct nic_at *a, const struct elan_cookie *c, uint16_t *context);
@@ -584,13 +595,16 @@ void elan_get_on_late(const struct nic_at *a, uint32_t none);
 
 /* --- answer.c --- */
 
-/* Whether one more get can be answered; the number of its answer. */
-bool elan_answer_has_room(const struct nic_at *a);
-uint32_t elan_answer_number(const struct nic_at *a);
+/* Whether n more gets can be answered; the number of the first answer. */
+bool elan_answer_has_room(const struct nic_at *a, uint32_t n);
+uint32_t elan_answer_numbers(const struct nic_at *a, uint32_t n);
 /* Begins the answer to a get, with room for what it reads. */
-uint32_t elan_answer_begin(const struct nic_at *a, packet_id get, void **data);
+uint32_t elan_answer_begin(const struct nic_at *a, packet_id get,
+	const struct elan_piece *want, uint32_t number, void **data);
 /* It has the data. */
 void elan_answer_send(const struct nic_at *a, packet_id get, uint32_t sending);
+/* There will be none. */
+void elan_answer_cancel(const struct nic_at *a, uint32_t number);
 
 /* --- ask.c --- */
 
@@ -600,22 +614,54 @@ bool elan_ask_has_seen(
 /* It is executed, or denied: as its verdict says. */
 void elan_ask_note(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b);
+/* The word of a test has been read. */
+bool elan_ask_is_yes(const struct nic_at *a, const struct elan_piece *p);
 
-/* Whether a packet's test is valid, or it has none. */
-bool elan_ask_is_allowed(const struct elan_buffer *b);
-/*
- * A packet with a test arrives.  False, with its verdict set, if the test was
- * decided before, or cannot be now.
- */
-bool elan_ask_begin(
-	const struct nic_at *a, const struct packet *p, struct elan_buffer *b);
-/*
- * Its word is read: sets its verdict; false if nothing is executed.  A yes is
- * ELAN_ACKED, or the reason why the rest cannot be executed now.  Writers are
- * packets whose writes may be on the bus, or in line for it.
- */
-bool elan_ask_decide(const struct nic_at *a, packet_id id, enum elan_kind yes,
-	packet_id writers);
+/* --- writer.c --- */
+
+/* The next write that may be handed on and is not, or stop. */
+uint32_t elan_writer_next(const struct elan_buffer *b);
+
+/* The writes before this one are in memory. */
+static inline uint32_t elan_writer_done(const struct elan_buffer *b)
+{
+	return b->written ? b->until[b->written - 1] : 0;
+}
+
+/* Whether writes or tests of it are still to come. */
+bool elan_writer_is_pending(const struct elan_buffer *b);
+/* The first packet of the same queue in the list, from some place on, of which
+ * that is so. */
+packet_id elan_writer_before(
+	const struct nic_at *a, packet_id from, packet_id than);
+bool elan_writer_is_first(const struct nic_at *a, packet_id id);
+/* Whether a copy of a packet is in the list. */
+bool elan_writer_is_double(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b);
+void elan_writer_join(const struct nic_at *a, packet_id id);
+void elan_writer_leave(const struct nic_at *a, packet_id id);
+/* Posts the next burst of a packet that is the first of its queue. */
+void elan_writer_schedule(const struct nic_at *a, packet_id id);
+/* Gives the bus the next burst; one is in memory. */
+void elan_writer_hand_on(const struct nic_at *a, packet_id id);
+void elan_writer_on_written(const struct nic_at *a, packet_id id);
+/* Copies writes of earlier packets that are not in memory over the bytes of a
+ * packet's get: on the bus no read overtakes a write. */
+void elan_writer_overlay(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *get, uint8_t *data);
+
+/* --- order.c --- */
+
+/* The next transaction that reads memory, or n_pieces. */
+uint32_t elan_order_next_read(const struct elan_buffer *b, uint32_t i);
+/* Whether queues have room for all that it appends. */
+bool elan_order_has_room(const struct nic_at *a, const struct elan_buffer *b);
+/* A packet will be executed: sets aside what it needs. */
+void elan_order_begin(const struct nic_at *a, struct elan_buffer *b);
+/* Its tail has come, or a burst is in memory: goes on as far as it can. */
+void elan_order_go(const struct nic_at *a, packet_id id);
+/* It is the first of its queue; or none is. */
+void elan_order_on_turn(const struct nic_at *a, packet_id id);
 
 /* --- dma.c --- */
 
@@ -646,13 +692,16 @@ static inline struct elan_iq *elan_iq_at(
 }
 
 /* Whether a transaction's queue exists, with slots that are long enough. */
-bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
-	const struct elan_piece *p);
+bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p);
 /* Whether there are slots for all messages of a packet; and takes them. */
 bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
 void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
-/* A packet's bytes go to its slots.  True: its budget goes on there. */
-bool elan_iq_put(const struct nic_at *a, packet_id id);
+/* A transaction's bytes go to its slot, and may take the packet's budget with
+ * them. */
+void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i);
+/* Those from the i-th on are not executed. */
+void elan_iq_cancel(
+	const struct nic_at *a, const struct elan_buffer *b, uint32_t i);
 
 /* ELAN_ENQUEUE outside of a packet, of a queue, with all its words: what is
  * wrong with it.  And whether there is a slot for it; if not, the queue is
@@ -665,8 +714,8 @@ bool elan_iq_has_room(
 /* For threads: the next message of a queue that has one, what it is, and its
  * end. */
 uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q);
-void elan_iq_read(const struct nic_at *a, const struct elan_iq *q,
-	uint32_t slot, struct elan_message *m);
+void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
+	struct elan_message *m);
 void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
 /* Address of a slot's bytes. */
 uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot);
@@ -679,6 +728,10 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 void elan_input_on_write(const struct nic_at *a, packet_id id);
 void elan_input_on_written(const struct nic_at *a, packet_id id);
 void elan_input_on_tail(const struct nic_at *a, packet_id id);
+/* Answers a packet; ends one that was executed, or was not. */
+void elan_input_answer(const struct nic_at *a, packet_id id);
+void elan_input_end(const struct nic_at *a, packet_id id);
+void elan_input_drop(const struct nic_at *a, packet_id id);
 
 /* --- sten.c --- */
 

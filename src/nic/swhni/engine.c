@@ -435,13 +435,14 @@ static void post_issued(const struct nic_at *a, uint32_t engine)
 }
 
 /* Whether anything waits for the message to be issued: its own bytes are here,
- * or it is not the only one. */
+ * it is not the only one, or it was stopped and keeps its place until then. */
 static bool is_awaited(struct sw_engine *e)
 {
 	const struct sw_message *m = sw_message(e, e->issuing);
 
-	return m->here > m->cut || e->classes & (e->classes - 1) ||
-	       e->run[m->class].n > 1 || turns_of(e, queue_of(m))->n_uncut > 1;
+	return m->is_over || m->here > m->cut ||
+	       e->classes & (e->classes - 1) || e->run[m->class].n > 1 ||
+	       turns_of(e, queue_of(m))->n_uncut > 1;
 }
 
 /* All that was cut has left, and so the message's time runs.  Mostly its bytes

@@ -1,0 +1,114 @@
+/*
+ * Interrupts by command (QSN-F31).  The driver takes them one after the other,
+ * on CPU 0, whose programs lose that time; at its end the handler runs that the
+ * queue's process has set, if there is one.
+ */
+#include "nic/elan4/units.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "weft/elan.h"
+
+static struct elan_interrupts *interrupts_of(const struct nic_at *a)
+{
+	return &elan_here(a)->interrupts;
+}
+
+/* --- handlers --- */
+
+static void elan_interrupts_fini(struct elan_interrupts *x)
+{
+	mem_free(x->handler);
+}
+
+static uint64_t elan_interrupts_memory(const struct elan_interrupts *x)
+{
+	return x->n * sizeof(*x->handler);
+}
+
+NIC_MEMBER_OPS(elan_interrupts, NULL);
+
+static struct elan_handling *find(
+	const struct elan_interrupts *x, uint32_t context)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->handler[i].context == context)
+			return &x->handler[i];
+	return NULL;
+}
+
+int elan_handler_set(struct nic *nic, site_id s, uint32_t context,
+	elan_handler *run, void *arg)
+{
+	struct elan_node *n = nic_node(nic, s);
+	struct elan_interrupts *x = &n->interrupts;
+	struct elan_handling *h = find(x, context);
+
+	if (context >= ELAN_CONTEXTS)
+		return EINVAL;
+	if (!h) {
+		x->handler =
+			mem_grow(x->handler, x->n + 1, sizeof(*x->handler));
+		h = &x->handler[x->n++];
+	}
+	*h = (struct elan_handling){ context, run, arg };
+	return 0;
+}
+
+bool elan_handler_write(
+	const struct elan_interrupt *i, uint64_t at, uint64_t word)
+{
+	const struct nic_at *a = i->inside;
+
+	return at % 8 == 0 && host_write_by(a->nic->host, a->w, a->s, a->t,
+				      MEMORY_CORE, at, &word, sizeof(word));
+}
+
+/* --- the driver --- */
+
+static void on_done(const struct nic_at *a, uint32_t id);
+
+static void begin(const struct nic_at *a)
+{
+	struct elan_interrupts *x = interrupts_of(a);
+	sim_time until = a->t + elan_params(a)->interrupt;
+
+	if (!x->line.first)
+		return;
+	host_take(a->nic->host, a->s, elan_fault_cpu(a), a->t, until);
+	elan_card_then(a, until, on_done, x->line.first);
+}
+
+static void on_done(const struct nic_at *a, uint32_t id)
+{
+	struct elan_interrupts *x = interrupts_of(a);
+	const struct elan_pending p =
+		*(struct elan_pending *)slots_at(&x->items, id);
+	const struct elan_handling *h = find(x, p.context);
+	struct elan_interrupt i = {
+		.node = a->s, .value = p.value, .at = a->t, .inside = a
+	};
+
+	slots_pop(&x->items, &x->line);
+	slots_give(&x->items, id);
+	if (h && h->run && a->t < host_dies_at(a->nic->host, a->s))
+		h->run(h->arg, &i);
+	host_poke(a->nic->host, a->w, a->s, a->t);
+	begin(a);
+}
+
+void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value)
+{
+	struct elan_interrupts *x = interrupts_of(a);
+	bool is_idle = !x->line.first;
+	uint32_t id = slots_take(&x->items);
+	struct elan_pending *p = slots_at(&x->items, id);
+
+	p->context = context;
+	p->value = value;
+	slots_push(&x->items, &x->line, id);
+	elan_count(a)->interrupts++;
+	if (is_idle)
+		begin(a);
+}
