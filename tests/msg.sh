@@ -113,9 +113,12 @@ for plan in faults.bit-errors=1e-6 'faults.events=15 us switch 2.0 dies'; do
 done
 printf 'schema: 1\nmachine: m\ntopology: { kind: torus, shape: [4, 4] }\n%s\n' \
 	'nic: { kind: elan4 }' >"$tmp/elans.yaml"
-run run "$tmp/elans.yaml" collective op=broadcast by=hardware
-[ $code -eq 2 ] && grep -q '^weft: by: .*need a fat tree, ' "$tmp/err" ||
-	complain "exit code $code: $(cat "$tmp/err")"
+for op in broadcast barrier; do
+	run run "$tmp/elans.yaml" collective op=$op by=hardware
+	[ $code -eq 2 ] &&
+		grep -q "^weft: by: .*${op}s need a fat tree, " "$tmp/err" ||
+		complain "exit code $code: $(cat "$tmp/err")"
+done
 report "by=hardware is refused where the network has no broadcasts"
 
 run run gemini-board collective op=broadcast by=hardware
@@ -124,9 +127,12 @@ run run gemini-board collective op=broadcast by=hardware
 run run qsnet2-16 collective apart=yes
 [ $code -eq 2 ] && grep -q 'only for op=broadcast' "$tmp/err" ||
 	complain "apart: $code"
-run run qsnet2-16 collective by=hardware
-[ $code -eq 2 ] && grep -q 'network that combines bits' "$tmp/err" ||
+run run qsnet2-16 collective op=reduce by=hardware
+[ $code -eq 2 ] && grep -q 'network that combines packets' "$tmp/err" ||
 	complain "qsnet2: $code: $(cat "$tmp/err")"
+run run gemini-board collective by=hardware
+[ $code -eq 2 ] && grep -q 'network that combines bits' "$tmp/err" ||
+	complain "gemini: $code: $(cat "$tmp/err")"
 report "refused: what no network broadcasts or combines"
 
 # 512 B of payload take 280 ns, 288 with an acknowledgement on the way back.

@@ -48,6 +48,43 @@ refuses 'are not a power of two' run qsnet2-16 card \
 	--set nic.cache.size=33KiB
 report "the card's cache is counted by unit"
 
+# --- the barrier by the network ---
+
+# The network is crossed three times, each way through L levels in 74 L - 13 ns;
+# the rest is cards and hosts: see weft-elan(7).
+barrier='collective op=barrier by=hardware rounds=20'
+for x in 16.opteron=1779 512.opteron=2445 16.itanium2=2457 512.itanium2=3123; do
+	want=${x#*=} who=${x%=*}
+	within "$(figure time_ns qsnet2-${who%.*} $barrier \
+		--set nic.platform=${who#*.})" $((want * 980)) $((want * 1020))
+done
+report 'QSN-F78: a barrier takes three ways through the network'
+
+for x in 16=17 64=65; do
+	low=$(figure time_ns qsnet2 $barrier --shape ${x%=*})
+	high=$(figure time_ns qsnet2 $barrier --shape ${x#*=})
+	within $((high - low)) 210000 234000
+done
+report 'QSN-N68: each level adds a step to barriers'
+
+for x in host=3940 cpu=4200; do
+	want=${x#*=}
+	within "$(figure time_ns qsnet2-512 $barrier --set nic.hgsync=${x%=*} \
+		--set nic.platform=itanium2)" $((want * 980)) $((want * 1020))
+done
+report 'QSN-N69: neither words in host memory nor a CPU would do'
+
+run run qsnet2-64 $barrier --json
+first=$(jq .digest "$tmp/out")
+for count in 2 3; do
+	run run qsnet2-64 $barrier --threads $count --json
+	[ "$(jq .digest "$tmp/out")" = "$first" ] || complain "$count threads"
+done
+run run qsnet2-16 $barrier --budget --json
+[ $code -eq 0 ] || complain "budget: $code: $(cat "$tmp/err")"
+refuses 'processes per node need by=software' run qsnet2-16 $barrier procs=2
+report 'barriers are the same for any number of threads'
+
 # --- messages that are matched on the card ---
 
 # A put's time from card to card, and the match: the swap's 65 ns and 47 cycles.

@@ -379,11 +379,14 @@ struct bench_tree {
 
 struct bench_barrier {
 	size_t size; /* of a program's state */
+	uint64_t memory; /* of a node */
 	bool (*open)(struct programs *p, void *own);
 	void (*enter)(void *own);
 	void (*await)(void *own);
+	bool is_copied; /* by packets that the network copies */
 	/* Whether, after this packet, a node's register says that the barrier
-	 * that its program has entered is over; outside of programs. */
+	 * that its program has entered is over; outside of programs.  NULL:
+	 * there is no register, and programs see it when it is over. */
 	bool (*is_over)(const void *own, const struct packet *told);
 };
 

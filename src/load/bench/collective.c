@@ -321,7 +321,7 @@ static void barrier_told(
 {
 	struct member *m = c->bench.ends[s].data;
 
-	if (!m->done && c->barrier->is_over(m->own, p))
+	if (!m->done && c->barrier->is_over && c->barrier->is_over(m->own, p))
 		m->done = t;
 }
 
@@ -395,6 +395,7 @@ static int find_hardware(struct collective *c, struct err *e)
 	const struct load *l = &c->bench.programs.load;
 	const struct nic_ops *nic = l->nic_ops;
 	const struct bench_driver *d = bench_find_driver(nic);
+	bool is_copied;
 
 	if (c->boxes > 1 && (c->by != BY_HARDWARE || c->op != OP_BROADCAST ||
 				    !d || !d->tree))
@@ -419,11 +420,12 @@ static int find_hardware(struct collective *c, struct err *e)
 			"by: hardware %s need a network that %s, and the "
 			"network of the %s does not (want by=software)",
 			what[c->op], how[c->op], nic->title);
-	if (c->cast && !l->route->ops->spread)
+	is_copied = c->cast || (c->barrier && c->barrier->is_copied);
+	if (is_copied && !l->route->ops->spread)
 		return err_set(e,
-			"by: hardware broadcasts need a fat tree, not "
+			"by: hardware %s need a fat tree, not "
 			"routing.kind %s (want by=software)",
-			l->route->ops->name);
+			what[c->op], l->route->ops->name);
 	c->apart |= c->cast != NULL;
 	return 0;
 }
@@ -475,7 +477,7 @@ static int collective_init(struct load *l, struct err *e)
 	if (c->barrier) {
 		n.data += c->barrier->size;
 		n.is_msg = false;
-		n.memory = n.touched = 0;
+		n.memory = n.touched = c->barrier->memory;
 	}
 	if (c->by == BY_MPI || c->group) {
 		n.is_msg = false;
@@ -584,7 +586,9 @@ static void report_barriers(const struct collective *c, struct load_result *r)
 	struct latest x = find_latest(c);
 
 	load_figure(r, "time_ns", (double)(x.left - x.came) / rounds);
-	load_figure(r, "hardware_ns", (double)(x.done - x.came) / rounds);
+	if (c->barrier->is_over)
+		load_figure(
+			r, "hardware_ns", (double)(x.done - x.came) / rounds);
 }
 
 static void collective_report(struct load *l, struct load_result *r)

@@ -99,6 +99,7 @@ struct elan_params {
 	int64_t thread_block; /* rate of block loads and stores */
 	int64_t thread_icache, thread_reads, thread_slice;
 	struct elan_match_params match;
+	int64_t hgsync; /* an enum elan_hgsync_by */
 	struct elan_memory_params memory;
 	struct elan_cache_params cache;
 	struct elan_mmu_params mmu;

@@ -141,6 +141,11 @@ static const struct param elan_param_rows[] = {
 		"host memory of a tagged port for messages that came early and "
 		"leave their slots",
 		"assumed: 8,192 more, in host memory"),
+	PARAM_ONE_OF("hgsync", AT(hgsync), "card", "card|host|cpu",
+		"how elan_hgsync() works; card: the query tests words of card "
+		"memory, and an event sends the release; host: words of host "
+		"memory; cpu: the CPU of rank 0 sends the release",
+		"assumed: the one below QSN-N69"),
 	BYTES("memory.size", memory.size, "64 MiB", 4 << 20, INT64_C(1) << 31,
 		"size of the card's own memory",
 		"assumed: QSN-N18 gives 2 GiB as the most"),

@@ -18,6 +18,7 @@ enum {
 	EVENT = 1, /* of counter 0; those of lanes follow */
 	EVENT_LANE = EVENT + COUNTERS,
 	CAST_QUEUE = 100, /* beyond those of messages */
+	SYNC_QUEUE, /* two */
 	CAST_EVENT = 60000,
 	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
 	RECEIVES = 512,
@@ -27,6 +28,7 @@ enum {
 };
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
+#define SYNC_AT	 UINT64_C(0x1000)
 #define PORTS_AT (UINT64_C(512) << 20) /* by lane */
 
 struct own {
@@ -453,6 +455,47 @@ static const struct bench_cast cast = {
 	.await = cast_await,
 };
 
+/* --- barriers by the network --- */
+
+struct barrier {
+	struct programs *programs;
+	struct elan_hgsync sync;
+};
+
+static bool barrier_open(struct programs *p, void *own)
+{
+	struct barrier *b = own;
+
+	b->programs = p;
+	return programs_did(p, "elan_hgsync_open",
+		elan_hgsync_open(&b->sync, SYNC_QUEUE, SYNC_AT));
+}
+
+static void barrier_enter(void *own)
+{
+	struct barrier *b = own;
+
+	programs_did(
+		b->programs, "elan_hgsync_start", elan_hgsync_start(&b->sync));
+}
+
+static void barrier_await(void *own)
+{
+	struct barrier *b = own;
+
+	programs_did(
+		b->programs, "elan_hgsync_wait", elan_hgsync_wait(&b->sync));
+}
+
+static const struct bench_barrier barrier = {
+	.size = sizeof(struct barrier),
+	.memory = SYNC_AT + ELAN_HGSYNC_BYTES,
+	.open = barrier_open,
+	.enter = barrier_enter,
+	.await = barrier_await,
+	.is_copied = true,
+};
+
 static const struct bench_tracking tracking = {
 	.puts = elan_track_puts,
 	.gets = elan_track_gets,
@@ -500,4 +543,5 @@ const struct bench_driver bench_elan = {
 	.tagged = &tagged,
 	.looks = &looks,
 	.cast = &cast,
+	.barrier = &barrier,
 };

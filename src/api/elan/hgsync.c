@@ -1,0 +1,400 @@
+/*
+ * The barrier by the network.  Process 0 is the root.
+ *
+ *	each process    stores the round into a word of its card's memory
+ *	the root        queries whether all of these words have come to it
+ *	 no             an event copies the query into a queue again
+ *	 yes            an event copies a broadcast there, which writes the
+ *	                round into the memory of every node, where programs poll
+ *
+ * So no CPU has a part between the last call and the release, and no card reads
+ * host memory.  Copies have their source in the root's card memory:
+ *
+ *	HERE   the round        NAME  the address of all this
+ *	block  of even rounds: query, broadcast, and the events yes and no
+ *	block  of odd rounds
+ *	CHECK  two more events
+ *
+ * While one round is under way the root prepares the next one's block, behind
+ * its query: nothing of it is on the way of this round, and all of it is in the
+ * queue before the next query.
+ *
+ * The root's query names one address for all.  In the first round the root asks
+ * whether every card has its own address at NAME: a process that took other
+ * card memory before has not, and then the barrier fails everywhere.
+ *
+ * nic.hgsync has the two ways not taken: the word is in host memory, or the
+ * root's CPU sends the broadcast.
+ */
+#include <errno.h>
+
+#include "api/elan/queue.h"
+#include "host/program.h"
+
+enum { HERE = 0, NAME = 8, BLOCKS = 64, BLOCK = 192 };
+enum { CHECK = BLOCKS + 2 * BLOCK, CARD = CHECK + 2 * ELAN_EVENT_BYTES };
+/* Of a block. */
+enum { QUERY = 0, QUERY_WORDS = 10, CAST = 80, CAST_WORDS = 5 };
+enum { YES = 128, NO = YES + ELAN_EVENT_BYTES };
+/* What changes from round to round: the value of the query, the data of the
+ * broadcast. */
+enum { QUERY_VALUE = QUERY + 56, CAST_VALUE = CAST + 32 };
+/* Words of host memory. */
+enum { GO = 0, CAME = 8, ANSWER = 16 };
+
+enum { STORE_WORDS = 3, ASK_WORDS = 7 };
+
+/* Beyond any memory, and the pages of tagged ports. */
+#define PAGES_AT UINT64_C(0xffffe00000000000)
+#define FAILED	 UINT64_MAX /* in place of a round */
+
+/* --- words --- */
+
+static bool is_root(void)
+{
+	return elan_rank() == 0;
+}
+
+static uint64_t block_at(const struct elan_hgsync *h, uint64_t round)
+{
+	return h->card + BLOCKS + round % 2 * BLOCK;
+}
+
+static uint64_t page_of(const struct elan_hgsync *h)
+{
+	return PAGES_AT + (uint64_t)h->sender.id * ELAN_PAGE;
+}
+
+/* The word that says which round a process has come to. */
+static uint64_t here_at(const struct elan_hgsync *h)
+{
+	return h->by == ELAN_HGSYNC_HOST ? h->at + CAME : h->card + HERE;
+}
+
+static uint32_t store_words(uint64_t *words, uint64_t at, uint64_t value)
+{
+	words[0] = elan_word(ELAN_STORE, 0, 0);
+	words[1] = at;
+	words[2] = value;
+	return STORE_WORDS;
+}
+
+static void range_words(uint64_t words[2])
+{
+	words[0] = elan_word(ELAN_OPEN_RANGE, 0, 0);
+	words[1] = elan_ranks() - 1;
+}
+
+/* The query of a round. */
+static uint32_t ask_words(
+	const struct elan_hgsync *h, uint64_t *words, uint64_t round)
+{
+	uint64_t block = block_at(h, round);
+
+	range_words(words);
+	words[2] = elan_word(ELAN_TEST, ELAN_AT_LEAST, 0);
+	words[3] = here_at(h);
+	words[4] = round;
+	return 5 + words_close(words + 5, elan_event_at(block + YES),
+			   elan_event_at(block + NO));
+}
+
+/* --- what the root prepares --- */
+
+/* Words of card memory, one by one. */
+static int keep(
+	struct elan_hgsync *h, uint64_t at, const uint64_t *words, uint32_t n)
+{
+	uint64_t store[STORE_WORDS];
+	int code = 0;
+
+	for (uint32_t i = 0; i < n && !code; i++)
+		code = elan_issue(&h->queue, store,
+			store_words(store, at + 8 * i, words[i]));
+	return code;
+}
+
+/* The query, which arms its event no again. */
+static int keep_query(struct elan_hgsync *h, uint64_t round)
+{
+	uint64_t block = block_at(h, round), words[QUERY_WORDS];
+	uint32_t n = store_words(words, block + NO, 1);
+	int code;
+
+	n += ask_words(h, words + n, round);
+	code = keep(h, block + QUERY, words, n);
+	return code ? code
+		    : elan_arm_copy_from(&h->queue, elan_event_at(block + NO),
+			      1, page_of(h), block + QUERY, 8 * n);
+}
+
+/* The broadcast; or a word for the root's CPU. */
+static int keep_cast(struct elan_hgsync *h, uint64_t round)
+{
+	uint64_t block = block_at(h, round), words[CAST_WORDS];
+	uint32_t yes = elan_event_at(block + YES);
+	int code;
+
+	if (h->by == ELAN_HGSYNC_CPU)
+		return elan_arm(&h->queue, yes, 1, h->at + ANSWER, round);
+	range_words(words);
+	words[2] = elan_word(ELAN_WRITE, 8, 0) | ELAN_CLOSES;
+	words[3] = h->at + GO;
+	words[4] = round;
+	code = keep(h, block + CAST, words, CAST_WORDS);
+	return code ? code
+		    : elan_arm_copy_from(&h->queue, yes, 1, page_of(h),
+			      block + CAST, 8 * CAST_WORDS);
+}
+
+static int prepare(struct elan_hgsync *h, uint64_t round)
+{
+	int code = keep_query(h, round);
+
+	return code ? code : keep_cast(h, round);
+}
+
+/* The words of the next round: all that differs from the one before the last,
+ * which is over. */
+static uint32_t next_words(const struct elan_hgsync *h, uint64_t *words)
+{
+	uint64_t round = h->round + 1, block = block_at(h, round);
+	uint64_t value = block + CAST_VALUE;
+	uint32_t n = 0;
+
+	if (h->by == ELAN_HGSYNC_CPU)
+		value = block + YES + offsetof(struct elan_event, from);
+	n += store_words(words, block + QUERY_VALUE, round);
+	n += store_words(words + n, value, round);
+	n += store_words(words + n, block + YES, 1);
+	return n + store_words(words + n, block + NO, 1);
+}
+
+/* --- waiting --- */
+
+/* Until a word of host memory has come to a number; the word. */
+static uint64_t await(
+	const struct elan_hgsync *h, uint64_t offset, uint64_t round)
+{
+	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
+	uint64_t seen;
+
+	program_poll(
+		h->at + offset, WORD_AT_LEAST, round, elan_poll_loop(), &seen);
+	return seen;
+}
+
+struct look {
+	const struct nic *nic;
+	const struct host *host;
+	site_id node;
+	uint32_t queue;
+	uint64_t at;
+};
+
+static bool has_answer(void *arg, uint64_t *seen)
+{
+	const struct look *x = arg;
+
+	host_read(x->host, x->node, x->at, seen, 8);
+	return *seen || elan_queue_error(x->nic, x->node, x->queue);
+}
+
+/* Until an event has written an answer; 0: the queue has stopped. */
+static uint64_t await_answer(const struct elan_hgsync *h)
+{
+	struct look x = { cq_card(), program_host(), program_node(),
+		h->queue.id, h->at + ANSWER };
+	uint64_t seen;
+
+	program_poll_until(has_answer, &x, elan_poll_loop(), &seen);
+	return seen;
+}
+
+/* --- the first round --- */
+
+/* Tells all others. */
+static void fail(struct elan_hgsync *h)
+{
+	uint64_t word = FAILED;
+
+	h->is_failed = true;
+	while (elan_cq_error(&h->queue) && elan_cq_restart(&h->queue) == EBUSY)
+		program_charge(1000 * (sim_time)SIM_NS);
+	elan_broadcast(
+		&h->queue, 0, elan_ranks() - 1, h->at + GO, &word, 8, 0, 0);
+}
+
+/* Whether all have this at the same address. */
+static int check(struct elan_hgsync *h)
+{
+	struct elan_question ask = {
+		.at = h->card + NAME,
+		.value = h->card,
+		.operation = ELAN_EQUAL,
+		.yes_event = elan_event_at(h->card + CHECK),
+		.no_event = elan_event_at(h->card + CHECK + ELAN_EVENT_BYTES),
+	};
+	uint64_t none = 0, answer;
+	int code = elan_arm(&h->queue, ask.yes_event, 1, h->at + ANSWER, 1);
+
+	if (!code)
+		code = elan_arm(
+			&h->queue, ask.no_event, 1, h->at + ANSWER, FAILED);
+	if (!code)
+		code = elan_query(&h->queue, 0, elan_ranks() - 1, &ask);
+	if (code)
+		return code;
+	answer = await_answer(h);
+	elan_store_bytes(h->at + ANSWER, &none, 8);
+	if (answer == 1)
+		return 0;
+	fail(h);
+	return EINVAL;
+}
+
+/* --- calls --- */
+
+/* The word, and the root's query behind it. */
+static void come(struct elan_hgsync *h)
+{
+	uint64_t words[STORE_WORDS + 4 * STORE_WORDS];
+	sim_time born = program_now();
+	uint32_t n = 0;
+
+	program_charge(cq_params()->software);
+	if (h->by == ELAN_HGSYNC_HOST)
+		elan_store_bytes(here_at(h), &h->round, 8);
+	else
+		n = store_words(words, here_at(h), h->round);
+	cq_need_room(&h->queue, 8 * n);
+	for (uint32_t i = 0; i < n; i++)
+		cq_add(&h->queue, words[i]);
+	if (is_root()) {
+		n = ask_words(h, words, h->round);
+		cq_begin(&h->queue, 8 * n, born);
+		for (uint32_t i = 0; i < n; i++)
+			cq_add(&h->queue, words[i]);
+	}
+	elan_flush(&h->queue);
+	if (is_root())
+		elan_issue(&h->queue, words, next_words(h, words));
+}
+
+int elan_hgsync_start(struct elan_hgsync *h)
+{
+	int code = cq_may_use(&h->queue);
+
+	if (code || h->is_failed)
+		return code ? code : EINVAL;
+	if (h->is_started)
+		return EBUSY;
+	if (!h->round++ && is_root())
+		code = check(h);
+	h->is_started = !code;
+	if (!code)
+		come(h);
+	return code;
+}
+
+int elan_hgsync_wait(struct elan_hgsync *h)
+{
+	int code = cq_may_use(&h->queue);
+
+	if (code || !h->is_started)
+		return code;
+	h->is_started = false;
+	if (h->by == ELAN_HGSYNC_CPU && is_root()) {
+		await(h, ANSWER, h->round);
+		elan_broadcast(&h->queue, 0, elan_ranks() - 1, h->at + GO,
+			&h->round, 8, 0, 0);
+	}
+	h->is_failed = await(h, GO, h->round) == FAILED;
+	return h->is_failed ? EINVAL : 0;
+}
+
+int elan_hgsync(struct elan_hgsync *h)
+{
+	int code = elan_hgsync_start(h);
+
+	return code ? code : elan_hgsync_wait(h);
+}
+
+/* --- life --- */
+
+static int open_queues(struct elan_hgsync *h, uint32_t id)
+{
+	int code = elan_cq_open(&h->queue, id, ELAN_8K, ELAN_MAY_ALL);
+
+	if (code)
+		return code;
+	/* of others, too: it takes card memory */
+	code = elan_cq_open(&h->sender, id + 1, ELAN_1K,
+		ELAN_MAY_STORE | ELAN_MAY_BROADCAST);
+	if (!code)
+		code = elan_cq_map(&h->sender, page_of(h));
+	if (!code)
+		return 0;
+	elan_cq_close(&h->sender);
+	elan_cq_close(&h->queue);
+	h->queue.id = ELAN_QUEUES;
+	return code;
+}
+
+/* What it has in memory. */
+static int write_words(struct elan_hgsync *h)
+{
+	const uint64_t none[ELAN_HGSYNC_BYTES / 8] = { 0 };
+	int code;
+
+	elan_store_bytes(h->at, none, sizeof(none));
+	code = keep(h, h->card + NAME, &h->card, 1);
+	for (uint64_t round = 1; round <= 2 && is_root() && !code; round++)
+		code = prepare(h, round);
+	return code;
+}
+
+int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
+{
+	int code;
+
+	*h = (struct elan_hgsync){
+		.queue = { .id = ELAN_QUEUES },
+		.sender = { .id = ELAN_QUEUES },
+		.at = at,
+		.by = (uint32_t)cq_params()->hgsync,
+	};
+	if (host_n_processes(program_host()) > 1 || at % 8)
+		return EINVAL;
+	if (!cq_is_own(at, ELAN_HGSYNC_BYTES))
+		return EFAULT;
+	code = open_queues(h, queue);
+	if (code)
+		return code;
+	code = elan_card_alloc(CARD, &h->card);
+	if (!code)
+		return write_words(h);
+	elan_cq_close(&h->sender);
+	elan_cq_close(&h->queue);
+	h->queue.id = ELAN_QUEUES;
+	return code;
+}
+
+int elan_hgsync_close(struct elan_hgsync *h)
+{
+	int code = cq_may_use(&h->queue);
+
+	if (code)
+		return code;
+	if (h->is_started)
+		return EBUSY;
+	if (h->sender.id < ELAN_QUEUES)
+		code = elan_cq_close(&h->sender);
+	if (code)
+		return code;
+	h->sender.id = ELAN_QUEUES;
+	code = elan_cq_close(&h->queue);
+	if (!code)
+		elan_card_free(h->card);
+	return code;
+}
