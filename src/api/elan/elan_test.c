@@ -111,6 +111,7 @@ static void cast_program(void *arg)
 	assert_false(elan_wait_event(&q, ET_FLAG + 64, 99));
 }
 
+/* QSN-F78: the hardware's broadcasts. */
 static void broadcasts_of_any_size_come_to_all(void **state)
 {
 	struct et_program p[7];
