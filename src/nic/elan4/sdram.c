@@ -172,11 +172,27 @@ uint64_t elan_sdram_take(struct elan_sdram *x, uint64_t bytes, uint64_t align)
 	return 0;
 }
 
+/* The next owner finds zeros; pages that were never written are not made. */
+static void clear(struct elan_sdram *x, uint64_t at, uint64_t bytes)
+{
+	static const uint8_t zeros[MEMORY_PAGE];
+	uint8_t page[MEMORY_PAGE];
+	uint64_t n, end = at + bytes;
+
+	for (; at < end; at += n) {
+		n = end - at < sizeof(page) ? end - at : sizeof(page);
+		memory_read(x->memory, MEMORY_NIC, at, page, n);
+		if (memcmp(page, zeros, n) != 0)
+			memory_write(x->memory, MEMORY_NIC, at, zeros, n);
+	}
+}
+
 void elan_sdram_give(struct elan_sdram *x, uint64_t at, uint64_t bytes)
 {
 	uint32_t i = 0;
 
 	bytes = whole(bytes);
+	clear(x, at, bytes);
 	while (i < x->n_free && x->free[i].at < at)
 		i++;
 	insert(x, i, (struct elan_extent){ at, bytes });
@@ -213,22 +229,6 @@ const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
 			return g;
 	}
 	return NULL;
-}
-
-/* The next owner finds zeros; pages that were never written are not made. */
-static void clear(struct elan_sdram *x, const struct elan_grant *g)
-{
-	static const uint8_t zeros[MEMORY_PAGE];
-	uint8_t page[MEMORY_PAGE];
-	uint64_t n;
-
-	for (uint64_t at = g->at; at < g->at + g->bytes; at += n) {
-		n = g->at + g->bytes - at;
-		n = n < sizeof(page) ? n : sizeof(page);
-		memory_read(x->memory, MEMORY_NIC, at, page, n);
-		if (memcmp(page, zeros, n) != 0)
-			memory_write(x->memory, MEMORY_NIC, at, zeros, n);
-	}
 }
 
 static struct elan_sdram *sdram_of(struct nic *nic, site_id s)
@@ -295,7 +295,6 @@ static void give(struct elan_sdram *x, struct elan_grant *grant)
 	struct elan_grant g = *grant;
 
 	*grant = x->grant[--x->n_grants];
-	clear(x, &g);
 	elan_sdram_give(x, g.at, g.bytes);
 }
 
