@@ -88,6 +88,14 @@ static void given_program(void *arg)
 	assert_int_equal(elan_memory_take(nic, 0, ET_CONTEXT, 0, &at), EINVAL);
 	assert_int_equal(
 		elan_memory_take(nic, 0, ET_CONTEXT, UINT64_MAX, &at), ENOMEM);
+	/* also the driver's own */
+	other = elan_sdram_take(&here()->sdram, 64, 64);
+	word = 7;
+	memory_write(host_at(program_host(), 0), MEMORY_NIC, other, &word, 8);
+	elan_sdram_give(&here()->sdram, other, 64);
+	assert_int_equal(take(64), other);
+	memory_read(host_at(program_host(), 0), MEMORY_NIC, other, &word, 8);
+	assert_int_equal(word, 0);
 }
 
 static void memory_that_comes_back_is_cleared(void **state)
