@@ -94,7 +94,7 @@ between 16384B_GBps 0.84 0.89
 works qsnet2-16 sweep to=15 min=1 max=16KiB rounds=3
 between 1B_ns 1000 1300
 between 16384B_GBps 0.84 0.89
-works qsnet2-16 sweep op=get to=15 max=16KiB rounds=3
+works qsnet2-16 sweep op=get to=15 max=16KiB rounds=12
 between 8B_ns 2200 2600
 between 16384B_GBps 0.6 0.8
 report 'the same on QsNetII, by short packets and by DMAs'
