@@ -183,7 +183,7 @@ static void what_counts_as_evidence_is_listed(void **state)
 	check_evidence("bgq",
 		"N35 N42 N84a N85a N112a N113a N115 N116 N117 N118 N119 N120 "
 		"N121 N122 N123 N124a ");
-	check_evidence("qsnet2", "N70 N78 ");
+	check_evidence("qsnet2", "N69 N70 N78 ");
 	check_evidence("gemini", "N33 N34 N48 ");
 	check_evidence("apenet", "N7 N14b ");
 }
