@@ -20,6 +20,15 @@ _Static_assert(ELAN_CARD_AT == UINT64_C(1) << MEMORY_DEVICE_SHIFT,
 
 /* --- life --- */
 
+static void insert(struct elan_sdram *x, uint32_t i, struct elan_extent e)
+{
+	x->free = mem_grow(x->free, x->n_free + 1, sizeof(*x->free));
+	memmove(x->free + i + 1, x->free + i,
+		(x->n_free - i) * sizeof(*x->free));
+	x->free[i] = e;
+	x->n_free++;
+}
+
 void elan_sdram_open(
 	struct elan_sdram *x, struct memory *memory, uint64_t bytes)
 {
@@ -33,7 +42,7 @@ void elan_sdram_open(
 
 	BUG_IF(!memory_add_range(memory, &r));
 	x->memory = memory;
-	elan_sdram_give(x, r.at, r.bytes);
+	insert(x, 0, (struct elan_extent){ r.at, r.bytes });
 }
 
 static void elan_sdram_fini(struct elan_sdram *x)
@@ -125,15 +134,6 @@ bool elan_sdram_read_bad(const struct nic_at *a, uint64_t at, uint32_t bytes)
 static uint64_t whole(uint64_t bytes)
 {
 	return (bytes + ELAN_GRAIN - 1) / ELAN_GRAIN * ELAN_GRAIN;
-}
-
-static void insert(struct elan_sdram *x, uint32_t i, struct elan_extent e)
-{
-	x->free = mem_grow(x->free, x->n_free + 1, sizeof(*x->free));
-	memmove(x->free + i + 1, x->free + i,
-		(x->n_free - i) * sizeof(*x->free));
-	x->free[i] = e;
-	x->n_free++;
 }
 
 static void erase(struct elan_sdram *x, uint32_t i)
