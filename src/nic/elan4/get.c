@@ -163,11 +163,12 @@ void elan_get_acked(const struct nic_at *a, const struct elan_cookie *c,
 void elan_get_denied(const struct nic_at *a, const struct elan_cookie *c)
 {
 	struct elan_get *g = find_unanswered(gets_of(a), c);
+	uint32_t kept;
 
 	if (!g)
 		return;
-	g->left &= c->get < ELAN_MOST_PIECES ? (uint8_t)((1u << c->get) - 1)
-					     : g->sure;
+	kept = c->get < ELAN_MOST_PIECES ? (1u << c->get) - 1 : g->sure;
+	g->left = (uint8_t)(g->left & kept);
 	if (!g->left && !g->running)
 		forget(elan_here(a), g);
 }
