@@ -16,6 +16,7 @@
 
 #include <errno.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 
 enum { WAYS = 4 };
@@ -157,8 +158,7 @@ int elan_code_set_up(const struct elan_params *p, struct err *e)
 {
 	int64_t set = WAYS * p->cache.line;
 
-	if (p->thread_icache % set ||
-		p->thread_icache / set & (p->thread_icache / set - 1))
+	if (p->thread_icache % set || !bits_is_power(p->thread_icache / set))
 		return err_set(e,
 			"nic.thread.icache: %lld bytes are not a power of two "
 			"times %d lines of %lld bytes",

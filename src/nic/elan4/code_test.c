@@ -196,7 +196,7 @@ static void code_takes_card_memory(void **state)
 static void too_small_is_an_error(void **state)
 {
 	struct elan_params p = ((struct et *)*state)->params;
-	struct err e;
+	struct err e = { 0 };
 
 	p.thread_icache = 3 * 4096;
 	assert_int_equal(elan_code_set_up(&p, &e), -1);
