@@ -27,13 +27,13 @@ const struct elan_host *cq_host(void)
 	return &cq_params()->host[cq_params()->platform];
 }
 
-/* A process begins on a CPU of its own, where there are so many. */
 sim_time cq_way(void)
 {
 	uint32_t threads = host_threads_each(program_host());
-	uint32_t cpu = program_process() + program_thread() % threads;
 
-	return cpu % cq_params()->cpus * cq_host()->hop;
+	return elan_cpu(cq_params(), program_process(),
+		       program_thread() % threads) *
+	       cq_host()->hop;
 }
 
 /* --- processes --- */

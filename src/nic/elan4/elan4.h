@@ -115,6 +115,14 @@ static inline const struct elan_params *elan_params_of(const struct nic *nic)
 	return nic->params;
 }
 
+/* The CPU of a process's thread.  A process begins on a CPU of its own, where
+ * there are so many. */
+static inline uint32_t elan_cpu(
+	const struct elan_params *p, uint32_t process, uint32_t thread)
+{
+	return (process + thread) % (uint32_t)p->cpus;
+}
+
 const char *elan_error_text(enum elan_error e);
 
 /* --- the driver's: only before the run, or from a program of the node --- */

@@ -1,6 +1,6 @@
 /*
  * Pages that the tables lack (QSN-F57).  The card interrupts the host, where
- *the driver finds the page and adds it; then the operation is restarted.  The
+ * the driver finds the page and adds it; then the operation is restarted.  The
  * driver does one page after the other, on CPU 0, whose programs lose that
  * time.  Only the operation waits:
  *
@@ -43,29 +43,33 @@ static void resolve(const struct nic_at *a, uint32_t context, uint64_t at)
 	}
 }
 
-uint64_t elan_fault_cpu(const struct nic_at *a)
+/* The threads of CPU 0, as bits. */
+static uint64_t cpu_0(const struct nic_at *a)
 {
 	uint32_t each = host_threads_each(a->nic->host);
 	uint64_t threads = 0;
 
 	for (uint32_t i = 0; i < HOST_THREADS; i++)
-		if ((i / each + i % each) % elan_params(a)->cpus == 0)
+		if (elan_cpu(elan_params(a), i / each, i % each) == 0)
 			threads |= UINT64_C(1) << i;
 	return threads;
+}
+
+void elan_driver_work(
+	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id)
+{
+	host_take(a->nic->host, a->s, cpu_0(a), a->t, a->t + time);
+	elan_card_then(a, a->t + time, then, id);
 }
 
 static void on_done(const struct nic_at *a, uint32_t id);
 
 static void begin(const struct nic_at *a)
 {
-	struct elan_faults *x = faults_of(a);
-	sim_time until = a->t + elan_params(a)->mmu.fault;
+	uint32_t id = faults_of(a)->line.first;
 
-	x->is_busy = x->line.first;
-	if (!x->is_busy)
-		return;
-	host_take(a->nic->host, a->s, elan_fault_cpu(a), a->t, until);
-	elan_card_then(a, until, on_done, x->line.first);
+	if (id)
+		elan_driver_work(a, elan_params(a)->mmu.fault, on_done, id);
 }
 
 static void on_done(const struct nic_at *a, uint32_t id)
@@ -91,9 +95,10 @@ static void on_done(const struct nic_at *a, uint32_t id)
 static void on_interrupt(const struct nic_at *a, uint32_t id)
 {
 	struct elan_faults *x = faults_of(a);
+	bool is_idle = !x->line.first;
 
 	slots_push(&x->items, &x->line, id);
-	if (!x->is_busy)
+	if (is_idle)
 		begin(a);
 }
 

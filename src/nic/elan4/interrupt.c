@@ -71,13 +71,10 @@ static void on_done(const struct nic_at *a, uint32_t id);
 
 static void begin(const struct nic_at *a)
 {
-	struct elan_interrupts *x = interrupts_of(a);
-	sim_time until = a->t + elan_params(a)->interrupt;
+	uint32_t id = interrupts_of(a)->line.first;
 
-	if (!x->line.first)
-		return;
-	host_take(a->nic->host, a->s, elan_fault_cpu(a), a->t, until);
-	elan_card_then(a, until, on_done, x->line.first);
+	if (id)
+		elan_driver_work(a, elan_params(a)->interrupt, on_done, id);
 }
 
 static void on_done(const struct nic_at *a, uint32_t id)

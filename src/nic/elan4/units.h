@@ -237,9 +237,11 @@ static inline void elan_look_again(const struct nic_at *a, uint32_t context,
 	else
 		elan_card_then(a, v->t, then, id);
 }
+/* The driver works for a time, which the programs of CPU 0 lose (nic.cpus), and
+ * then() follows. */
+void elan_driver_work(
+	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 /* A context gets more: what the driver did not find may be there now. */
-/* Threads of CPU 0, as bits: see nic.cpus. */
-uint64_t elan_fault_cpu(const struct nic_at *a);
 void elan_fault_forget(struct elan_node *n, uint32_t context);
 
 /* --- account.c: does nothing if there is no book --- */
