@@ -100,12 +100,18 @@ struct channel_completion {
 	int32_t error; /* an errno, or 0 */
 	uint64_t bytes; /* of the message, also of one that did not fit */
 	uint64_t tag, data;
-	uint64_t at; /* where its bytes are, or an offset of the room */
+	uint64_t at; /* where its bytes are */
 	uint64_t stored; /* bytes that are there */
 };
 
 _Static_assert(sizeof(struct channel_command) == 64, "commands");
 _Static_assert(sizeof(struct channel_completion) == 64, "completions");
+
+/* Bytes for the rank's memory, which follow in the room: it copies them before
+ * it looks at completions.  The next piece begins at a multiple of eight. */
+struct channel_piece {
+	uint64_t at, bytes;
+};
 
 /* Which call of MPI a rank is in: a number of inside/names.h, and what it waits
  * for. */
@@ -129,8 +135,8 @@ struct channel {
 	/* to the rank */
 	int64_t now; /* since when it runs, ps */
 	uint32_t n_completions, has_more;
+	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
-	uint32_t unused;
 
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */
@@ -140,7 +146,7 @@ struct channel {
 
 	struct channel_command command[CHANNEL_COMMANDS];
 	struct channel_completion completion[CHANNEL_COMPLETIONS];
-	/* bytes of sends, or of receives: each turn begins with it empty */
+	/* bytes of sends; or pieces: each turn begins with it empty */
 	uint8_t room[CHANNEL_ROOM];
 };
 
