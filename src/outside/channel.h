@@ -48,7 +48,9 @@ enum channel_kind {
 	CHANNEL_SEND,
 	CHANNEL_RECEIVE,
 	CHANNEL_PEEK, /* always completed at once: ENOMSG if there is none */
-	CHANNEL_CANCEL, /* of the receive with this context */
+	/* Of the receive with this context, which is completed with ECANCELED
+	 * if it has not been before; it has no completion of its own. */
+	CHANNEL_CANCEL,
 	CHANNEL_WRITE, /* tag: remote address; ignore: key */
 	CHANNEL_READ,
 	CHANNEL_ATOMIC, /* the same; op; followed by a CHANNEL_MORE */
@@ -77,6 +79,7 @@ enum channel_flag {
 	CHANNEL_RELEASED = 512, /* of a completion: the last of a MULTI */
 	CHANNEL_REMOTE =
 		1024, /* of a completion: another rank's write with data */
+	CHANNEL_LASTS = 2048, /* a peek that is completed when there is one */
 };
 
 struct channel_command {
@@ -97,7 +100,7 @@ struct channel_completion {
 	uint16_t kind, flags; /* of the command */
 	uint16_t endpoint, from_endpoint;
 	uint32_t rank; /* the other one */
-	int32_t error; /* an errno, or 0 */
+	int32_t error; /* an errno, or 0; EMSGSIZE: it did not fit */
 	uint64_t bytes; /* of the message, also of one that did not fit */
 	uint64_t tag, data;
 	uint64_t at; /* where its bytes are */
@@ -137,9 +140,12 @@ struct channel {
 	uint32_t n_completions, has_more;
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
+	uint32_t is_measured; /* it says how long it computed */
+	uint32_t unused;
 
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */
+	int64_t until; /* a wait ends then, with nothing; INT64_MAX: never */
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
 	struct channel_call call;
@@ -164,7 +170,8 @@ struct channel_rank {
 	uint32_t rank, n_ranks;
 	uint32_t node, n_nodes, process, n_processes; /* of its node */
 	uint32_t n_arguments,
-		n_variables; /* strings, with their ends, in text */
+		n_variables; /* strings, with their ends, in text; variables
+				are added to the helper's own */
 	/* SCM_RIGHTS: channel, standard input, output, errors */
 	char text[CHANNEL_START_TEXT];
 };
