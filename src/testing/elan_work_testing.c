@@ -8,6 +8,7 @@
 
 enum {
 	BATCH = 4, /* under way at a time */
+	MORE = 6, /* times that tagged messages are more frequent */
 	SLOTS = 8, /* of each sender, at each node */
 	SLOT = 4096,
 	CAST = 1024, /* the same for broadcasts */
@@ -61,6 +62,8 @@ struct op {
 
 /* --- what happens --- */
 
+/* In a round, all tagged messages of a node go to one other: it is their order
+ * that counts. */
 static struct op op_of(
 	const struct work *w, uint32_t node, uint32_t round, uint32_t k)
 {
@@ -77,10 +80,12 @@ static struct op op_of(
 	uint64_t number = ((uint64_t)round * WORK_NODES + node) * WORK_OPS + k;
 	struct random_bits r =
 		random_draw(w->seed, node, RANDOM_TARGET, number);
+	uint32_t kind = (uint32_t)(r.a % (WORK_KINDS + MORE));
+	bool is_tag = kind >= WORK_KINDS || kind == WORK_TAG;
+	uint32_t ahead = is_tag ? round : (uint32_t)(r.a >> 8);
 	struct op x = {
-		.kind = (enum work_kind)(r.a % WORK_KINDS),
-		.to = (node + 1 + (uint32_t)(r.a >> 8) % (WORK_NODES - 1)) %
-		      WORK_NODES,
+		.kind = is_tag ? WORK_TAG : (enum work_kind)kind,
+		.to = (node + 1 + ahead % (WORK_NODES - 1)) % WORK_NODES,
 		.first = (uint32_t)(r.a >> 24) % WORK_NODES,
 		.is_yes = r.a >> 40 & 1,
 		.number = number,

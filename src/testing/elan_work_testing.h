@@ -14,7 +14,7 @@
 
 enum {
 	WORK_NODES = 16,
-	WORK_OPS = 24, /* of each node in a round */
+	WORK_OPS = 36, /* of each node in a round */
 	WORK_TAGGED = 6000, /* most bytes of a tagged message */
 	WORK_POSTED = WORK_NODES * WORK_OPS, /* most receives of a round */
 };
