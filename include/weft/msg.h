@@ -64,6 +64,13 @@ struct weft_msg {
 	uint64_t room[WEFT_MSG_WORDS];
 };
 
+/* Who matches messages with receives. */
+enum weft_msg_matching {
+	WEFT_MSG_MATCH_BEST, /* the network's card if it can, or calls */
+	WEFT_MSG_MATCH_HOST, /* calls of the receiving process */
+	WEFT_MSG_MATCHINGS,
+};
+
 struct weft_msg_options {
 	/* Address of the layer's own memory, a multiple of 4096, the same
 	 * in all processes; 0: at the end of the process's memory. */
@@ -78,6 +85,7 @@ struct weft_msg_options {
 	/* Collectives use messages between processes, even if the network
 	 * has collectives. */
 	bool software;
+	enum weft_msg_matching matching;
 };
 
 /* options may be NULL.  EBUSY: the machine's interface has no room for another

@@ -109,3 +109,28 @@ void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank)
 		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,
 			&p.box.taken, 8);
 }
+
+/* --- collectives --- */
+
+void msg_lane_give(
+	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
+{
+	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
+
+	while (!msg_lane_has_slot(m, MSG_COLL, rank))
+		msg_go_on(m);
+	msg_lane_send(m, MSG_COLL, rank, &t, data);
+}
+
+uint64_t msg_lane_take(
+	struct msg_state *m, uint32_t rank, void *data, uint64_t most)
+{
+	struct msg_trailer t;
+	uint64_t at;
+
+	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
+		msg_go_on(m);
+	program_read(at, data, t.bytes < most ? t.bytes : most);
+	msg_lane_taken(m, MSG_COLL, rank);
+	return t.bytes;
+}

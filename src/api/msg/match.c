@@ -1,16 +1,14 @@
 /*
- * Sends and receives.  A request is in at most one list: of receives that wait
- * for a message, of sends that wait for a slot, or of requests that wait for
- * data or for an answer.
+ * Sends and receives that processes match in their calls.  A request is in at
+ * most one list: of receives that wait for a message, of sends that wait for a
+ * slot, or of requests that wait for data or for an answer.
  */
 #include "api/msg/msg.h"
 
 #include <errno.h>
 
-#include "host/log.h"
-
 enum state {
-	STATE_DONE,
+	STATE_DONE = MSG_OVER,
 	STATE_POSTED, /* a receive waits for a message */
 	STATE_WAITING, /* a send waits for a slot */
 	STATE_EARLY, /* to itself; its receive has not been called */
@@ -20,16 +18,6 @@ enum state {
 };
 
 /* --- lists --- */
-
-static void append(struct msg_list *l, struct weft_msg_request *r)
-{
-	r->next = NULL;
-	if (l->first)
-		l->last->next = r;
-	else
-		l->first = r;
-	l->last = r;
-}
 
 /* prev is the request in front of it, or NULL; next the one behind it. */
 static void remove_between(struct msg_list *l, struct weft_msg_request *prev,
@@ -45,7 +33,7 @@ static void remove_between(struct msg_list *l, struct weft_msg_request *prev,
 
 /* --- early messages --- */
 
-void msg_match_init(struct msg_state *m)
+static void open_early(struct msg_state *m)
 {
 	for (uint32_t i = 0; i < WEFT_MSG_EARLY; i++)
 		m->early[i].next =
@@ -108,26 +96,6 @@ static bool fits(const struct weft_msg_request *r, uint32_t rank, uint32_t tag)
 	       (r->tag == WEFT_MSG_ANY || r->tag == tag);
 }
 
-/* The other end of a message, as it is logged. */
-static struct host_log_message logged(
-	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
-{
-	return (struct host_log_message){
-		.node = msg_node_of(m, rank),
-		.process = msg_process_of(m, rank),
-		.tag = tag,
-		.bytes = bytes,
-	};
-}
-
-static void log_sent(
-	const struct msg_state *m, const struct weft_msg_request *r)
-{
-	const struct host_log_message x = logged(m, r->rank, r->tag, r->bytes);
-
-	program_log_sent(&x);
-}
-
 /* Fills in the status; returns the number of bytes to copy. */
 static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 {
@@ -144,16 +112,15 @@ static uint64_t meet(struct weft_msg_request *r, const struct msg_early *e)
 static void deliver(struct msg_state *m, struct weft_msg_request *r,
 	const struct msg_early *e, uint64_t at)
 {
-	const struct host_log_message x = logged(m, e->rank, e->tag, e->bytes);
 	uint64_t bytes = meet(r, e);
 
-	r->mark = program_log_matched(&x);
+	r->mark = msg_log_matched(m, e->rank, e->tag, e->bytes);
 	if (e->kind == MSG_LONG) {
 		r->bytes = bytes;
 		r->from = e->from;
 		r->fin = e->fin;
 		r->state = STATE_WANTED;
-		append(&m->active, r);
+		msg_append(&m->active, r);
 		return;
 	}
 	msg_copy(r->at, e->kind == MSG_SELF ? e->from : at, bytes);
@@ -202,7 +169,7 @@ static bool arrive(
 	return true;
 }
 
-void msg_match_drain(struct msg_state *m, uint32_t rank)
+static void drain(struct msg_state *m, uint32_t rank)
 {
 	struct msg_trailer t;
 	uint64_t at;
@@ -240,7 +207,7 @@ static bool send_to_self(struct msg_state *m, struct weft_msg_request *r)
 
 	r->state = e.kind == MSG_SHORT ? STATE_DONE : STATE_EARLY;
 	if (arrive(m, &e, r->at)) {
-		log_sent(m, r);
+		msg_log_sent(m, r);
 		return true;
 	}
 	r->state = STATE_WAITING;
@@ -269,9 +236,9 @@ static bool try_send(struct msg_state *m, struct weft_msg_request *r)
 		t.fin = (uint16_t)r->fin;
 		t.from = r->at;
 		r->state = STATE_TOLD;
-		append(&m->active, r);
+		msg_append(&m->active, r);
 	}
-	log_sent(m, r);
+	msg_log_sent(m, r);
 	msg_lane_send(m, MSG_USER, r->rank, &t, data);
 	return true;
 }
@@ -329,7 +296,7 @@ static bool advance(struct msg_state *m, struct weft_msg_request *r)
 	return true;
 }
 
-bool msg_match_go_on(struct msg_state *m)
+static bool go_on(struct msg_state *m)
 {
 	struct weft_msg_request *r = m->active.first, *prev = NULL, *next;
 	bool did = false, is_receive;
@@ -353,120 +320,53 @@ bool msg_match_go_on(struct msg_state *m)
 	return go_on_sending(m) || did;
 }
 
-bool msg_match_is_idle(const struct msg_state *m)
+static bool is_idle(struct msg_state *m)
 {
 	return !m->posted.first && !m->waiting.first && !m->active.first &&
 	       !m->early_first;
 }
 
-bool msg_is_over(const struct weft_msg_request *r)
+/* --- requests --- */
+
+static void send(struct msg_state *m, struct weft_msg_request *r)
 {
-	return r->state == STATE_DONE;
-}
+	struct msg_peer p = msg_peer(m, MSG_USER, r->rank);
 
-/* --- calls --- */
-
-int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
-	uint64_t from, uint64_t bytes, struct weft_msg_request *r)
-{
-	struct msg_state *m = msg_state(msg);
-	int code = msg_check(m, m->rank, from, bytes);
-	struct msg_peer p;
-
-	if (rank >= m->n_ranks || tag == WEFT_MSG_ANY || code)
-		return code ? code : EINVAL;
-	*r = (struct weft_msg_request){
-		.at = msg_address(m, m->rank, from),
-		.bytes = bytes,
-		.rank = rank,
-		.tag = tag,
-		.state = STATE_WAITING,
-		.status = { .rank = rank, .tag = tag, .bytes = bytes },
-	};
-	p = msg_peer(m, MSG_USER, rank);
+	r->state = STATE_WAITING;
 	if (!p.box.waiting && try_send(m, r))
-		return 0;
-	p = msg_peer(m, MSG_USER, rank);
+		return;
+	p = msg_peer(m, MSG_USER, r->rank);
 	p.box.waiting++;
-	msg_set_peer(m, MSG_USER, rank, &p);
-	append(&m->waiting, r);
-	return 0;
+	msg_set_peer(m, MSG_USER, r->rank, &p);
+	msg_append(&m->waiting, r);
 }
 
-int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
-	uint64_t to, uint64_t max, struct weft_msg_request *r)
+static void receive(struct msg_state *m, struct weft_msg_request *r)
 {
-	struct msg_state *m = msg_state(msg);
-	int code = msg_check(m, m->rank, to, max);
 	uint16_t prev = 0;
 
-	if ((rank >= m->n_ranks && rank != WEFT_MSG_ANY) || code)
-		return code ? code : EINVAL;
-	*r = (struct weft_msg_request){
-		.at = msg_address(m, m->rank, to),
-		.bytes = max,
-		.rank = rank,
-		.tag = tag,
-		.state = STATE_POSTED,
-	};
+	r->state = STATE_POSTED;
 	for (uint16_t i = m->early_first; i; i = m->early[i - 1].next) {
 		struct msg_early *e = &m->early[i - 1];
 
 		if (fits(r, e->rank, e->tag)) {
 			deliver(m, r, e, early_at(m, e));
 			drop(m, prev, i);
-			return 0;
+			return;
 		}
 		prev = i;
 	}
-	append(&m->posted, r);
+	msg_append(&m->posted, r);
 	look_in_slots(m);
-	return 0;
 }
 
-bool weft_msg_test(struct weft_msg *msg, struct weft_msg_request *r,
-	struct weft_msg_status *status)
-{
-	if (r->state != STATE_DONE)
-		weft_msg_progress(msg);
-	if (status)
-		*status = r->status;
-	return r->state == STATE_DONE;
-}
-
-int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
-	struct weft_msg_status *status)
-{
-	struct msg_state *m = msg_state(msg);
-
-	PROGRAM_CALL("weft_msg_finish of a message to or from #, tag #",
-		r->rank, r->tag);
-
-	if (!m->ops)
-		return EBADF;
-	while (r->state != STATE_DONE)
-		msg_go_on(m);
-	if (status)
-		*status = r->status;
-	return r->status.error;
-}
-
-int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
-	uint64_t from, uint64_t bytes)
-{
-	PROGRAM_CALL("weft_msg_send to #, tag #", rank, tag);
-	struct weft_msg_request r;
-	int code = weft_msg_send_start(m, rank, tag, from, bytes, &r);
-
-	return code ? code : weft_msg_finish(m, &r, NULL);
-}
-
-int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
-	uint64_t to, uint64_t max, struct weft_msg_status *status)
-{
-	PROGRAM_CALL("weft_msg_receive from #, tag #", rank, tag);
-	struct weft_msg_request r;
-	int code = weft_msg_receive_start(m, rank, tag, to, max, &r);
-
-	return code ? code : weft_msg_finish(m, &r, status);
-}
+const struct msg_matching msg_by_slots = {
+	.open = open_early,
+	.send = send,
+	.receive = receive,
+	.drain = drain,
+	.go_on = go_on,
+	.is_idle = is_idle,
+	.give = msg_lane_give,
+	.take = msg_lane_take,
+};

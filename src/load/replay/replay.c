@@ -524,7 +524,7 @@ static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
 	uint32_t each, nodes;
-	uint64_t most;
+	uint64_t most, own;
 
 	if (programs_need_nic(&r->programs, e))
 		return -1;
@@ -546,10 +546,9 @@ static int replay_init(struct load *l, struct err *e)
 	l->needs.n_programs = r->n_ranks;
 	most = (longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
-	if (programs_need_memory(&r->programs,
-		    each * (r->target + most +
-				   weft_msg_memory(r->n_ranks, NULL) + 8192),
-		    e))
+	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
+	if (programs_need_memory(
+		    &r->programs, each * (r->target + most + own + 8192), e))
 		return -1;
 	return place_ranks(r, e);
 }
