@@ -2,9 +2,10 @@
 #include "outside/endpoint.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
 #include <string.h>
 
+#include "base/mem.h"
 #include "sim/random.h"
 #include "testing/msg_testing.h"
 #include "testing/testing.h"
@@ -68,7 +69,7 @@ static void rank_program(void *arg)
 {
 	const struct job *j = arg;
 	static const struct endpoint_times times = { 0 };
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = mem_alloc(1, sizeof(*s));
 	const struct endpoint_client c = { take, give, load, &s->c };
 	const struct weft_msg_options o = { .matching = WEFT_MSG_MATCH_HOST };
 
@@ -79,7 +80,7 @@ static void rank_program(void *arg)
 		assert_int_equal(s->c.holds, 0);
 	}
 	endpoint_free(&s->e);
-	free(s);
+	mem_free(s);
 }
 
 static uint64_t run_job(struct job *j, uint32_t n_workers)
