@@ -52,7 +52,6 @@ enum {
 	WEFT_MSG_DONES = 64, /* puts and gets in flight with a weft_msg_done */
 	WEFT_MSG_EAGER = 480, /* longest message that is sent at once, bytes */
 	WEFT_MSG_SLOTS = 64, /* per pair of processes, at most */
-	WEFT_MSG_EARLY = 64, /* unmatched messages, besides those in slots */
 	WEFT_MSG_WORDS = 1536,
 };
 

@@ -1,6 +1,7 @@
 /*
  * Messages that the matching thread keeps because their receive is not there
- * yet (*early*), or an earlier message of their sender (*ahead*).
+ * yet (*early*), or an earlier message of their sender (*ahead*), or because
+ * only one receive may have them (*claimed*).
  *
  * They stay in their slots.  When three quarters of the slots are held by such
  * messages, the oldest one is moved to a cell of host memory.  When there is no
@@ -72,7 +73,7 @@ static void unlink(struct tport_matcher *x, struct tport_list *l, uint32_t next,
 
 /* --- places --- */
 
-void tport_keep(struct tport_matcher *x, struct tport_queue *q,
+void tport_put(struct tport_matcher *x, struct tport_queue *q,
 	const struct elan_message *m)
 {
 	struct tport_kept k = {
@@ -83,18 +84,28 @@ void tport_keep(struct tport_matcher *x, struct tport_queue *q,
 		.kind = m->kind,
 		.length = m->bytes,
 	};
-
-	uint32_t place = place_of(x, m);
+	uint32_t place = place_of(x, m), front = tport_front_bytes(m->kind);
 
 	append(x, &q->newer, place, m->source);
 	x->held += is_slot(x, place);
 	if (is_cell(x, place)) {
+		/* only its number may have changed */
 		tport_set_next(x, kept_at(x, place) + 8, m->source, 0);
+		if (q == &x->claimed)
+			tport_store(x, kept_at(x, place) + 16, &k.bytes, 8);
 	} else {
-		if (m->kind == TPORT_LONG)
+		if (m->kind & TPORT_LONG)
 			tport_load(x, m->at, &k.length, sizeof(k.length));
+		else if (front <= k.length)
+			k.length -= front;
 		tport_store(x, kept_at(x, place), &k, sizeof(k));
 	}
+}
+
+void tport_keep(struct tport_matcher *x, struct tport_queue *q,
+	const struct elan_message *m)
+{
+	tport_put(x, q, m);
 	tport_compute(x, 0);
 }
 
@@ -148,12 +159,11 @@ static uint32_t search(struct tport_matcher *x, const struct tport_list *l,
 	return 0;
 }
 
-static void describe(struct tport_matcher *x, uint32_t place,
+static void describe(const struct tport_matcher *x, uint32_t place,
 	const struct tport_kept *k, struct elan_message *m)
 {
 	if (is_slot(x, place)) {
 		elan_thread_look(x->plan.queues + 1, place, m);
-		x->held--;
 		return;
 	}
 	if (!is_cell(x, place)) {
@@ -182,6 +192,7 @@ static bool take_of(struct tport_matcher *x, struct tport_list *l,
 		return false;
 	unlink(x, l, k.next, &before, previous);
 	describe(x, at - 1, &k, m);
+	x->held -= is_slot(x, at - 1);
 	return true;
 }
 
@@ -193,13 +204,18 @@ bool tport_take(struct tport_matcher *x, struct tport_queue *q,
 }
 
 bool tport_find(struct tport_matcher *x, const struct tport_queue *q,
-	tport_test *test, const void *arg, struct tport_kept *k)
+	tport_test *test, const void *arg, struct tport_kept *k,
+	struct elan_message *m)
 {
 	struct tport_kept before;
 	uint32_t previous;
+	uint32_t at = search(x, &q->older, test, arg, k, &before, &previous);
 
-	return search(x, &q->older, test, arg, k, &before, &previous) ||
-	       search(x, &q->newer, test, arg, k, &before, &previous);
+	if (!at)
+		at = search(x, &q->newer, test, arg, k, &before, &previous);
+	if (at)
+		describe(x, at - 1, k, m);
+	return at;
 }
 
 /* --- moves --- */
@@ -240,7 +256,9 @@ static void move_first(struct tport_matcher *x, struct tport_queue *q)
 void tport_move(struct tport_matcher *x)
 {
 	while (4 * x->held >= 3 * x->plan.slots && has_cell(x))
-		move_first(x, x->early.newer.first ? &x->early : &x->ahead);
+		move_first(x, x->early.newer.first     ? &x->early
+			      : x->claimed.newer.first ? &x->claimed
+						       : &x->ahead);
 }
 
 static bool is_any(const struct tport_kept *k, const void *arg)
@@ -255,6 +273,7 @@ void tport_drop_all(struct tport_matcher *x)
 	struct elan_message m;
 
 	while (tport_take(x, &x->early, is_any, NULL, &m) ||
+		tport_take(x, &x->claimed, is_any, NULL, &m) ||
 		tport_take(x, &x->ahead, is_any, NULL, &m))
 		tport_drop(x, &m);
 }

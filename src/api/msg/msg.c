@@ -28,14 +28,13 @@ static void lay_out(struct msg_state *m, uint64_t own, uint64_t tagged)
 {
 	uint64_t n = m->n_ranks, at = m->at;
 	uint64_t n_slots = tagged ? 0 : n * MSG_LANES * m->n_slots;
-	uint64_t n_early = tagged ? MSG_STAGES : WEFT_MSG_EARLY;
 
 	m->own_at = at;
 	at += round_up(own);
 	m->peers_at = at;
 	at += round_up(n * MSG_LANES * sizeof(struct msg_peer));
-	m->early_at = at;
-	at += round_up(n_early * WEFT_MSG_EAGER);
+	m->stages_at = at;
+	at += round_up((uint64_t)MSG_STAGES * WEFT_MSG_EAGER);
 	/* from here on others write */
 	m->words_at = at;
 	at += 8 * (WEFT_MSG_COUNTERS + WEFT_MSG_DONES);
@@ -229,7 +228,7 @@ static void on_write(void *arg, uint64_t at, size_t n)
 	struct msg_state *m = arg;
 	uint64_t end = at + n;
 
-	if (m->tagged && at >= m->tagged_at) {
+	if (m->tagged->on_write && at >= m->tagged_at) {
 		m->tagged->on_write(m, at, n);
 	} else if (at >= m->slots_at) {
 		on_slot(m, end - m->slots_at);
@@ -250,7 +249,7 @@ static bool has_news(void *arg, uint64_t *seen)
 	*seen = 0;
 	return m->n_news || m->has_all || m->has_word ||
 	       (m->ops->has_events && m->ops->has_events(m)) ||
-	       (m->tagged && m->tagged->has_next(m)) ||
+	       m->tagged->has_next(m) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -259,7 +258,7 @@ static void look_at_all(struct msg_state *m)
 {
 	m->has_all = false;
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		m->matching->drain(m, i);
+		m->tagged->drain(m, i);
 		msg_atomic_serve(m, i);
 	}
 }
@@ -281,7 +280,7 @@ bool msg_step(struct msg_state *m)
 		if (what & NEWS_ASK)
 			msg_atomic_serve(m, what >> 1);
 		else
-			m->matching->drain(m, what >> 1);
+			m->tagged->drain(m, what >> 1);
 	}
 	m->has_word = false;
 	return m->matching->go_on(m) || did;
@@ -568,9 +567,8 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	lay_out(m, m->ops->memory, tagged);
 	if (m->end > m->base + m->each)
 		return EFAULT;
-	m->tagged = tagged ? m->ops->tagged : NULL;
+	m->tagged = tagged ? m->ops->tagged : &msg_slots;
 	m->matching = tagged ? &msg_by_machine : &msg_by_slots;
-	m->matching->open(m);
 	return 0;
 }
 
@@ -589,6 +587,7 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	if (code)
 		return code;
 	*m = fresh;
+	m->matching->open(m);
 	program_watch(m->words_at, m->end - m->words_at, on_write, m);
 	program_wait((fresh.world ? fresh.world->begin : 0) +
 		     (o.start ? o.start : START));

@@ -39,27 +39,26 @@ struct msg_trailer {
 	uint64_t bytes; /* of the message */
 	uint64_t from; /* address of a long message */
 	uint32_t tag;
-	uint16_t kind, fin;
+	uint8_t kind, is_wide;
+	uint16_t fin;
 	uint64_t number; /* in its lane, from 1; arrives last */
 };
 
 _Static_assert(
 	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
 
+/* In front of the trailer of a message that has more than 32 bits of a tag. */
+struct msg_wide {
+	uint64_t data;
+	uint32_t tag; /* its upper half */
+	uint16_t flags, unused;
+};
+
 /* A process's state for another one, by lane; in its memory. */
 struct msg_peer {
 	struct mailbox box;
 	uint64_t stuck; /* the last round without an empty slot */
 	uint64_t served; /* the last atomic */
-};
-
-/* A message that arrived before its receive. */
-struct msg_early {
-	uint64_t bytes, from;
-	struct weft_msg_request *self; /* of a long send to itself */
-	uint32_t rank, tag;
-	uint16_t kind, fin;
-	uint16_t next; /* + 1; 0: none */
 };
 
 struct msg_list {
@@ -78,8 +77,6 @@ struct msg_matching {
 	/* Begins a request that is filled in. */
 	void (*send)(struct msg_state *m, struct weft_msg_request *r);
 	void (*receive)(struct msg_state *m, struct weft_msg_request *r);
-	/* Takes all messages of a rank that have arrived in slots. */
-	void (*drain)(struct msg_state *m, uint32_t rank);
 	/* Advances all of them; returns whether there was any progress. */
 	bool (*go_on)(struct msg_state *m);
 	/* None is under way, and no message waits for a receive. */
@@ -101,7 +98,8 @@ enum { MSG_OVER = 0 }; /* the state of a request that has ended */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
 	const struct msg_matching *matching;
-	const struct msg_tagged *tagged; /* NULL: not used */
+	const struct msg_tagged *tagged; /* the machine's, or msg_slots */
+	struct msg_soft *soft; /* of msg_slots */
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
@@ -113,7 +111,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool is_software; /* do not use the network's collectives */
 
 	/* addresses in the node's memory */
-	uint64_t at, own_at, peers_at, early_at;
+	uint64_t at, own_at, peers_at, stages_at;
 	uint64_t words_at, fins_at, credits_at, asks_at, tagged_at, slots_at;
 	uint64_t end;
 
@@ -127,9 +125,7 @@ struct __attribute__((may_alias)) msg_state {
 	uint64_t dones, fins; /* bits of those in use */
 	uint64_t round, n_asked;
 
-	struct msg_list posted, waiting, active;
-	struct msg_early early[WEFT_MSG_EARLY];
-	uint16_t early_first, early_last, early_free; /* + 1 */
+	struct msg_list posted, waiting;
 	bool is_full; /* a slot could not be emptied */
 
 	/* without slots */
@@ -177,7 +173,7 @@ struct msg_ops {
 
 	/* --- optional entries --- */
 
-	/* NULL: processes match messages in their calls (match.c). */
+	/* NULL: processes match messages in their calls (slots.c). */
 	const struct msg_tagged *tagged;
 	/* If put() returns MSG_DONE_OWN; also called from outside the
 	 * program. */
@@ -298,11 +294,11 @@ bool msg_lane_has_slot(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
 /* Fills a slot of a rank that has one; a MSG_SHORT has t->bytes of data. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, const void *data);
+	struct msg_trailer *t, const struct msg_wide *w, const void *data);
 /* The next message of a rank, if it has arrived, and the address of its bytes.
  */
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, uint64_t *at);
+	struct msg_trailer *t, struct msg_wide *w, uint64_t *at);
 /* Empties its slot. */
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
 
@@ -328,7 +324,8 @@ static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
 }
 
 /* Logs a message to a rank; one of a rank, and returns its mark. */
-void msg_log_sent(const struct msg_state *m, const struct weft_msg_request *r);
+void msg_log_sent(
+	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
 uint32_t msg_log_matched(
 	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
 

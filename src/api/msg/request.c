@@ -19,9 +19,10 @@ static struct host_log_message logged(
 	};
 }
 
-void msg_log_sent(const struct msg_state *m, const struct weft_msg_request *r)
+void msg_log_sent(
+	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
 {
-	const struct host_log_message x = logged(m, r->rank, r->tag, r->bytes);
+	const struct host_log_message x = logged(m, rank, tag, bytes);
 
 	program_log_sent(&x);
 }

@@ -1,6 +1,6 @@
 /*
- * Sends and receives that the machine matches (api/msg/tagged.h).  What it has
- * no room for waits in two lists, of sends and of receives, in order.
+ * Sends and receives as tagged messages (api/msg/tagged.h).  What there is no
+ * room for waits in two lists, of sends and of receives, in order.
  *
  * The tags of messages are 32 bits of its 64.  One bit tells messages of
  * collectives from others; their bytes go through stages, since the machine
@@ -73,17 +73,10 @@ static bool try_receive(
 static void send(struct msg_state *m, struct weft_msg_request *r)
 {
 	r->state = STATE_BEGUN;
-	msg_log_sent(m, r);
+	if (!m->tagged->logs)
+		msg_log_sent(m, r->rank, r->tag, r->bytes);
 	if (m->waiting.first || !try_send(m, r, 0))
 		msg_append(&m->waiting, r);
-}
-
-static void receive(struct msg_state *m, struct weft_msg_request *r)
-{
-	r->state = STATE_BEGUN;
-	r->mark = 1;
-	if (m->posted.first || !try_receive(m, r, 0))
-		msg_append(&m->posted, r);
 }
 
 /* Those that wait, in order, as long as there is room. */
@@ -119,19 +112,12 @@ static void end(struct msg_state *m, const struct msg_tagged_end *x)
 	r->status.rank = x->rank;
 	r->status.tag = (uint32_t)x->tag;
 	r->status.bytes = x->bytes;
-	if (!(x->tag & TAG_COLL))
+	if (!(x->tag & TAG_COLL) && !m->tagged->logs)
 		program_log_received(
 			msg_log_matched(m, x->rank, r->status.tag, x->bytes));
 }
 
-/* There are no slots. */
-static void drain(struct msg_state *m, uint32_t rank)
-{
-	(void)m;
-	(void)rank;
-}
-
-static bool go_on(struct msg_state *m)
+static bool take_ends(struct msg_state *m)
 {
 	struct msg_tagged_end x;
 	bool did = false;
@@ -140,6 +126,25 @@ static bool go_on(struct msg_state *m)
 		end(m, &x);
 		did = true;
 	}
+	return did;
+}
+
+static void receive(struct msg_state *m, struct weft_msg_request *r)
+{
+	r->state = STATE_BEGUN;
+	r->mark = 1;
+	if (m->posted.first || !try_receive(m, r, 0))
+		msg_append(&m->posted, r);
+	/* its message may have been there */
+	if (m->tagged->has_next(m))
+		take_ends(m);
+}
+
+static bool go_on(struct msg_state *m)
+{
+	bool did = m->tagged->go_on && m->tagged->go_on(m);
+
+	did |= take_ends(m);
 	did |= begin_waiting(m, &m->posted, try_receive);
 	did |= begin_waiting(m, &m->waiting, try_send);
 	return did;
@@ -182,7 +187,7 @@ static bool is_idle(struct msg_state *m)
 
 static uint64_t stage_at(const struct msg_state *m, uint32_t i)
 {
-	return m->early_at + (uint64_t)i * WEFT_MSG_EAGER;
+	return m->stages_at + (uint64_t)i * WEFT_MSG_EAGER;
 }
 
 /* The last stage is for receives. */
@@ -230,16 +235,27 @@ static uint64_t take(
 static void open_requests(struct msg_state *m)
 {
 	if (!m->is_eager_set)
-		m->eager = UINT32_MAX;
+		m->eager = m->tagged->eager;
+	if (m->tagged->open)
+		m->tagged->open(m);
 }
 
 const struct msg_matching msg_by_machine = {
 	.open = open_requests,
 	.send = send,
 	.receive = receive,
-	.drain = drain,
 	.go_on = go_on,
 	.is_idle = is_idle,
 	.give = give,
 	.take = take,
+};
+
+const struct msg_matching msg_by_slots = {
+	.open = open_requests,
+	.send = send,
+	.receive = receive,
+	.go_on = go_on,
+	.is_idle = is_idle,
+	.give = msg_lane_give,
+	.take = msg_lane_take,
 };

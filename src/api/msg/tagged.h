@@ -70,6 +70,8 @@ struct msg_tagged {
 	 * no messages. */
 	uint64_t (*memory)(const void *params, uint32_t n_ranks);
 
+	/* Longest message that is sent at once unless the program says so. */
+	uint32_t eager;
 	/* *is_over: it has ended, and next() will not tell. */
 	int (*send)(struct msg_state *m, const struct msg_tagged_entry *e,
 		bool *is_over);
@@ -83,10 +85,31 @@ struct msg_tagged {
 	/* The next one that has ended, if any. */
 	bool (*next)(struct msg_state *m, struct msg_tagged_end *end);
 
+	/* --- of software, on machines that do not match; else NULL --- */
+
+	/* It writes the log of messages itself. */
+	bool logs;
+	void (*open)(struct msg_state *m);
+	/* Takes all messages of a rank that have arrived in slots. */
+	void (*drain)(struct msg_state *m, uint32_t rank);
+	/* Advances what waits for slots, data and answers; returns whether
+	 * there was any progress. */
+	bool (*go_on)(struct msg_state *m);
+
+	/* Message i, from 0 on, that has come and has no receive; false if
+	 * there are fewer.  Also outside of programs. */
+	bool (*early)(const struct msg_state *m, uint32_t i, uint32_t *rank,
+		uint64_t *tag);
+
+	/* --- for waits --- */
+
 	/* Whether next() has one, or what had no room may have it now. */
 	bool (*has_next)(const struct msg_state *m);
-	/* Bytes from tagged_at on were written. */
+	/* Bytes from tagged_at on were written; NULL: nobody writes there. */
 	void (*on_write)(struct msg_state *m, uint64_t at, size_t n);
 };
+
+/* By slots: of machines without a table of their own. */
+extern const struct msg_tagged msg_slots;
 
 #endif

@@ -302,18 +302,19 @@ static bool find_sent(
 	const struct player *p, const struct player *peer, uint32_t *op)
 {
 	const struct msg_state *m = msg_state((struct weft_msg *)&p->msg);
-	uint32_t rank = rank_of(p), i, k;
+	uint32_t rank = rank_of(p), from, i, k;
+	uint64_t tag;
 
-	for (i = m->early_first; i; i = m->early[i - 1].next) {
-		if (&p->replay->player[m->early[i - 1].rank] != peer)
+	for (i = 0; m->tagged->early && m->tagged->early(m, i, &from, &tag);
+		i++) {
+		if (&p->replay->player[from] != peer)
 			continue;
 		for (k = peer->rank->n_ops; k--;) {
 			const struct goal_op *o = &peer->rank->op[k];
 
 			*op = k;
 			if (o->kind == GOAL_SEND && o->peer == rank &&
-				o->tag == m->early[i - 1].tag &&
-				peer->left[k] == BEGUN)
+				o->tag == tag && peer->left[k] == BEGUN)
 				return true;
 		}
 	}
