@@ -127,6 +127,7 @@ static const struct nic_member members[] = {
 	MEMBER(side_reads, reads, 0),
 	MEMBER(elan_areas, areas, 0),
 	MEMBER(elan_mmu, mmu, 0),
+	MEMBER(slots, driver.duties, sizeof(struct elan_duty)),
 	MEMBER(slots, faults.items, sizeof(struct elan_fault)),
 	MEMBER(slots, faults.waiters, sizeof(struct elan_waiter)),
 	MEMBER(seen, seen, 0),

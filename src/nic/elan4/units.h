@@ -256,12 +256,15 @@ static inline void elan_look_again(const struct nic_at *a, uint32_t context,
 	else
 		elan_card_then(a, v->t, then, id);
 }
-/* The driver works for a time, which the programs of CPU 0 lose (nic.cpus), and
- * then() follows. */
-void elan_driver_work(
-	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 /* A context gets more: what the driver did not find may be there now. */
 void elan_fault_forget(struct elan_node *n, uint32_t context);
+
+/* --- driver.c --- */
+
+/* When the driver has done all that it was given before, it works for a time,
+ * which the programs of CPU 0 lose (nic.cpus), and then() follows. */
+void elan_driver_work(
+	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 
 /* --- account.c: does nothing if there is no book --- */
 
