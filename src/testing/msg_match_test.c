@@ -427,6 +427,7 @@ static void random_messages_arrive_in_order(void **state)
 static void damaged(struct weft_msg *msg, void *arg)
 {
 	struct msg_state *m = (struct msg_state *)msg;
+	struct msg_peer p = { 0 };
 	struct weft_msg_status got;
 
 	for (uint8_t kind = MSG_SELF; kind < 9; kind += 3) {
@@ -437,7 +438,7 @@ static void damaged(struct weft_msg *msg, void *arg)
 			.fin = UINT16_MAX };
 
 		if (m->rank == 0)
-			msg_lane_send(m, MSG_USER, 1, &t, NULL, NULL);
+			msg_lane_send(m, MSG_USER, 1, &p, &t, NULL, NULL);
 		if (m->rank != 1)
 			continue;
 		assert_int_equal(weft_msg_receive(msg, 0, 7, MSG_TEST_TARGET,

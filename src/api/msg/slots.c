@@ -270,18 +270,19 @@ static struct letter letter_of(
 
 static void slots_drain(struct msg_state *m, uint32_t rank)
 {
+	struct msg_peer p = msg_peer(m, MSG_USER, rank);
 	struct msg_trailer t;
 	struct msg_wide w;
 	uint64_t at;
 
-	while (msg_lane_next(m, MSG_USER, rank, &t, &w, &at)) {
+	while (msg_lane_next(m, MSG_USER, rank, &p, &t, &w, &at)) {
 		const struct letter l = letter_of(&t, &w, rank);
 
 		if (!arrive(m, &l, at)) {
 			m->is_full = true;
 			return;
 		}
-		msg_lane_taken(m, MSG_USER, rank);
+		msg_lane_taken(m, MSG_USER, rank, &p);
 	}
 }
 
@@ -352,7 +353,7 @@ static bool is_short(
 
 /* Fills a slot that is free. */
 static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
-	struct msg_trailer *t)
+	struct msg_peer *p, struct msg_trailer *t)
 {
 	const struct msg_wide w = {
 		.data = e->data,
@@ -369,39 +370,42 @@ static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
 		msg_read(e->at, data, e->bytes);
 	else
 		t->from = e->at;
-	msg_lane_send(m, MSG_USER, e->rank, t, is_wide(m, e) ? &w : NULL, data);
+	msg_lane_send(
+		m, MSG_USER, e->rank, p, t, is_wide(m, e) ? &w : NULL, data);
 	msg_log_sent(m, e->rank, (uint32_t)e->tag, e->bytes);
 }
 
 /* If it can go now. */
-static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e)
+static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p)
 {
 	struct msg_trailer t = { 0 };
 
-	if (!msg_lane_has_slot(m, MSG_USER, e->rank))
+	if (!msg_lane_has_slot(m, MSG_USER, e->rank, p))
 		return false;
-	fill_slot(m, e, &t);
+	fill_slot(m, e, p, &t);
 	return true;
 }
 
-static bool send_by_slot(struct msg_state *m, struct op *x)
+static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 {
 	struct msg_trailer t = { 0 };
 
 	if (is_short(m, &x->e)) {
 		x->state = STATE_SENT;
-		return send_short(m, &x->e);
+		return send_short(m, &x->e, p);
 	}
-	if (!msg_lane_has_slot(m, MSG_USER, x->e.rank) ||
+	if (!msg_lane_has_slot(m, MSG_USER, x->e.rank, p) ||
 		!expect_answer(m, x, &t))
 		return false;
-	fill_slot(m, &x->e, &t);
+	fill_slot(m, &x->e, p, &t);
 	return true;
 }
 
-static bool try_send(struct msg_state *m, struct op *x)
+static bool try_send(struct msg_state *m, struct op *x, struct msg_peer *p)
 {
-	return x->e.rank == m->rank ? send_to_self(m, x) : send_by_slot(m, x);
+	return x->e.rank == m->rank ? send_to_self(m, x)
+				    : send_by_slot(m, x, p);
 }
 
 /* Gives back what needs no end of its own. */
@@ -418,17 +422,16 @@ static int slots_send(
 	struct op *x;
 
 	*is_over = !p.box.waiting && e->rank != m->rank && is_short(m, e) &&
-		   send_short(m, e);
+		   send_short(m, e, &p);
 	if (*is_over)
 		return 0;
 	x = begin(m->soft, e, STATE_WAITING);
-	if (!p.box.waiting && try_send(m, x)) {
+	if (!p.box.waiting && try_send(m, x, &p)) {
 		*is_over = x->state == STATE_SENT;
 		if (*is_over)
 			put_away(m->soft, x);
 		return 0;
 	}
-	p = msg_peer(m, MSG_USER, e->rank);
 	p.box.waiting++;
 	msg_set_peer(m, MSG_USER, e->rank, &p);
 	append(&m->soft->waiting, x);
@@ -446,11 +449,10 @@ static bool go_on_sending(struct msg_state *m)
 		uint32_t rank = x->e.rank;
 
 		next = x->next;
-		if (p.stuck != m->round && try_send(m, x)) {
+		if (p.stuck != m->round && try_send(m, x, &p)) {
 			take_out(&m->soft->waiting, prev, x, next);
 			if (x->state == STATE_SENT)
 				end_alone(m->soft, x, 0);
-			p = msg_peer(m, MSG_USER, rank);
 			p.box.waiting--;
 			did = true;
 		} else {
