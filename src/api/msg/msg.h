@@ -100,6 +100,7 @@ struct __attribute__((may_alias)) msg_state {
 	const struct msg_matching *matching;
 	const struct msg_tagged *tagged; /* the machine's, or msg_slots */
 	struct msg_soft *soft; /* of msg_slots */
+	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
