@@ -103,6 +103,7 @@ struct __attribute__((may_alias)) msg_state {
 	/* Of the library above that uses tagged messages, too, or NULL. */
 	void (*on_end)(void *arg, const struct msg_tagged_end *end);
 	void *on_end_arg;
+	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
