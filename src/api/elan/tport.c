@@ -73,6 +73,22 @@ static uint32_t block(const struct elan_params *p)
 	return n > 0 ? (uint32_t)n : 1;
 }
 
+static bool rejects(void)
+{
+	return cq_params()->match.by == ELAN_MATCH_REJECT;
+}
+
+/* Messages that are kept outside of slots.  Of those that are sent back only
+ * names are kept: of as many as senders can have under way. */
+static uint32_t count_cells(void)
+{
+	const struct elan_params *p = cq_params();
+
+	if (rejects())
+		return elan_ranks() * (uint32_t)p->outstanding;
+	return (uint32_t)p->match.spill / slot_bytes();
+}
+
 static struct tport_plan plan_of(const struct elan_tport *t)
 {
 	const struct elan_params *p = cq_params();
@@ -85,12 +101,13 @@ static struct tport_plan plan_of(const struct elan_tport *t)
 		.cells = t->at + cells_offset(t->handles),
 		.handles = t->handles,
 		.slots = (uint32_t)p->match.slots,
-		.n_cells = (uint32_t)p->match.spill / slot_bytes(),
+		.n_cells = count_cells(),
 		.cell = slot_bytes(),
 		.page = page_at(t->port, 0),
 		.cycles = (uint32_t)p->match.cycles,
 		.element = (uint32_t)p->match.element,
 		.block = block(p),
+		.by = (uint32_t)p->match.by,
 	};
 }
 
@@ -182,6 +199,7 @@ static int open_inputs(const struct elan_tport *t)
 	o.id++;
 	o.slots = (uint32_t)cq_params()->match.slots;
 	o.bytes = slot_bytes();
+	o.asks = rejects();
 	code = elan_iq_open(&o);
 	if (code)
 		elan_iq_close(2 * t->port);

@@ -43,6 +43,10 @@
 
 #include "weft/elan.h"
 
+/* What becomes of early messages, as nic.match.by says: of enum elan_match_by.
+ */
+enum tport_by { TPORT_CARD, TPORT_REJECT, TPORT_INTERRUPT };
+
 /* Kinds of messages, and of records. */
 enum tport_kind {
 	TPORT_SHORT,
@@ -123,7 +127,8 @@ struct tport_plan {
 	uint64_t page; /* to which it appends commands */
 	uint32_t cycles, element; /* nic.match.* */
 	uint32_t block; /* bytes of a block copy in a cycle */
-	uint32_t spare[15];
+	uint32_t by; /* an enum tport_by */
+	uint32_t spare[14];
 };
 
 _Static_assert(sizeof(struct tport_plan) == ELAN_BLOCK, "one read");

@@ -153,6 +153,7 @@ static void describe(struct tport_matcher *x, uint32_t place,
 {
 	if (is_slot(x, place)) {
 		elan_thread_look(x->plan.queues + 1, place, m);
+		m->number = k->number;
 		x->held--;
 		return;
 	}
@@ -239,6 +240,8 @@ static void move_first(struct tport_matcher *x, struct tport_queue *q)
 
 void tport_move(struct tport_matcher *x)
 {
+	if (x->plan.by == TPORT_REJECT)
+		return; /* places are for names */
 	while (4 * x->held >= 3 * x->plan.slots && has_cell(x))
 		move_first(x, x->early.newer.first ? &x->early : &x->ahead);
 }
@@ -257,4 +260,53 @@ void tport_drop_all(struct tport_matcher *x)
 	while (tport_take(x, &x->early, is_any, NULL, &m) ||
 		tport_take(x, &x->ahead, is_any, NULL, &m))
 		tport_drop(x, &m);
+}
+
+/* --- names --- */
+
+bool tport_keep_name(struct tport_matcher *x, const struct elan_message *m)
+{
+	struct tport_kept k = {
+		.tag = m->tag,
+		.source = m->source,
+		.number = m->number,
+		.kind = m->kind,
+		.length = m->bytes,
+	};
+	uint32_t place;
+
+	if (!has_cell(x))
+		return false;
+	place = take_cell(x);
+	append(x, &x->early.newer, place, m->source);
+	if (m->kind == TPORT_LONG)
+		tport_load(x, m->at, &k.length, sizeof(k.length));
+	tport_store(x, kept_at(x, place), &k, sizeof(k));
+	return true;
+}
+
+bool tport_is_name(const struct tport_matcher *x, const struct elan_message *m)
+{
+	return is_cell(x, m->slot);
+}
+
+/* --- the host takes them in --- */
+
+/* The number of its interrupt is kept, and its bytes go to host memory. */
+void tport_hand_over(struct tport_matcher *x, const struct elan_message *m)
+{
+	uint16_t number = (uint16_t)(x->interrupt = elan_thread_interrupt());
+
+	tport_store(x,
+		kept_at(x, place_of(x, m)) +
+			offsetof(struct tport_kept, number),
+		&number, sizeof(number));
+	while (x->early.newer.first && has_cell(x))
+		move_first(x, &x->early);
+}
+
+void tport_await_host(struct tport_matcher *x, const struct elan_message *m)
+{
+	elan_thread_wait_interrupt(
+		x->interrupt - (uint16_t)(x->interrupt - m->number));
 }

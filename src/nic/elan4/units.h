@@ -270,6 +270,8 @@ void elan_account_done(const struct nic_at *a, packet_id id);
  * it ends. */
 uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot);
 void elan_account_end(const struct nic_at *a, uint32_t note);
+/* It was sent back: the packet that comes again has all of it. */
+void elan_account_drop(const struct nic_at *a, uint32_t note);
 
 static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
 {
@@ -281,6 +283,9 @@ static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
 extern const struct nic_member_ops elan_interrupts_member; /* without items */
 /* ELAN_INTERRUPT of a context's queue. */
 void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value);
+/* Without a handler: a number of it; and whether it has been handled. */
+uint32_t elan_interrupt_quietly(const struct nic_at *a);
+bool elan_interrupt_is_over(const struct elan_node *n, uint32_t ticket);
 
 /* --- pcix.c --- */
 
@@ -694,7 +699,8 @@ static inline struct elan_iq *elan_iq_at(
 }
 
 /* Whether a transaction's queue exists, with slots that are long enough. */
-bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p);
+bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p);
 /* Whether there are slots for all messages of a packet; and takes them. */
 bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
 void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
@@ -721,6 +727,29 @@ void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
 void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
 /* Address of a slot's bytes. */
 uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot);
+/* Whether a packet that is taken asks, and what its answer needs. */
+bool elan_iq_asks(const struct nic_at *a, const struct elan_buffer *b);
+void elan_iq_ask(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b);
+/* The rest of a message that was taken may come. */
+void elan_iq_await(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
+
+/* --- question.c --- */
+
+/* A queue's messages ask. */
+void elan_question_open(struct elan_iq *q);
+/* Whether a packet has one message, and nothing else. */
+bool elan_question_is_alone(const struct elan_buffer *b);
+/* Whether a packet may come now, whose message has a slot or not. */
+bool elan_question_may_come(
+	const struct elan_iq *q, const struct elan_buffer *b, bool is_coming);
+void elan_question_keep(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b, struct elan_iq *q);
+/* Of a message that asks, and was taken by a thread. */
+void elan_question_accept(
+	const struct nic_at *a, struct elan_iq *q, uint32_t slot);
+void elan_question_reject(
+	const struct nic_at *a, struct elan_iq *q, uint32_t slot);
 
 /* --- input.c --- */
 
@@ -734,6 +763,9 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id);
 void elan_input_answer(const struct nic_at *a, packet_id id);
 void elan_input_end(const struct nic_at *a, packet_id id);
 void elan_input_drop(const struct nic_at *a, packet_id id);
+/* The route of its answer, by the same switches, which are alive. */
+uint32_t elan_input_way_back(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b);
 
 /* --- sten.c --- */
 
@@ -761,6 +793,8 @@ enum elan_error elan_thread_begin(const struct nic_at *a,
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
 /* A message is in an input queue. */
 void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
+/* An interrupt has been handled. */
+void elan_thread_on_interrupt(const struct nic_at *a);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */
