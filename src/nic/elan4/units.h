@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "nic/elan4/elan.h"
-#include "nic/elan4/iqueue.h"
+#include "nic/elan4/inputs.h"
 
 /* --- sdram.c --- */
 

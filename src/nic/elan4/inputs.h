@@ -1,6 +1,6 @@
 /* Input queues, for the other units. */
-#ifndef NIC_ELAN4_IQUEUE_H
-#define NIC_ELAN4_IQUEUE_H
+#ifndef NIC_ELAN4_INPUTS_H
+#define NIC_ELAN4_INPUTS_H
 
 #include "nic/elan4/elan.h"
 
