@@ -522,7 +522,9 @@ int elan_thread_read_block(
  * longer messages only a descriptor is sent; when it is matched, the sender's
  * card writes all bytes into the receiver's memory by a DMA.
  *
- * A port takes three command queues, input queues 2 * port and 2 * port + 1,
+ * A message may have a data word, which its receiver gets beside its bytes.
+ *
+ * A port takes four command queues, input queues 2 * port and 2 * port + 1,
  * code ELAN_CODES - 1 - port, two pages of addresses, memory of the card, and a
  * part of the node's memory, which the program must not change.
  *
@@ -531,27 +533,35 @@ int elan_thread_read_block(
  */
 enum {
 	ELAN_TPORTS = 64,
+	ELAN_TPORT_QUEUES = 4, /* command queues of each */
 	ELAN_TPORT_HANDLES = 65536, /* at most */
 };
 
 #define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
 
+enum elan_tport_flag {
+	ELAN_TPORT_SYNC = 1, /* a send ends when it is matched, or later */
+	ELAN_TPORT_CLAIM = 2, /* see elan_tport_peek() */
+	ELAN_TPORT_DISCARD = 4,
+	ELAN_TPORT_DATA = 8, /* there is a data word */
+};
+
 /* A tagged port.  Programs must not change it. */
 struct elan_tport {
-	struct elan_cq queue, packets, dmas;
+	struct elan_cq queue, own, packets, dmas;
 	uint32_t port, handles;
 	uint64_t at, card; /* its memory, and the card's */
-	uint64_t statuses, numbers;
-	uint32_t free; /* handle */
+	uint64_t statuses, datas, numbers;
+	uint32_t made, free; /* handles: used ever, a free one */
 	uint16_t records; /* number of the next one */
 	bool is_open;
 };
 
 struct elan_tport_options {
 	uint32_t port; /* below ELAN_TPORTS */
-	uint32_t queue; /* of three command queues that are not open */
-	/* Receives and long sends that have not been waited for, at most; one
-	 * more is taken. */
+	uint32_t queue; /* the first of its command queues: none is open */
+	/* Receives, peeks, and sends that are long or to be matched, which have
+	 * not been waited for, at most; one more is taken. */
 	uint32_t handles;
 	uint64_t at; /* elan_tport_bytes() of memory, at a multiple of 64 */
 };
@@ -560,6 +570,15 @@ struct elan_tport_options {
 struct elan_tport_status {
 	uint64_t tag, bytes;
 	uint32_t source;
+	uint32_t flags; /* ELAN_TPORT_DATA */
+	uint64_t data;
+};
+
+/* What is sent, or to be received or found. */
+struct elan_tport_message {
+	uint64_t tag, mask, data;
+	uint32_t rank, flags;
+	uint64_t at, bytes;
 };
 
 uint64_t elan_tport_bytes(uint32_t handles);
@@ -605,6 +624,30 @@ int elan_tport_cancel(struct elan_tport *t, uint32_t handle);
  * EIO. */
 int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t mask, struct elan_tport_status *status);
+
+/*
+ * The same with flags.  elan_tport_send() is elan_tport_tx_start() for messages
+ * with a data word, which takes 8 more bytes, and for those whose sender is to
+ * know that they are matched, with 16 more bytes; these have a handle.
+ * elan_tport_receive() is elan_tport_rx_start().
+ *
+ * elan_tport_peek() begins what elan_tport_probe() does: the wait for *handle
+ * tells of the message, or returns ENOMSG.  If it has found one, then
+ *
+ *	ELAN_TPORT_CLAIM    no other receive gets the message.  The handle is
+ *	                    still taken: it must be given once to
+ *	                    elan_tport_receive(), with this flag, which then
+ *	                    receives this message.
+ *	ELAN_TPORT_DISCARD  the message is dropped.  Its sender is told that it
+ *	                    is matched.  elan_tport_receive() with both flags
+ *	                    drops what was claimed.
+ */
+int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
+	uint32_t *handle);
+int elan_tport_receive(struct elan_tport *t, const struct elan_tport_message *m,
+	uint32_t *handle);
+int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
+	uint32_t *handle);
 
 /* --- barrier --- */
 

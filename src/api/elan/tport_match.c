@@ -7,6 +7,7 @@
  *	ahead lists   messages, and records, that overtook an earlier one of
  *	              their sender, until that is here
  *	promised list receives for messages that were sent back
+ *	claimed list  messages that only one receive may have (tport_peek.c)
  *
  * A message is compared with posted receives, a receive with early messages,
  * one after the other: the first that matches is taken out of its list.  Heads
@@ -221,21 +222,16 @@ static void on_question(struct tport_matcher *x, struct elan_message *m)
 
 /* --- records --- */
 
-struct wanted {
-	uint64_t tag;
-	struct tport_record record;
-};
-
-static bool is_wanted(const struct tport_kept *k, const void *arg)
+bool tport_is_wanted(const struct tport_kept *k, const void *arg)
 {
-	const struct wanted *w = arg;
+	const struct tport_wanted *w = arg;
 
 	return matches(
 		w->tag, w->record.mask, w->record.source, k->tag, k->source);
 }
 
 /* At the end of the posted list. */
-static void post(struct tport_matcher *x, const struct wanted *w)
+static void post(struct tport_matcher *x, const struct tport_wanted *w)
 {
 	const struct tport_record *r = &w->record;
 	const struct tport_posted p = {
@@ -249,20 +245,15 @@ static void post(struct tport_matcher *x, const struct wanted *w)
 	tport_post(x, &x->posted, r->handle, &p);
 }
 
-static void on_receive(struct tport_matcher *x, const struct wanted *w)
+static void on_receive(struct tport_matcher *x, const struct tport_wanted *w)
 {
 	const struct tport_record *r = &w->record;
 	struct elan_message found;
 
-	if (!tport_take(x, &x->early, is_wanted, w, &found)) {
+	if (!tport_take(x, &x->early, tport_is_wanted, w, &found))
 		post(x, w);
-	} else if (x->plan.by == TPORT_REJECT && tport_is_name(x, &found)) {
-		tport_promise(x, &found, r);
-	} else {
-		if (x->plan.by == TPORT_INTERRUPT)
-			tport_await_host(x, &found);
-		tport_deliver(x, &found, r->handle, r->to, r->bytes);
-	}
+	else
+		tport_hand(x, &found, r);
 }
 
 static bool is_handle(
@@ -273,7 +264,7 @@ static bool is_handle(
 }
 
 /* A receive that has its message ends as it would have. */
-static void on_cancel(struct tport_matcher *x, const struct wanted *w)
+static void on_cancel(struct tport_matcher *x, const struct tport_wanted *w)
 {
 	const struct tport_status s = { .code = ECANCELED, .is_done = 1 };
 	struct tport_posted p, before = { 0 };
@@ -287,24 +278,8 @@ static void on_cancel(struct tport_matcher *x, const struct wanted *w)
 	tport_tell(x, handle, &s);
 }
 
-static void on_probe(struct tport_matcher *x, const struct wanted *w)
-{
-	struct tport_status s = { .code = ENOMSG, .is_done = 1 };
-	struct tport_kept k;
-
-	if (tport_find(x, &x->early, is_wanted, w, &k))
-		s = (struct tport_status){
-			.tag = k.tag,
-			.source = k.source,
-			.bytes = k.length,
-			.is_done = 1,
-		};
-	tport_compute(x, tport_block_cycles(x, sizeof(s)));
-	tport_tell(x, w->record.handle, &s);
-}
-
 /* Messages that nobody wants any more go. */
-static void on_close(struct tport_matcher *x, const struct wanted *w)
+static void on_close(struct tport_matcher *x, const struct tport_wanted *w)
 {
 	const struct tport_status s = { .is_done = 1 };
 	struct elan_message m;
@@ -319,7 +294,7 @@ static void on_close(struct tport_matcher *x, const struct wanted *w)
 /* The next one; false: it was the last. */
 static bool execute(struct tport_matcher *x, const struct elan_message *m)
 {
-	struct wanted w = { .tag = m->tag };
+	struct tport_wanted w = { .tag = m->tag };
 
 	tport_load(x, m->at, &w.record, TPORT_RECORD);
 	elan_thread_free(m->queue, m->slot);
@@ -329,10 +304,10 @@ static bool execute(struct tport_matcher *x, const struct elan_message *m)
 		on_receive(x, &w);
 	else if (m->kind == TPORT_CANCEL)
 		on_cancel(x, &w);
-	else if (m->kind == TPORT_PROBE)
-		on_probe(x, &w);
 	else if (m->kind == TPORT_CLOSE)
 		on_close(x, &w);
+	else
+		tport_peek(x, (enum tport_kind)m->kind, &w);
 	return m->kind != TPORT_CLOSE;
 }
 

@@ -352,10 +352,107 @@ static void names_of_rejected_messages_keep_their_order(void **state)
 	assert_true(et_counts(m, 0).nacks > 20);
 }
 
+/* --- looks at names --- */
+
+enum { TURNS = 12 };
+
+static uint32_t turn_length(uint32_t i)
+{
+	static const uint32_t length[] = { 0, 40, 1500, 7000, 512 };
+
+	return length[i % 5];
+}
+
+static void send_turns(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	struct elan_tport_message m = { .rank = 1, .at = ET_SOURCE };
+	uint32_t h;
+
+	(void)arg;
+	program_wait(SENT);
+	for (uint32_t i = 0; i < TURNS; i++) {
+		m.tag = 100 + i;
+		m.data = ~m.tag;
+		m.bytes = turn_length(i);
+		m.flags = ELAN_TPORT_DATA | (i % 2 ? ELAN_TPORT_SYNC : 0);
+		et_fill(ET_SOURCE, m.tag, (uint32_t)m.bytes);
+		assert_int_equal(elan_tport_send(&t, &m, &h), 0);
+		/* one that is dropped ends, too */
+		assert_int_equal(elan_tport_wait(&t, h, NULL), 0);
+	}
+}
+
+static void expect_name(struct elan_tport *t, uint32_t handle, uint32_t i)
+{
+	struct elan_tport_status s;
+
+	assert_int_equal(elan_tport_wait(t, handle, &s), 0);
+	assert_int_equal(s.tag, 100 + i);
+	assert_int_equal(s.bytes, turn_length(i));
+	assert_int_equal(s.data, ~(UINT64_C(100) + i));
+}
+
+static uint32_t peek_next(struct elan_tport *t, uint32_t i, uint32_t flags)
+{
+	const struct elan_tport_message m = { .rank = ELAN_TPORT_ANY,
+		.flags = flags };
+	struct elan_tport_status s;
+	uint32_t h;
+
+	while (elan_tport_probe(t, 0, 0, 0, &s) == ENOMSG)
+		program_charge(US);
+	assert_int_equal(elan_tport_peek(t, &m, &h), 0);
+	expect_name(t, h, i);
+	return h;
+}
+
+static void take_turns(void *arg)
+{
+	const struct elan_tport_message claim = {
+		.flags = ELAN_TPORT_CLAIM, .at = ET_TARGET, .bytes = 8192
+	};
+	const struct elan_tport_message drop = { .flags = ELAN_TPORT_CLAIM |
+							  ELAN_TPORT_DISCARD };
+	struct elan_tport t = tpt_open();
+	uint32_t h;
+
+	(void)arg;
+	for (uint32_t i = 0; i < TURNS; i++) {
+		peek_next(&t, i, 0);
+		if (i % 3 == 0) {
+			peek_next(&t, i, ELAN_TPORT_DISCARD);
+			continue;
+		}
+		h = peek_next(&t, i, ELAN_TPORT_CLAIM);
+		assert_int_equal(
+			elan_tport_receive(&t, i % 3 == 1 ? &claim : &drop, &h),
+			0);
+		expect_name(&t, h, i);
+		if (i % 3 == 1)
+			et_expect(ET_TARGET, 100 + i, turn_length(i));
+	}
+	/* all that was dropped comes and goes */
+	program_wait(program_now() + 3000 * US);
+	assert_int_equal(elan_tport_close(&t), 0);
+}
+
+static void messages_that_are_not_here_are_claimed_and_dropped(void **state)
+{
+	struct et *m = *state;
+
+	select(m, ELAN_MATCH_REJECT);
+	et_run_two(m, send_turns, take_turns, NULL);
+	assert_int_equal(et_counts(m, 1).noted[ELAN_MATCHED], TURNS / 3);
+	for (uint32_t i = ELAN_FINE + 1; i < ELAN_ERRORS; i++)
+		assert_int_equal(et_counts(m, 0).errors[i], 0);
+}
+
 TESTS(ET_TEST(qsn_f62_a_kept_message_ends_soon_after_its_receive),
 	ET_TEST(qsn_f62_a_rejected_message_comes_by_its_senders_back_off),
 	ET_TEST(qsn_f62_a_rejected_message_stays_with_its_sender),
 	ET_TEST(qsn_f62_a_computing_program_loses_an_interrupt_each),
 	ET_TEST(qsn_f62_the_host_has_to_take_it_in_first),
 	ET_TEST(each_message_is_matched_once_by_every_way),
-	ET_TEST(names_of_rejected_messages_keep_their_order))
+	ET_TEST(names_of_rejected_messages_keep_their_order),
+	ET_TEST(messages_that_are_not_here_are_claimed_and_dropped))

@@ -59,7 +59,7 @@ static uint32_t whole_words(uint64_t bytes)
 }
 
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, const void *data)
+	struct msg_trailer *t, const struct msg_wide *w, const void *data)
 {
 	struct msg_peer p = msg_peer(m, lane, rank);
 	uint32_t n = t->kind == MSG_SHORT ? whole_words(t->bytes) : 0;
@@ -69,6 +69,11 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	msg_set_peer(m, lane, rank, &p);
 	if (n)
 		memcpy(slot, data, t->bytes);
+	t->is_wide = w != NULL;
+	if (w) {
+		memcpy(slot + n, w, sizeof(*w));
+		n += sizeof(*w);
+	}
 	memcpy(slot + n, t, sizeof(*t));
 	n += sizeof(*t);
 	msg_post(m, rank, slot_end(m, lane, m->rank, t->number) - n, slot, n);
@@ -80,20 +85,29 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
  * network. */
 static void make_sane(struct msg_trailer *t)
 {
+	uint64_t most =
+		WEFT_MSG_EAGER - (t->is_wide ? sizeof(struct msg_wide) : 0);
+
 	t->kind = t->kind == MSG_LONG ? MSG_LONG : MSG_SHORT;
 	t->fin %= MSG_FINS;
-	if (t->kind == MSG_SHORT && t->bytes > WEFT_MSG_EAGER)
-		t->bytes = WEFT_MSG_EAGER;
+	t->is_wide &= 1;
+	if (t->kind == MSG_SHORT && t->bytes > most)
+		t->bytes = most;
 }
 
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, uint64_t *at)
+	struct msg_trailer *t, struct msg_wide *w, uint64_t *at)
 {
 	uint64_t number = msg_peer(m, lane, rank).box.taken + 1;
 	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
 
 	program_read(end, t, sizeof(*t));
 	make_sane(t);
+	*w = (struct msg_wide){ 0 };
+	if (t->is_wide) {
+		end -= sizeof(*w);
+		program_read(end, w, sizeof(*w));
+	}
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
 	return t->number == number;
 }
@@ -108,4 +122,30 @@ void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank)
 	if (tells)
 		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,
 			&p.box.taken, 8);
+}
+
+/* --- collectives --- */
+
+void msg_lane_give(
+	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
+{
+	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
+
+	while (!msg_lane_has_slot(m, MSG_COLL, rank))
+		msg_go_on(m);
+	msg_lane_send(m, MSG_COLL, rank, &t, NULL, data);
+}
+
+uint64_t msg_lane_take(
+	struct msg_state *m, uint32_t rank, void *data, uint64_t most)
+{
+	struct msg_trailer t;
+	struct msg_wide w;
+	uint64_t at;
+
+	while (!msg_lane_next(m, MSG_COLL, rank, &t, &w, &at))
+		msg_go_on(m);
+	program_read(at, data, t.bytes < most ? t.bytes : most);
+	msg_lane_taken(m, MSG_COLL, rank);
+	return t.bytes;
 }

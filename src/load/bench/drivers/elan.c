@@ -20,7 +20,7 @@ enum {
 	CAST_QUEUE = 100, /* beyond those of messages */
 	SYNC_QUEUE, /* two */
 	CAST_EVENT = 60000,
-	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
+	PORT_QUEUE = 3000, /* of the first lane's tagged port */
 	RECEIVES = 512,
 	OTHERS = 4096, /* receives that match nothing, at most */
 	SENDS = 64, /* that have not been waited for */
@@ -82,7 +82,7 @@ static bool port_open(struct bench_end *x)
 {
 	const struct elan_tport_options o = {
 		.port = x->lane,
-		.queue = PORT_QUEUE + 3 * x->lane,
+		.queue = PORT_QUEUE + ELAN_TPORT_QUEUES * x->lane,
 		.handles = HANDLES,
 		.at = address(
 			x, PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
