@@ -230,7 +230,7 @@ struct elan_queue {
 	uint64_t ring; /* in card memory, of depth bytes: the backing store */
 	uint64_t descriptor; /* in card memory, too */
 	uint8_t **page; /* of the ring: where they are, or NULL */
-	const struct elan_sdram *sdram;
+	struct elan_sdram *sdram;
 	uint32_t depth;
 	uint8_t rights;
 	uint8_t error; /* an enum elan_error */
