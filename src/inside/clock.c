@@ -193,7 +193,7 @@ static void sleep_really(int64_t ns)
 static void sleep_for(int64_t ns)
 {
 	if (is_simulated())
-		link_charge(ns * PS_PER_NS);
+		link_sleep(ns * PS_PER_NS);
 	else
 		sleep_really(ns);
 }

@@ -413,13 +413,18 @@ int64_t link_now(void)
 	return now;
 }
 
-void link_charge(int64_t ps)
+void link_sleep(int64_t ps)
 {
 	weft_link_lock();
 	settle();
 	link_.clock += ps;
-	link_.charged += ps;
 	weft_link_unlock();
+}
+
+void link_charge(int64_t ps)
+{
+	link_sleep(ps);
+	link_.charged += ps;
 }
 
 int64_t link_charged(void)

@@ -28,9 +28,10 @@ bool link_is_timed(void);
 void link_start(void);
 void link_exit(void);
 
-/* The rank's clock, ps; crosses if commands are queued.  Charging is taking
- * that much time. */
+/* The rank's clock, ps; crosses if commands are queued.  What is charged is
+ * time of its processor, too. */
 int64_t link_now(void);
+void link_sleep(int64_t ps);
 void link_charge(int64_t ps);
 int64_t link_charged(void);
 /* One look without any queue. */
