@@ -419,6 +419,14 @@ int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
 int elan_thread_wait_word(uint64_t at, uint64_t value);
 
 /*
+ * Interrupts the host: nic.interrupt, on CPU 0, whose programs lose that time,
+ * one after the other.  Takes a cycle, and returns a number with which a thread
+ * can wait until the driver has handled it.  No handler is told.
+ */
+uint32_t elan_thread_interrupt(void);
+void elan_thread_wait_interrupt(uint32_t number);
+
+/*
  * Waits for a message in one of the n input queues from first on, and takes it
  * out of the first of these that has one; *m describes it.  It stays in its
  * slot until it is freed.  Takes two loads of the card's memory if one is
@@ -435,6 +443,17 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m);
 /* Frees a message's slot.  What the thread has written since it took or looked
  * at this message is the delivery, in time budgets.  Takes no time.  EINVAL. */
 int elan_thread_free(uint32_t queue, uint32_t slot);
+/*
+ * Decide about a message of a queue that asks (struct elan_iq_options): accept
+ * it, so that it is acknowledged, or send it back and free its slot, so that
+ * its sender tries again by its back-off, for as long as it takes.  Of a
+ * message of several packets the first one asks, and m->left are the bytes that
+ * have not come; when it is accepted, it is in the queue once more as soon as
+ * it is whole.  To free a message accepts it if it is whole, and sends it back
+ * if not.  Take no time.  EINVAL if there is none that asks.
+ */
+int elan_thread_accept(uint32_t queue, uint32_t slot);
+int elan_thread_reject(uint32_t queue, uint32_t slot);
 /* Adds to a number that reports show.  Takes no time. */
 void elan_thread_note(enum elan_figure what, uint32_t n);
 

@@ -19,6 +19,7 @@
  *	interrupt.c interrupts of the host by commands
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
+ *	question.c  messages that threads accept, or send back
  *	chip.c      command queues that are on chip, or known to the hardware
  *	process.c   from the ranks of a process to nodes, contexts and routes
  *	sdram.c     the card's memory, and who has which part of it
@@ -154,10 +155,12 @@ struct elan_pending {
 	struct slot slot;
 	uint32_t context;
 	uint64_t value;
+	bool is_quiet; /* no handler is told */
 };
 
 struct elan_interrupts {
 	struct slots items; /* struct elan_pending */
+	uint32_t asked, handled; /* ever */
 	struct elan_handling *handler;
 	uint32_t n;
 };
