@@ -663,7 +663,8 @@ int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
  * barrier.  All must have opened it before rank 0 enters it for the first time.
  *
  * While a process does not come, rank 0's card asks again and again, about once
- * per microsecond.
+ * per microsecond.  A run in which nothing else happens for 10 times
+ * router.stall, and in which no program computes, ends: it cannot go on.
  */
 enum elan_hgsync_by { ELAN_HGSYNC_CARD, ELAN_HGSYNC_HOST, ELAN_HGSYNC_CPU };
 
@@ -675,7 +676,8 @@ struct elan_hgsync {
 	uint64_t at, card; /* its memory, and the card's */
 	uint64_t round; /* that was entered last */
 	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
-	bool is_started, is_failed;
+	int32_t failed; /* for ever, by an error number */
+	bool is_started;
 };
 
 /*
@@ -691,7 +693,9 @@ int elan_hgsync_close(struct elan_hgsync *h);
 /*
  * Enters the barrier, and waits until all have, like elan_wait_word().  EBADF;
  * EINVAL if it is not at the same address of card memory everywhere: the first
- * round then fails for all, and so does each later one.
+ * round then fails for all.  EIO if rank 0's queue has stopped, because a node
+ * has died or closed the barrier: rank 0 tells those that it reaches, and
+ * others wait for ever.  Each later round fails, too.
  */
 int elan_hgsync(struct elan_hgsync *h);
 /* The same in two calls, between which the program can compute.  EBUSY if the

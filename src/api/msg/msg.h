@@ -47,11 +47,11 @@ struct msg_trailer {
 _Static_assert(
 	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
 
-/* In front of the trailer of a message that has more than 32 bits of a tag. */
+/* In front of the trailer of a message that has more than a tag of 32 bits. */
 struct msg_wide {
 	uint64_t data;
 	uint32_t tag; /* its upper half */
-	uint16_t flags, unused;
+	uint16_t flags, space;
 };
 
 /* A process's state for another one, by lane; in its memory. */
@@ -100,6 +100,9 @@ struct __attribute__((may_alias)) msg_state {
 	const struct msg_matching *matching;
 	const struct msg_tagged *tagged; /* the machine's, or msg_slots */
 	struct msg_soft *soft; /* of msg_slots */
+	/* Of the library above that uses tagged messages, too, or NULL. */
+	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	void *on_end_arg;
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;

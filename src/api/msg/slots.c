@@ -43,7 +43,8 @@ struct ops {
 /* A message and its sender. */
 struct letter {
 	uint64_t tag, data, bytes, from;
-	uint32_t rank, flags;
+	uint32_t rank;
+	uint16_t space, flags;
 	enum msg_kind kind;
 	uint16_t fin; /* of the sender; with MSG_TAGGED_SYNC if it is short */
 	struct op *self; /* of a long send to itself */
@@ -161,10 +162,10 @@ static void forget(struct msg_state *m, struct early **link)
 
 /* --- a receive and its message --- */
 
-static bool fits(const struct msg_tagged_entry *e, uint32_t rank, uint64_t tag)
+static bool fits(const struct msg_tagged_entry *e, const struct letter *l)
 {
-	return (e->rank == MSG_TAGGED_ANY || e->rank == rank) &&
-	       !((e->tag ^ tag) & ~e->ignore);
+	return (e->rank == MSG_TAGGED_ANY || e->rank == l->rank) &&
+	       !((e->tag ^ l->tag) & ~e->ignore) && e->space == l->space;
 }
 
 /* The sender is told that its message is matched. */
@@ -216,11 +217,11 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 }
 
 /* The first posted receive that it matches. */
-static struct op *take_posted(struct msg_soft *s, uint32_t rank, uint64_t tag)
+static struct op *take_posted(struct msg_soft *s, const struct letter *l)
 {
 	struct op *x = s->posted.first, *prev = NULL;
 
-	for (; x && !fits(&x->e, rank, tag); x = x->next)
+	for (; x && !fits(&x->e, l); x = x->next)
 		prev = x;
 	if (x)
 		take_out(&s->posted, prev, x, x->next);
@@ -230,7 +231,7 @@ static struct op *take_posted(struct msg_soft *s, uint32_t rank, uint64_t tag)
 /* A message has arrived; false if there is no room for it yet. */
 static bool arrive(struct msg_state *m, const struct letter *l, uint64_t at)
 {
-	struct op *x = take_posted(m->soft, l->rank, l->tag);
+	struct op *x = take_posted(m->soft, l);
 
 	if (!x)
 		return keep(m, l, at);
@@ -247,6 +248,7 @@ static struct letter letter_of(
 		.bytes = t->bytes,
 		.from = t->from,
 		.rank = rank,
+		.space = w->space,
 		.flags = w->flags,
 		.kind = t->kind,
 		.fin = t->fin,
@@ -275,7 +277,7 @@ static void slots_drain(struct msg_state *m, uint32_t rank)
 /* A long message ends when it is matched in any case. */
 static bool is_wide(const struct msg_state *m, const struct msg_tagged_entry *e)
 {
-	return e->tag >> 32 || e->flags & MSG_TAGGED_DATA ||
+	return e->tag >> 32 || e->space || e->flags & MSG_TAGGED_DATA ||
 	       (e->flags & MSG_TAGGED_SYNC && e->bytes <= m->eager);
 }
 
@@ -297,6 +299,7 @@ static bool send_to_self(struct msg_state *m, struct op *x)
 		.bytes = x->e.bytes,
 		.from = x->e.at,
 		.rank = x->e.rank,
+		.space = x->e.space,
 		.flags = x->e.flags & MSG_TAGGED_DATA,
 		.kind = x->e.bytes <= most_short(m, &x->e) &&
 					!(x->e.flags & MSG_TAGGED_SYNC)
@@ -333,7 +336,8 @@ static bool send_by_slot(struct msg_state *m, struct op *x)
 	const struct msg_wide w = {
 		.data = x->e.data,
 		.tag = (uint32_t)(x->e.tag >> 32),
-		.flags = (uint16_t)x->e.flags,
+		.flags = x->e.flags,
+		.space = x->e.space,
 	};
 	uint8_t data[WEFT_MSG_EAGER];
 
@@ -479,8 +483,7 @@ static struct early **find_early(
 	struct early **link = &s->early;
 
 	for (; *link; link = &(*link)->next)
-		if (!(*link)->claimed &&
-			fits(e, (*link)->letter.rank, (*link)->letter.tag))
+		if (!(*link)->claimed && fits(e, &(*link)->letter))
 			break;
 	return link;
 }

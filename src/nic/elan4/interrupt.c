@@ -1,8 +1,7 @@
 /*
- * Interrupts by command (QSN-F31), and by threads.  The driver takes them one
- * after the other, on CPU 0, whose programs lose that time; at its end the
- * handler runs that the queue's process has set, if there is one.  A thread's
- * interrupt has no handler: the thread can wait for that end.
+ * Interrupts by command (QSN-F31), and by threads.  When the driver has taken
+ * one, the handler runs that the queue's process has set, if there is one.  A
+ * thread's interrupt has no handler: the thread can wait for that end.
  */
 #include "nic/elan4/units.h"
 
@@ -66,17 +65,7 @@ bool elan_handler_write(
 				      MEMORY_CORE, at, &word, sizeof(word));
 }
 
-/* --- the driver --- */
-
-static void on_done(const struct nic_at *a, uint32_t id);
-
-static void begin(const struct nic_at *a)
-{
-	uint32_t id = interrupts_of(a)->line.first;
-
-	if (id)
-		elan_driver_work(a, elan_params(a)->interrupt, on_done, id);
-}
+/* --- interrupts --- */
 
 static void on_done(const struct nic_at *a, uint32_t id)
 {
@@ -88,7 +77,6 @@ static void on_done(const struct nic_at *a, uint32_t id)
 		.node = a->s, .value = p.value, .at = a->t, .inside = a
 	};
 
-	slots_pop(&x->items, &x->line);
 	slots_give(&x->items, id);
 	x->handled++;
 	elan_thread_on_interrupt(a);
@@ -96,13 +84,11 @@ static void on_done(const struct nic_at *a, uint32_t id)
 		a->t < host_dies_at(a->nic->host, a->s))
 		h->run(h->arg, &i);
 	host_poke(a->nic->host, a->w, a->s, a->t);
-	begin(a);
 }
 
 static void add(const struct nic_at *a, const struct elan_pending *what)
 {
 	struct elan_interrupts *x = interrupts_of(a);
-	bool is_idle = !x->line.first;
 	uint32_t id = slots_take(&x->items);
 	struct elan_pending *p = slots_at(&x->items, id);
 
@@ -110,10 +96,8 @@ static void add(const struct nic_at *a, const struct elan_pending *what)
 	p->value = what->value;
 	p->is_quiet = what->is_quiet;
 	x->asked++;
-	slots_push(&x->items, &x->line, id);
 	elan_count(a)->interrupts++;
-	if (is_idle)
-		begin(a);
+	elan_driver_work(a, elan_params(a)->interrupt, on_done, id);
 }
 
 void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value)

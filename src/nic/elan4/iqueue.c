@@ -95,7 +95,7 @@ uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot)
 
 /* Pages stay where they are. */
 static struct header *header(
-	const struct elan_node *n, struct elan_iq *q, uint32_t slot)
+	struct elan_node *n, struct elan_iq *q, uint32_t slot)
 {
 	struct elan_slot *x = &q->slot[slot];
 
@@ -258,7 +258,7 @@ int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 
 	if (!q)
 		return EINVAL;
-	if (q->used || q->wanted)
+	if (q->used || elan_thread_wants(n, q))
 		return EBUSY;
 	elan_memory_drop(nic, s, q->at);
 	n->inputs.queue[q->place] = NULL;
@@ -475,9 +475,8 @@ static bool put(const struct nic_at *a, const struct elan_buffer *b,
 	struct elan_slot *x = &q->slot[slot];
 
 	if (p->bytes)
-		host_write(a->nic->host, a->w, a->s, a->t,
-			elan_iq_data(q, slot) + offset, b->data + p->at,
-			p->bytes);
+		elan_sdram_write(a, a->t, elan_iq_data(q, slot) + offset,
+			b->data + p->at, p->bytes);
 	if (elan_of(a)->cache.is_on)
 		*t = write_lines(a, q, slot, offset, p->bytes);
 	x->left =
@@ -558,8 +557,8 @@ enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
 		return ELAN_ERROR_REFUSED;
 	slot = reserve(a, to, &h, a->t);
 	if (h.bytes)
-		host_write(a->nic->host, a->w, a->s, a->t,
-			elan_iq_data(to, slot), word + 2, h.bytes);
+		elan_sdram_write(
+			a, a->t, elan_iq_data(to, slot), word + 2, h.bytes);
 	if (elan_of(a)->cache.is_on)
 		t = write_lines(a, to, slot, 0, h.bytes);
 	complete(a, to, slot, t);

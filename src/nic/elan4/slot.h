@@ -42,7 +42,6 @@ struct elan_iq {
 	uint32_t n_slots, used;
 	uint32_t coming; /* messages that are not complete */
 	uint32_t context, event;
-	uint32_t wanted; /* threads that wait for it */
 	bool blocks; /* command queues, because it is full */
 	uint16_t id, place; /* among all */
 	uint16_t front, back, free; /* 1 + slot */

@@ -24,8 +24,27 @@ uint64_t elan_sdram_left(const struct elan_sdram *x);
 const struct elan_grant *elan_sdram_find(const struct elan_sdram *x,
 	uint32_t context, uint64_t at, uint64_t bytes);
 
-/* Where a byte of a page is, and those after it. */
-uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at);
+/* Where a byte of a page is, and those after it; makes the page. */
+uint8_t *elan_sdram_place(struct elan_sdram *x, uint64_t at);
+
+/* The same for bytes of one page that was looked for lately; else NULL. */
+static inline uint8_t *elan_sdram_made(
+	const struct elan_sdram *x, uint64_t at, uint32_t bytes)
+{
+	const struct elan_made *m = &x->made[at / MEMORY_PAGE % ELAN_MADE];
+
+	return m->page == at / MEMORY_PAGE &&
+			       bytes <= MEMORY_PAGE - at % MEMORY_PAGE
+		       ? m->bytes + at % MEMORY_PAGE
+		       : NULL;
+}
+
+/* A unit's bytes, which are the card's; takes no time. */
+void elan_sdram_read(
+	const struct nic_at *a, uint64_t at, void *to, uint32_t bytes);
+/* t: when programs and threads that wait for a word notice. */
+void elan_sdram_write(const struct nic_at *a, sim_time t, uint64_t at,
+	const void *from, uint32_t bytes);
 
 /* Some bits of a word go bad. */
 void elan_sdram_flip(struct elan_sdram *x, uint64_t at, uint64_t bits);
@@ -161,7 +180,7 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 static inline struct elan_view elan_look(const struct nic_at *a,
 	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
 {
-	const struct elan_recent *r = &elan_here(a)->mmu.recent;
+	const struct elan_recent *r = elan_here(a)->mmu.recent;
 	uint64_t offset = at - r->first;
 
 	if (__builtin_expect(
@@ -172,7 +191,7 @@ static inline struct elan_view elan_look(const struct nic_at *a,
 		return elan_mmu_look(a, context, at, bytes, use);
 	elan_count(a)->tlb_hits++;
 	return (struct elan_view){
-		.at = r->to + offset, .t = a->t, .flags = (uint8_t)r->flags
+		.at = r->to + offset, .t = a->t, .flags = r->flags
 	};
 }
 
@@ -238,12 +257,15 @@ static inline void elan_look_again(const struct nic_at *a, uint32_t context,
 	else
 		elan_card_then(a, v->t, then, id);
 }
-/* The driver works for a time, which the programs of CPU 0 lose (nic.cpus), and
- * then() follows. */
-void elan_driver_work(
-	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 /* A context gets more: what the driver did not find may be there now. */
 void elan_fault_forget(struct elan_node *n, uint32_t context);
+
+/* --- driver.c --- */
+
+/* When the driver has done all that it was given before, it works for a time,
+ * which the programs of CPU 0 lose (nic.cpus), and then() follows. */
+void elan_driver_work(
+	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -725,6 +747,8 @@ bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q);
 enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
+/* Whether one waits for messages of an input queue. */
+bool elan_thread_wants(const struct elan_node *n, const struct elan_iq *q);
 /* A message is in an input queue. */
 void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
 /* An interrupt has been handled. */
