@@ -66,8 +66,18 @@ struct elan_mmu_params {
 	int64_t demand; /* flag: no page is there before its first use */
 };
 
+/* What becomes of a tagged message whose receive is not there (QSN-F61,
+ * QSN-F62). */
+enum elan_match_by {
+	ELAN_MATCH_CARD, /* a thread on the card keeps it */
+	ELAN_MATCH_REJECT, /* its sender keeps it, and tries again */
+	ELAN_MATCH_INTERRUPT, /* an interrupt lets the host keep it */
+	ELAN_MATCH_HOST, /* programs match in their calls: of messages */
+};
+
 /* Of tagged ports. */
 struct elan_match_params {
+	int64_t by; /* an enum elan_match_by */
 	int64_t cycles; /* from a message to the first request for the bus */
 	int64_t element; /* more, of each element of a list but the first */
 	int64_t eager; /* bytes of a message that is sent at once */

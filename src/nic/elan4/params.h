@@ -122,6 +122,14 @@ static const struct param elan_param_rows[] = {
 	RATE("thread.block", thread_block, "3.2 GB/s",
 		"rate of the thread processor's block loads and stores",
 		"QSN-N42"),
+	PARAM_ONE_OF("match.by", AT(match.by), "card",
+		"card|reject|interrupt|host",
+		"who keeps a tagged message until its receive is posted; card: "
+		"the matching thread, in the card's memory; reject: its "
+		"sender, which tries again; interrupt: the host, which is "
+		"interrupted for each; host: nothing is matched on the card, "
+		"but in calls of weft_msg",
+		"QSN-F61; the others: QSN-F62"),
 	COUNT("match.cycles", match.cycles, "47", 16, 100000,
 		"cycles of the matching thread from a message to its first "
 		"request for the bus, if it is matched by the first element of "

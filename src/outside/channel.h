@@ -1,0 +1,197 @@
+/*
+ * The channel between a rank and the simulator: what both sides share.  A rank
+ * is a process outside; its proxy is a program of the simulated machine.  One
+ * of them runs, never both: the word `turn` says which, and whoever has the
+ * turn owns all else in the channel.  So a queue is an array and a count.
+ *
+ * A rank queues commands, and crosses, that is gives the turn to its proxy,
+ * only where it must know something.  The proxy executes the commands in
+ * simulated time, and gives the turn back with the completions that are there.
+ *
+ * The simulator trusts nothing in a channel: it copies each part once, and then
+ * checks the copy.  This header includes nothing of the simulator.
+ */
+#ifndef OUTSIDE_CHANNEL_H
+#define OUTSIDE_CHANNEL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum {
+	CHANNEL_VERSION = 1,
+	CHANNEL_BYTES = 128 << 10, /* of its file */
+	CHANNEL_COMMANDS = 128,
+	CHANNEL_COMPLETIONS = 128,
+	CHANNEL_ROOM = 64 << 10, /* for the bytes of short messages */
+	CHANNEL_SHORT = 4096, /* at most of one message */
+	CHANNEL_VECTOR = 8, /* pieces of a buffer */
+};
+
+#define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
+#define CHANNEL_ANY   UINT32_MAX /* rank */
+#define CHANNEL_NONE  UINT32_MAX
+
+enum channel_turn { CHANNEL_SIM, CHANNEL_RANK };
+
+/* Why a rank gives the turn away. */
+enum channel_why {
+	CHANNEL_START, /* it is ready: all ranks go on at one instant */
+	CHANNEL_FLUSH, /* executes commands, returns what is there */
+	CHANNEL_LOOK, /* the same, and takes the time of a look */
+	CHANNEL_WAIT, /* the same, and waits until something is there */
+	CHANNEL_EXIT, /* it makes no more commands; others are served on */
+	CHANNEL_WHYS,
+};
+
+/* Kinds of commands; what fields mean beyond their names. */
+enum channel_kind {
+	CHANNEL_SEND,
+	CHANNEL_RECEIVE,
+	CHANNEL_PEEK, /* always completed at once: ENOMSG if there is none */
+	/* Of the receive with this context, which is completed with ECANCELED
+	 * if it has not been before; it has no completion of its own. */
+	CHANNEL_CANCEL,
+	CHANNEL_WRITE, /* tag: remote address; ignore: key */
+	CHANNEL_READ,
+	/* The same; op: 256 times the type, and the operation, as libfabric has
+	 * them; followed by a CHANNEL_MORE. */
+	CHANNEL_ATOMIC,
+	CHANNEL_MORE, /* at: result; tag: where to compare; of the one before */
+	/* tag: what others call its first byte; ignore: rights, as libfabric
+	 * has them; data: the key that is asked for, if there is one.  Its
+	 * completion's data is the key. */
+	CHANNEL_REGISTER,
+	CHANNEL_UNREGISTER, /* ignore: key */
+	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
+			    */
+	CHANNEL_BARRIER,
+	CHANNEL_BROADCAST, /* rank: root */
+	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
+	CHANNEL_KINDS,
+};
+
+enum channel_flag {
+	CHANNEL_TAGGED = 1, /* one of two spaces of messages */
+	CHANNEL_IN_ROOM = 2, /* its bytes are in the room, at an offset */
+	CHANNEL_SYNC = 4, /* completed when matched */
+	CHANNEL_DELIVERED = 8, /* completed when it is in the other's memory */
+	CHANNEL_CLAIM = 16,
+	CHANNEL_DISCARD = 32,
+	CHANNEL_HAS_DATA = 64, /* the data word */
+	CHANNEL_MULTI =
+		128, /* a receive that stays until less than tag is left */
+	CHANNEL_SILENT = 256, /* no completion but for errors */
+	CHANNEL_RELEASED = 512, /* of a completion: the last of a MULTI */
+	CHANNEL_REMOTE =
+		1024, /* of a completion: another rank's write with data */
+	CHANNEL_LASTS = 2048, /* a peek that is completed when there is one */
+};
+
+struct channel_command {
+	uint16_t kind, flags;
+	uint16_t op; /* type and operation of an atomic or a reduction */
+	uint16_t endpoint; /* number of the rank's own endpoint */
+	uint32_t rank; /* the other one, or CHANNEL_ANY */
+	uint16_t to; /* number of the other one's endpoint */
+	uint16_t n; /* pieces of a vector */
+	uint64_t tag, ignore, data;
+	uint64_t at,
+		bytes; /* in the rank's memory, or at an offset of the room */
+	uint64_t context; /* returned as it is */
+};
+
+struct channel_completion {
+	uint64_t context;
+	uint16_t kind, flags; /* of the command */
+	uint16_t endpoint, from_endpoint;
+	uint32_t rank; /* the other one */
+	int32_t error; /* an errno, or 0; EMSGSIZE: it did not fit */
+	uint64_t bytes; /* of the message, also of one that did not fit */
+	uint64_t tag, data;
+	uint64_t at; /* where its bytes are */
+	uint64_t stored; /* bytes that are there */
+};
+
+_Static_assert(sizeof(struct channel_command) == 64, "commands");
+_Static_assert(sizeof(struct channel_completion) == 64, "completions");
+
+/* Bytes for the rank's memory, which follow in the room: it copies them before
+ * it looks at completions.  The next piece begins at a multiple of eight. */
+struct channel_piece {
+	uint64_t at, bytes;
+};
+
+/* Which call of MPI a rank is in: a number of inside/names.h, and what it waits
+ * for. */
+struct channel_call {
+	uint32_t name; /* 0: none */
+	uint32_t rank;
+	uint64_t tag;
+};
+
+struct channel {
+	_Atomic uint32_t turn; /* the futex: an enum channel_turn */
+	_Atomic uint32_t sleeps[2]; /* who waits in the kernel for its turn */
+	uint32_t version;
+	uint64_t magic;
+	/* set by the simulator before the rank begins */
+	uint32_t rank, n_ranks, node, process, n_processes;
+	uint32_t
+		test_from; /* looks in vain that cost a test; see weft-mpi(7) */
+	uint64_t seed; /* of random numbers that the rank asks for */
+
+	/* to the rank */
+	int64_t now; /* since when it runs, ps */
+	uint32_t n_completions, has_more;
+	uint32_t n_pieces; /* in the room */
+	uint32_t is_ending; /* the run ends: it exits by itself */
+	uint32_t is_measured; /* it says how long it computed */
+	uint32_t unused;
+
+	/* to the simulator */
+	int64_t clock; /* its own clock, ps: now or later */
+	int64_t until; /* a wait ends then, with nothing; INT64_MAX: never */
+	uint64_t computed; /* CPU time since it has the turn, ns */
+	uint32_t why, n_commands;
+	struct channel_call call;
+
+	struct channel_command command[CHANNEL_COMMANDS];
+	struct channel_completion completion[CHANNEL_COMPLETIONS];
+	/* bytes of sends; or pieces: each turn begins with it empty */
+	uint8_t room[CHANNEL_ROOM];
+};
+
+_Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
+
+/*
+ * How ranks are started.  The helper weft-start inherits a socket of packets,
+ * whose number is in WEFT_START, and gets one packet for each rank, with its
+ * descriptors, then one with n_ranks as rank.  It answers by one for each
+ * thing that happens.
+ */
+enum { CHANNEL_START_TEXT = 60 << 10 };
+
+struct channel_rank {
+	uint32_t rank, n_ranks;
+	uint32_t node, n_nodes, process, n_processes; /* of its node */
+	uint32_t n_arguments,
+		n_variables; /* strings, with their ends, in text; variables
+				are added to the helper's own */
+	/* SCM_RIGHTS: channel, standard input, output, errors */
+	char text[CHANNEL_START_TEXT];
+};
+
+enum channel_event {
+	CHANNEL_BEGAN, /* value: its process's number */
+	CHANNEL_ENDED, /* value: as wait() has it */
+	CHANNEL_ABORTED, /* value: MPI_Abort's code */
+	CHANNEL_FAILED, /* it could not be started; value: errno */
+};
+
+struct channel_news {
+	uint32_t event, rank;
+	int64_t value;
+	char text[240]; /* why */
+};
+
+#endif

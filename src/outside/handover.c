@@ -1,0 +1,234 @@
+#define _GNU_SOURCE /* memfd_create() */
+#include "outside/handover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* A third value of the word: the rank has ended while it had the turn. */
+enum { GONE = 2 };
+
+enum { PIECE_ALIGN = 8 };
+
+/* --- the word --- */
+
+static int futex_wait(
+	_Atomic uint32_t *word, uint32_t value, const struct timespec *most)
+{
+	return (int)syscall(SYS_futex, word, FUTEX_WAIT, value, most, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The other one is called only if it sleeps: it says so first, then looks at
+ * the word once more. */
+static void give(struct channel *c, enum channel_turn to)
+{
+	atomic_store(&c->turn, to);
+	if (atomic_load(&c->sleeps[to]))
+		futex_wake(&c->turn);
+}
+
+/* False if the time is over. */
+static bool await(struct channel *c, enum channel_turn mine, int milliseconds)
+{
+	uint32_t other = mine == CHANNEL_SIM ? CHANNEL_RANK : CHANNEL_SIM;
+	struct timespec most = {
+		.tv_sec = milliseconds / 1000,
+		.tv_nsec = milliseconds % 1000 * 1000000L,
+	};
+	bool is_late = false;
+
+	while (!is_late && atomic_load(&c->turn) == other) {
+		atomic_store(&c->sleeps[mine], 1);
+		is_late = futex_wait(&c->turn, other,
+				  milliseconds < 0 ? NULL : &most) < 0 &&
+			  errno == ETIMEDOUT;
+		atomic_store(&c->sleeps[mine], 0);
+	}
+	return atomic_load(&c->turn) != other;
+}
+
+/* --- life --- */
+
+static int make_file(struct err *e)
+{
+	int file = memfd_create("weft-rank", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+	if (file < 0 || ftruncate(file, CHANNEL_BYTES) < 0 ||
+		fcntl(file, F_ADD_SEALS, seals) < 0) {
+		err_set_code(e, EXIT_LIMIT, "no channel for a rank: %s",
+			strerror(errno));
+		if (file >= 0)
+			close(file);
+		return -1;
+	}
+	return file;
+}
+
+int handover_open(
+	struct handover *h, const struct handover_place *p, struct err *e)
+{
+	struct channel *c;
+	int file = make_file(e);
+
+	*h = (struct handover){ .file = -1 };
+	if (file < 0)
+		return -1;
+	c = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+		0);
+	if (c == MAP_FAILED) {
+		close(file);
+		return err_set_code(e, EXIT_LIMIT,
+			"no memory for a rank's channel: %s", strerror(errno));
+	}
+	c->magic = CHANNEL_MAGIC;
+	c->version = CHANNEL_VERSION;
+	c->rank = p->rank;
+	c->n_ranks = p->n_ranks;
+	c->node = p->node;
+	c->process = p->process;
+	c->n_processes = p->n_processes;
+	c->seed = p->seed;
+	atomic_store(&c->turn, CHANNEL_RANK);
+	h->channel = c;
+	h->file = file;
+	return 0;
+}
+
+void handover_close(struct handover *h)
+{
+	if (!h->channel)
+		return;
+	munmap(h->channel, CHANNEL_BYTES);
+	if (h->file >= 0)
+		close(h->file);
+	*h = (struct handover){ .file = -1 };
+}
+
+/* Takes the turn from a rank that has ended.  If it has given it away before,
+ * what it said last counts. */
+static void take_back(struct channel *c)
+{
+	uint32_t rank = CHANNEL_RANK;
+
+	if (atomic_compare_exchange_strong(&c->turn, &rank, GONE))
+		futex_wake(&c->turn);
+}
+
+/* --- to the rank --- */
+
+static uint32_t piece_end(uint32_t room, uint64_t bytes)
+{
+	uint64_t end = room + sizeof(struct channel_piece) + bytes;
+
+	return (uint32_t)((end + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN);
+}
+
+bool handover_has_room(const struct handover *h)
+{
+	return h->n_completions < CHANNEL_COMPLETIONS;
+}
+
+bool handover_has_room_for(const struct handover *h, uint64_t bytes)
+{
+	return bytes <= CHANNEL_ROOM &&
+	       piece_end(h->room, bytes) <= CHANNEL_ROOM;
+}
+
+void handover_complete(struct handover *h, const struct channel_completion *c)
+{
+	BUG_IF(!handover_has_room(h));
+	h->channel->completion[h->n_completions++] = *c;
+}
+
+void handover_store(
+	struct handover *h, uint64_t at, const void *from, uint64_t bytes)
+{
+	const struct channel_piece p = { .at = at, .bytes = bytes };
+	uint8_t *to = h->channel->room + h->room;
+
+	BUG_IF(!handover_has_room_for(h, bytes));
+	memcpy(to, &p, sizeof(p));
+	memcpy(to + sizeof(p), from, bytes);
+	h->room = piece_end(h->room, bytes);
+	h->n_pieces++;
+}
+
+void handover_kick(struct handover *h, int64_t now, bool has_more)
+{
+	struct channel *c = h->channel;
+
+	c->now = now;
+	c->n_completions = h->n_completions;
+	c->n_pieces = h->n_pieces;
+	c->has_more = has_more;
+	h->n_completions = 0;
+	h->n_pieces = 0;
+	h->room = 0;
+	give(c, CHANNEL_RANK);
+	if (atomic_load(&h->is_gone))
+		take_back(c);
+}
+
+void handover_gone(struct handover *h)
+{
+	atomic_store(&h->is_gone, true);
+	take_back(h->channel);
+}
+
+/* --- from the rank --- */
+
+/* Copies each field once; false if a count is no such count. */
+static bool listen(const struct channel *c, struct handover_turn *t)
+{
+	uint32_t why = *(const volatile uint32_t *)&c->why;
+	uint32_t n = *(const volatile uint32_t *)&c->n_commands;
+
+	if (why >= CHANNEL_WHYS || n > CHANNEL_COMMANDS)
+		return false;
+	t->why = (enum channel_why)why;
+	t->clock = *(const volatile int64_t *)&c->clock;
+	t->computed = *(const volatile uint64_t *)&c->computed;
+	t->n_commands = n;
+	memcpy(&t->call, &c->call, sizeof(t->call));
+	memcpy(t->command, c->command, n * sizeof(*t->command));
+	return true;
+}
+
+enum handover_answer handover_join(
+	struct handover *h, struct handover_turn *t, int milliseconds)
+{
+	if (!await(h->channel, CHANNEL_SIM, milliseconds))
+		return HANDOVER_LATE;
+	if (atomic_load(&h->channel->turn) != CHANNEL_SIM)
+		return HANDOVER_GONE;
+	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
+}
+
+bool handover_load(
+	const struct handover *h, uint64_t offset, void *to, uint64_t bytes)
+{
+	if (offset > CHANNEL_ROOM || bytes > CHANNEL_ROOM - offset)
+		return false;
+	memcpy(to, h->channel->room + offset, bytes);
+	return true;
+}
+
+void handover_cross(struct channel *c, enum channel_why why)
+{
+	c->why = why;
+	give(c, CHANNEL_SIM);
+	await(c, CHANNEL_RANK, -1);
+}

@@ -1,0 +1,83 @@
+/*
+ * The simulator's end of a channel: whose turn it is.
+ *
+ * A proxy gives the turn to its rank ("kick") and later waits until it has it
+ * back ("join").  Between the two the worker may go on with other nodes, so
+ * several ranks can run at once; the proxy does not touch the channel then.
+ *
+ * The file of a channel cannot grow or shrink, so a rank cannot cut it under
+ * the simulator.  What a rank says is copied once, then checked.
+ */
+#ifndef OUTSIDE_HANDOVER_H
+#define OUTSIDE_HANDOVER_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "outside/channel.h"
+
+struct handover {
+	struct channel *channel;
+	int file; /* -1: the rank has it, and nobody else needs it */
+	_Atomic bool is_gone; /* the rank has ended */
+	/* of what the rank is given with its next turn */
+	uint32_t n_completions, n_pieces, room; /* bytes in use */
+};
+
+/* What a rank has said: a copy. */
+struct handover_turn {
+	enum channel_why why;
+	int64_t clock;
+	uint64_t computed;
+	struct channel_call call;
+	uint32_t n_commands;
+	struct channel_command command[CHANNEL_COMMANDS];
+};
+
+/* Where a rank is, for channel's own fields. */
+struct handover_place {
+	uint32_t rank, n_ranks, node, process, n_processes;
+	uint64_t seed;
+};
+
+/* Makes a channel whose rank has the turn: it runs before time does. */
+int handover_open(
+	struct handover *h, const struct handover_place *p, struct err *e);
+/* Also of one that is all zeros. */
+void handover_close(struct handover *h);
+
+/* Whether there is room for another completion, or for a piece. */
+bool handover_has_room(const struct handover *h);
+bool handover_has_room_for(const struct handover *h, uint64_t bytes);
+/* Both need room. */
+void handover_complete(struct handover *h, const struct channel_completion *c);
+void handover_store(
+	struct handover *h, uint64_t at, const void *from, uint64_t bytes);
+
+/* Gives the turn to the rank, with the time and all that was completed. */
+void handover_kick(struct handover *h, int64_t now, bool has_more);
+
+enum handover_answer {
+	HANDOVER_TURN, /* the rank has given it back */
+	HANDOVER_GONE, /* the rank has ended */
+	HANDOVER_GARBAGE, /* it has said what it may not */
+	HANDOVER_LATE, /* none of these after some milliseconds */
+};
+
+/* Waits for the turn, for so many milliseconds; negative: for ever. */
+enum handover_answer handover_join(
+	struct handover *h, struct handover_turn *t, int milliseconds);
+
+/* From any thread: the rank has ended, so it will not give the turn back. */
+void handover_gone(struct handover *h);
+
+/* Bytes of a short message, from the room; false if they are outside of it. */
+bool handover_load(
+	const struct handover *h, uint64_t offset, void *to, uint64_t bytes);
+
+/* --- the rank's end, for clients in this process: tests --- */
+
+/* Gives the turn to the simulator, and waits until the rank has it. */
+void handover_cross(struct channel *c, enum channel_why why);
+
+#endif
