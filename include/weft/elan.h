@@ -419,6 +419,14 @@ int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
 int elan_thread_wait_word(uint64_t at, uint64_t value);
 
 /*
+ * Interrupts the host: nic.interrupt, on CPU 0, whose programs lose that time,
+ * one after the other.  Takes a cycle, and returns a number with which a thread
+ * can wait until the driver has handled it.  No handler is told.
+ */
+uint32_t elan_thread_interrupt(void);
+void elan_thread_wait_interrupt(uint32_t number);
+
+/*
  * Waits for a message in one of the n input queues from first on, and takes it
  * out of the first of these that has one; *m describes it.  It stays in its
  * slot until it is freed.  Takes two loads of the card's memory if one is
@@ -435,6 +443,17 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m);
 /* Frees a message's slot.  What the thread has written since it took or looked
  * at this message is the delivery, in time budgets.  Takes no time.  EINVAL. */
 int elan_thread_free(uint32_t queue, uint32_t slot);
+/*
+ * Decide about a message of a queue that asks (struct elan_iq_options): accept
+ * it, so that it is acknowledged, or send it back and free its slot, so that
+ * its sender tries again by its back-off, for as long as it takes.  Of a
+ * message of several packets the first one asks, and m->left are the bytes that
+ * have not come; when it is accepted, it is in the queue once more as soon as
+ * it is whole.  To free a message accepts it if it is whole, and sends it back
+ * if not.  Take no time.  EINVAL if there is none that asks.
+ */
+int elan_thread_accept(uint32_t queue, uint32_t slot);
+int elan_thread_reject(uint32_t queue, uint32_t slot);
 /* Adds to a number that reports show.  Takes no time. */
 void elan_thread_note(enum elan_figure what, uint32_t n);
 
@@ -503,7 +522,9 @@ int elan_thread_read_block(
  * longer messages only a descriptor is sent; when it is matched, the sender's
  * card writes all bytes into the receiver's memory by a DMA.
  *
- * A port takes three command queues, input queues 2 * port and 2 * port + 1,
+ * A message may have a data word, which its receiver gets beside its bytes.
+ *
+ * A port takes four command queues, input queues 2 * port and 2 * port + 1,
  * code ELAN_CODES - 1 - port, two pages of addresses, memory of the card, and a
  * part of the node's memory, which the program must not change.
  *
@@ -512,27 +533,35 @@ int elan_thread_read_block(
  */
 enum {
 	ELAN_TPORTS = 64,
+	ELAN_TPORT_QUEUES = 4, /* command queues of each */
 	ELAN_TPORT_HANDLES = 65536, /* at most */
 };
 
 #define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
 
+enum elan_tport_flag {
+	ELAN_TPORT_SYNC = 1, /* a send ends when it is matched, or later */
+	ELAN_TPORT_CLAIM = 2, /* see elan_tport_peek() */
+	ELAN_TPORT_DISCARD = 4,
+	ELAN_TPORT_DATA = 8, /* there is a data word */
+};
+
 /* A tagged port.  Programs must not change it. */
 struct elan_tport {
-	struct elan_cq queue, packets, dmas;
+	struct elan_cq queue, own, packets, dmas;
 	uint32_t port, handles;
 	uint64_t at, card; /* its memory, and the card's */
-	uint64_t statuses, numbers;
-	uint32_t free; /* handle */
+	uint64_t statuses, datas, numbers;
+	uint32_t made, free; /* handles: used ever, a free one */
 	uint16_t records; /* number of the next one */
 	bool is_open;
 };
 
 struct elan_tport_options {
 	uint32_t port; /* below ELAN_TPORTS */
-	uint32_t queue; /* of three command queues that are not open */
-	/* Receives and long sends that have not been waited for, at most; one
-	 * more is taken. */
+	uint32_t queue; /* the first of its command queues: none is open */
+	/* Receives, peeks, and sends that are long or to be matched, which have
+	 * not been waited for, at most; one more is taken. */
 	uint32_t handles;
 	uint64_t at; /* elan_tport_bytes() of memory, at a multiple of 64 */
 };
@@ -541,6 +570,15 @@ struct elan_tport_options {
 struct elan_tport_status {
 	uint64_t tag, bytes;
 	uint32_t source;
+	uint32_t flags; /* ELAN_TPORT_DATA */
+	uint64_t data;
+};
+
+/* What is sent, or to be received or found. */
+struct elan_tport_message {
+	uint64_t tag, mask, data;
+	uint32_t rank, flags;
+	uint64_t at, bytes;
 };
 
 uint64_t elan_tport_bytes(uint32_t handles);
@@ -587,6 +625,30 @@ int elan_tport_cancel(struct elan_tport *t, uint32_t handle);
 int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 	uint64_t mask, struct elan_tport_status *status);
 
+/*
+ * The same with flags.  elan_tport_send() is elan_tport_tx_start() for messages
+ * with a data word, which takes 8 more bytes, and for those whose sender is to
+ * know that they are matched, with 16 more bytes; these have a handle.
+ * elan_tport_receive() is elan_tport_rx_start().
+ *
+ * elan_tport_peek() begins what elan_tport_probe() does: the wait for *handle
+ * tells of the message, or returns ENOMSG.  If it has found one, then
+ *
+ *	ELAN_TPORT_CLAIM    no other receive gets the message.  The handle is
+ *	                    still taken: it must be given once to
+ *	                    elan_tport_receive(), with this flag, which then
+ *	                    receives this message.
+ *	ELAN_TPORT_DISCARD  the message is dropped.  Its sender is told that it
+ *	                    is matched.  elan_tport_receive() with both flags
+ *	                    drops what was claimed.
+ */
+int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
+	uint32_t *handle);
+int elan_tport_receive(struct elan_tport *t, const struct elan_tport_message *m,
+	uint32_t *handle);
+int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
+	uint32_t *handle);
+
 /* --- barrier --- */
 
 /*
@@ -601,7 +663,8 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
  * barrier.  All must have opened it before rank 0 enters it for the first time.
  *
  * While a process does not come, rank 0's card asks again and again, about once
- * per microsecond.
+ * per microsecond.  A run in which nothing else happens for 10 times
+ * router.stall, and in which no program computes, ends: it cannot go on.
  */
 enum elan_hgsync_by { ELAN_HGSYNC_CARD, ELAN_HGSYNC_HOST, ELAN_HGSYNC_CPU };
 
@@ -613,7 +676,8 @@ struct elan_hgsync {
 	uint64_t at, card; /* its memory, and the card's */
 	uint64_t round; /* that was entered last */
 	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
-	bool is_started, is_failed;
+	int32_t failed; /* for ever, by an error number */
+	bool is_started;
 };
 
 /*
@@ -629,7 +693,9 @@ int elan_hgsync_close(struct elan_hgsync *h);
 /*
  * Enters the barrier, and waits until all have, like elan_wait_word().  EBADF;
  * EINVAL if it is not at the same address of card memory everywhere: the first
- * round then fails for all, and so does each later one.
+ * round then fails for all.  EIO if rank 0's queue has stopped, because a node
+ * has died or closed the barrier: rank 0 tells those that it reaches, and
+ * others wait for ever.  Each later round fails, too.
  */
 int elan_hgsync(struct elan_hgsync *h);
 /* The same in two calls, between which the program can compute.  EBUSY if the

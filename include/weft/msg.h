@@ -52,7 +52,6 @@ enum {
 	WEFT_MSG_DONES = 64, /* puts and gets in flight with a weft_msg_done */
 	WEFT_MSG_EAGER = 480, /* longest message that is sent at once, bytes */
 	WEFT_MSG_SLOTS = 64, /* per pair of processes, at most */
-	WEFT_MSG_EARLY = 64, /* unmatched messages, besides those in slots */
 	WEFT_MSG_WORDS = 1536,
 };
 
@@ -62,6 +61,13 @@ enum {
 /* Owned by the caller, who must neither change nor copy it. */
 struct weft_msg {
 	uint64_t room[WEFT_MSG_WORDS];
+};
+
+/* Who matches messages with receives. */
+enum weft_msg_matching {
+	WEFT_MSG_MATCH_BEST, /* the network's card if it can, or calls */
+	WEFT_MSG_MATCH_HOST, /* calls of the receiving process */
+	WEFT_MSG_MATCHINGS,
 };
 
 struct weft_msg_options {
@@ -78,6 +84,7 @@ struct weft_msg_options {
 	/* Collectives use messages between processes, even if the network
 	 * has collectives. */
 	bool software;
+	enum weft_msg_matching matching;
 };
 
 /* options may be NULL.  EBUSY: the machine's interface has no room for another

@@ -181,7 +181,7 @@ static void prove_all(
 	bool is_written = parts_write(at, &x);
 
 	prove(m, m->route, is_written ? &x : NULL, p);
-	parts_prove(at, p);
+	parts_prove(at, is_written ? &x : NULL, p);
 	add_nodes(m, p);
 	if (is_written && x.free)
 		x.free(x.arg);

@@ -158,12 +158,9 @@ void card_suspend(void)
 	fiber_suspend(c->pool, c->fiber);
 }
 
-void card_advance(sim_time t)
+sim_time *card_clock(struct card_thread *c)
 {
-	struct card_thread *c = current();
-
-	BUG_IF(!c || t < c->program.now);
-	c->program.now = t;
+	return &c->program.now;
 }
 
 void *card_current(void)

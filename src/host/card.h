@@ -27,9 +27,9 @@ bool card_resume(struct card_thread *c, struct sim_worker *w, sim_time t);
 /* Of the thread that runs: back to whoever resumed it. */
 void card_suspend(void);
 
-/* The thread that runs is at t, ahead of its node, until it is resumed: of its
- * calls only program_now() notices. */
-void card_advance(sim_time t);
+/* Its time, when it was resumed.  It may be set ahead of its node's until then:
+ * of its calls only program_now() notices. */
+sim_time *card_clock(struct card_thread *c);
 
 /* The argument of the thread that runs, or NULL where none does. */
 void *card_current(void);

@@ -215,6 +215,16 @@ static inline struct memory *host_at(const struct host *h, site_id node)
 void host_notice(struct host *h, site_id node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n);
 
+/* The same, if there are any. */
+static inline void host_tell(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, size_t n)
+{
+	const struct host_node *to = host_node(h, node);
+
+	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
+		host_notice(h, node, w, t, at, n);
+}
+
 /* Access by a core, the interface or a device: false if it is refused. */
 static inline bool host_write_by(struct host *h, struct sim_worker *w,
 	site_id node, sim_time t, enum memory_by by, uint64_t at,
@@ -224,8 +234,7 @@ static inline bool host_write_by(struct host *h, struct sim_worker *w,
 
 	if (!memory_write(&to->memory, by, at, from, n))
 		return false;
-	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
-		host_notice(h, node, w, t, at, n);
+	host_tell(h, w, node, t, at, n);
 	return true;
 }
 
@@ -259,8 +268,7 @@ static inline bool host_write_named(struct host *h, struct sim_worker *w,
 
 	if (!memory_write_named(&to->memory, MEMORY_NIC, at, name, n))
 		return false;
-	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
-		host_notice(h, node, w, t, at, n);
+	host_tell(h, w, node, t, at, n);
 	return true;
 }
 

@@ -361,6 +361,11 @@ uint8_t *memory_device_page(struct memory *m, uint64_t at)
 	return page_to_write(m, at / MEMORY_PAGE);
 }
 
+bool memory_has_page(const struct memory *m, uint64_t at)
+{
+	return page_of(m, at / MEMORY_PAGE);
+}
+
 static bool is_in_regions(const struct memory *m, uint64_t at, uint64_t n)
 {
 	while (n) {

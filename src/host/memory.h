@@ -219,6 +219,8 @@ uint8_t *memory_place(struct memory *m, uint64_t at, size_t n);
  * NULL if it is in no such range.
  */
 uint8_t *memory_device_page(struct memory *m, uint64_t at);
+/* Whether the page of an address has been created. */
+bool memory_has_page(const struct memory *m, uint64_t at);
 
 /*
  * Stores bytes of any number of pages in one piece from now on, until

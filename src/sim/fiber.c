@@ -89,7 +89,7 @@ struct fiber_pool {
  */
 static _Atomic(struct fiber_pool *) pools[MAX_POOLS];
 static atomic_uint guards_taken;
-static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction other_handler;
 
 /* That runs on this thread, for its SIGSEGV handler. */
@@ -235,15 +235,22 @@ static void on_segv(int signal, siginfo_t *info, void *context)
 		raise(signal);
 }
 
+/* In front of the process's own, which may have changed since the last run. */
 static void install_handler(void)
 {
-	struct sigaction a = {
+	struct sigaction now, a = {
 		.sa_sigaction = on_segv,
 		.sa_flags = SA_SIGINFO | SA_ONSTACK,
 	};
 
 	sigemptyset(&a.sa_mask);
-	BUG_IF(sigaction(SIGSEGV, &a, &other_handler));
+	pthread_mutex_lock(&handler_lock);
+	BUG_IF(sigaction(SIGSEGV, NULL, &now));
+	if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_segv) {
+		other_handler = now;
+		BUG_IF(sigaction(SIGSEGV, &a, NULL));
+	}
+	pthread_mutex_unlock(&handler_lock);
 }
 
 void fiber_thread_init(struct fiber_thread *t)
@@ -259,7 +266,6 @@ void fiber_thread_init(struct fiber_thread *t)
 		s.ss_flags = 0;
 		BUG_IF(sigaltstack(&s, NULL));
 	}
-	pthread_once(&handler_once, install_handler);
 }
 
 void fiber_thread_fini(struct fiber_thread *t)
@@ -379,6 +385,7 @@ struct fiber_pool *fiber_pool_new(
 	}
 	p->fibers = map_alloc(n_fibers * sizeof(*p->fibers));
 	replace_pool(NULL, p);
+	install_handler();
 	return p;
 }
 

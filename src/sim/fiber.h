@@ -58,8 +58,9 @@ enum fiber_state {
 
 /*
  * Fibers 0 to n_fibers - 1.  The stack's size is rounded up to whole pages; its
- * top kilobyte is reserved.  NULL if a size is out of range or the address
- * space is too small.
+ * top kilobyte is reserved.  Installs a SIGSEGV handler that reports overflows
+ * and passes all other faults on, unless it is the process's handler already.
+ * NULL if a size is out of range or the address space is too small.
  */
 struct fiber_pool *fiber_pool_new(
 	size_t n_fibers, size_t stack_bytes, struct err *e);
@@ -99,8 +100,7 @@ enum fiber_state fiber_state_of(const struct fiber_pool *p, uint32_t id);
 /*
  * Lets a thread report overflows into guards, which otherwise are a plain
  * SIGSEGV.  Gives the calling thread an alternate signal stack, unless it has
- * one, and installs, once and permanently, a SIGSEGV handler that passes all
- * other faults on.  The same thread calls fini at its end.
+ * one.  The same thread calls fini at its end.
  */
 struct fiber_thread {
 	void *alt_stack;

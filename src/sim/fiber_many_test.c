@@ -77,6 +77,20 @@ static void an_overflow_into_a_guard_is_reported(void **state)
 		"weft: fiber 123: stack overflow (stack of 64 KiB; ");
 }
 
+/* As in a program that sets its own handler between two runs. */
+static void overflow_after_another_handler(void)
+{
+	fiber_pool_free(new_pool(1));
+	signal(SIGSEGV, SIG_DFL);
+	overflow_with_guards();
+}
+
+static void a_handler_that_others_replaced_is_set_again(void **state)
+{
+	check_overflow(overflow_after_another_handler,
+		"weft: fiber 123: stack overflow (stack of 64 KiB; ");
+}
+
 static void *overflow_on_a_thread(void *arg)
 {
 	overflow_with_guards();
@@ -180,6 +194,7 @@ static void send_the_signal(void)
 {
 	struct fiber_thread t;
 
+	new_pool(1);
 	fiber_thread_init(&t);
 	kill(getpid(), SIGSEGV);
 }
@@ -393,6 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_overflow_into_a_guard_is_reported),
+		cmocka_unit_test(a_handler_that_others_replaced_is_set_again),
 		cmocka_unit_test(an_overflow_on_another_thread_is_reported),
 		cmocka_unit_test(an_overflow_over_a_canary_is_reported),
 		cmocka_unit_test(a_frame_that_steps_over_a_guard_is_reported),

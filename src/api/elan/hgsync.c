@@ -46,7 +46,9 @@ enum { STORE_WORDS = 3, ASK_WORDS = 7 };
 
 /* Beyond any memory, and the pages of tagged ports. */
 #define PAGES_AT UINT64_C(0xffffe00000000000)
-#define FAILED	 UINT64_MAX /* in place of a round */
+/* In place of a round: cards differ; the root's queue has stopped. */
+#define DIFFER UINT64_MAX
+#define BROKEN (UINT64_MAX - 1)
 
 /* --- words --- */
 
@@ -172,58 +174,62 @@ static uint32_t next_words(const struct elan_hgsync *h, uint64_t *words)
 
 /* --- waiting --- */
 
-/* Until a word of host memory has come to a number; the word. */
-static uint64_t await(
-	const struct elan_hgsync *h, uint64_t offset, uint64_t round)
-{
-	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
-	uint64_t seen;
-
-	program_poll(
-		h->at + offset, WORD_AT_LEAST, round, elan_poll_loop(), &seen);
-	return seen;
-}
-
 struct look {
 	const struct nic *nic;
 	const struct host *host;
 	site_id node;
-	uint32_t queue;
-	uint64_t at;
+	uint32_t queue, sender;
+	uint64_t at, least;
 };
 
-static bool has_answer(void *arg, uint64_t *seen)
+static bool has_come(void *arg, uint64_t *seen)
 {
 	const struct look *x = arg;
 
 	host_read(x->host, x->node, x->at, seen, 8);
-	return *seen || elan_queue_error(x->nic, x->node, x->queue);
+	return *seen >= x->least ||
+	       elan_queue_error(x->nic, x->node, x->queue) ||
+	       elan_queue_error(x->nic, x->node, x->sender);
 }
 
-/* Until an event has written an answer; 0: the queue has stopped. */
-static uint64_t await_answer(const struct elan_hgsync *h)
+/* Until a word of host memory has come to a number; the word, which is less if
+ * a queue has stopped. */
+static uint64_t await(
+	const struct elan_hgsync *h, uint64_t offset, uint64_t least)
 {
+	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
 	struct look x = { cq_card(), program_host(), program_node(),
-		h->queue.id, h->at + ANSWER };
+		h->queue.id, h->sender.id, h->at + offset, least };
 	uint64_t seen;
 
-	program_poll_until(has_answer, &x, elan_poll_loop(), &seen);
+	if (is_root())
+		program_poll_with(x.at, has_come, &x, elan_poll_loop(), &seen);
+	else
+		program_poll(
+			x.at, WORD_AT_LEAST, least, elan_poll_loop(), &seen);
 	return seen;
 }
 
-/* --- the first round --- */
+/* --- failures --- */
 
-/* Tells all others. */
-static void fail(struct elan_hgsync *h)
+static int failed(struct elan_hgsync *h, uint64_t seen)
 {
-	uint64_t word = FAILED;
+	if (seen >= BROKEN || seen < h->round)
+		h->failed = seen == DIFFER ? EINVAL : EIO;
+	return h->failed;
+}
 
-	h->is_failed = true;
+/* The root tells all others. */
+static int fail(struct elan_hgsync *h, uint64_t why)
+{
 	while (elan_cq_error(&h->queue) && elan_cq_restart(&h->queue) == EBUSY)
 		program_charge(1000 * (sim_time)SIM_NS);
 	elan_broadcast(
-		&h->queue, 0, elan_ranks() - 1, h->at + GO, &word, 8, 0, 0);
+		&h->queue, 0, elan_ranks() - 1, h->at + GO, &why, 8, 0, 0);
+	return failed(h, why);
 }
+
+/* --- the first round --- */
 
 /* Whether all have this at the same address. */
 static int check(struct elan_hgsync *h)
@@ -240,17 +246,19 @@ static int check(struct elan_hgsync *h)
 
 	if (!code)
 		code = elan_arm(
-			&h->queue, ask.no_event, 1, h->at + ANSWER, FAILED);
+			&h->queue, ask.no_event, 1, h->at + ANSWER, DIFFER);
 	if (!code)
 		code = elan_query(&h->queue, 0, elan_ranks() - 1, &ask);
 	if (code)
 		return code;
-	answer = await_answer(h);
+	answer = await(h, ANSWER, 1);
 	elan_store_bytes(h->at + ANSWER, &none, 8);
 	if (answer == 1)
 		return 0;
-	fail(h);
-	return EINVAL;
+	/* a card that has nothing there refuses */
+	if (elan_cq_error(&h->queue) == ELAN_ERROR_REFUSED)
+		answer = DIFFER;
+	return fail(h, answer ? answer : BROKEN);
 }
 
 /* --- calls --- */
@@ -285,8 +293,8 @@ int elan_hgsync_start(struct elan_hgsync *h)
 {
 	int code = cq_may_use(&h->queue);
 
-	if (code || h->is_failed)
-		return code ? code : EINVAL;
+	if (code || h->failed)
+		return code ? code : h->failed;
 	if (h->is_started)
 		return EBUSY;
 	if (!h->round++ && is_root())
@@ -300,17 +308,17 @@ int elan_hgsync_start(struct elan_hgsync *h)
 int elan_hgsync_wait(struct elan_hgsync *h)
 {
 	int code = cq_may_use(&h->queue);
+	uint64_t seen;
 
 	if (code || !h->is_started)
 		return code;
 	h->is_started = false;
-	if (h->by == ELAN_HGSYNC_CPU && is_root()) {
-		await(h, ANSWER, h->round);
+	if (h->by == ELAN_HGSYNC_CPU && is_root() &&
+		await(h, ANSWER, h->round) >= h->round)
 		elan_broadcast(&h->queue, 0, elan_ranks() - 1, h->at + GO,
 			&h->round, 8, 0, 0);
-	}
-	h->is_failed = await(h, GO, h->round) == FAILED;
-	return h->is_failed ? EINVAL : 0;
+	seen = await(h, GO, h->round);
+	return seen < h->round ? fail(h, BROKEN) : failed(h, seen);
 }
 
 int elan_hgsync(struct elan_hgsync *h)

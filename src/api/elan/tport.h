@@ -6,20 +6,24 @@
  *	records    what the own program wants: one message of 40 bytes each,
  *	           struct tport_record, whose tag is the receive's; its kind
  *	           says what
- *	messages   of any process: TPORT_SHORT has the bytes themselves,
- *	           TPORT_LONG a struct tport_long, which says where they are
+ *	messages   of any process: the bytes themselves, or if they are
+ *	           TPORT_LONG a struct tport_long, which says where they are.
+ *	           In front of the bytes, or behind that struct, is what else
+ *	           the kind says (struct tport_front)
  *
  * Records have a queue of their own, which the thread always empties, so a
  * flood of messages cannot keep out the receive that one of them waits for.
  *
- * Command queues of a port: the program's, and two that are mapped, for the
- * thread's own packets and for the DMAs of long messages, which the receivers'
- * threads put there.
+ * Command queues of a port: the program's two, for messages and for records, so
+ * that a message which cannot leave does not keep back a record; and two that
+ * are mapped, for the thread's own packets and for the DMAs of long messages,
+ * which the receivers' threads put there.
  *
  * Handles name receives and sends of long messages, from 1 on.  Handle h has
  *
  *	a status     in host memory: 32 bytes, the last word is 1 when all is
  *	             there (tport_status_at())
+ *	a data word  in host memory
  *	an element   in card memory: 64 bytes, in the posted list while nothing
  *	             has matched it; and then its event, which sets that word
  *	             at the end of a DMA (tport_element_at())
@@ -32,7 +36,8 @@
  * (tport_number_at()).
  *
  * Host memory of a port: the plan, which the thread reads when it begins;
- * statuses; for each rank, the number of the next message to it; cells.
+ * statuses; data words; for each rank, the number of the next message to it;
+ * cells.
  *
  * The status of a free handle links it to the next free one.
  */
@@ -43,13 +48,26 @@
 
 #include "weft/elan.h"
 
-/* Kinds of messages, and of records. */
+/* What becomes of early messages, as nic.match.by says: of enum elan_match_by.
+ */
+enum tport_by { TPORT_CARD, TPORT_REJECT, TPORT_INTERRUPT };
+
+/* Kinds of messages are bits. */
+enum {
+	TPORT_LONG = 1,
+	TPORT_DATA = 2, /* has a data word */
+	TPORT_SYNC = 4, /* its sender wants to know that it is matched */
+};
+
+/* Kinds of records. */
 enum tport_kind {
-	TPORT_SHORT,
-	TPORT_LONG,
-	TPORT_RECEIVE, /* the following are records */
+	TPORT_RECEIVE = 8,
 	TPORT_CANCEL,
 	TPORT_PROBE,
+	TPORT_PROBE_CLAIM,
+	TPORT_PROBE_DISCARD,
+	TPORT_CLAIMED, /* a receive of what was claimed */
+	TPORT_CLAIMED_DISCARD,
 	TPORT_CLOSE, /* the thread ends */
 };
 
@@ -68,6 +86,17 @@ struct tport_long {
 	uint64_t page; /* where its card takes DMAs */
 	uint64_t event, done; /* that its end sets; the word that this writes */
 };
+
+/* What a kind may add to a message: only these words are sent. */
+struct tport_front {
+	uint64_t data; /* TPORT_DATA */
+	uint64_t event, done; /* TPORT_SYNC: as of a long one */
+};
+
+static inline uint32_t tport_front_bytes(uint32_t kind)
+{
+	return (kind & TPORT_DATA ? 8 : 0) + (kind & TPORT_SYNC ? 16 : 0);
+}
 
 /* A posted receive: the thread looks at four words, and at the fifth if it
  * matches. */
@@ -93,7 +122,15 @@ struct tport_kept {
 	uint32_t bytes; /* at its place */
 	uint16_t number;
 	uint8_t kind, spare;
-	uint64_t length; /* of a long one */
+	uint64_t length; /* of what was sent */
+};
+
+/* Of a message that was sent back: its beginning, with all that is not for the
+ * receiver's memory, and its number. */
+struct tport_name {
+	uint8_t head[sizeof(struct tport_long) + sizeof(struct tport_front)];
+	uint64_t number;
+	uint64_t spare[7];
 };
 
 /* What the thread writes at the end of a receive; before, what it waits for. */
@@ -102,14 +139,22 @@ struct tport_status {
 	uint64_t bytes; /* that were sent, perhaps more than fit; the next
 			 * free handle */
 	uint32_t source;
-	uint32_t code; /* 0, or an error number */
+	uint32_t code; /* 0, or an error number; and bits */
 	uint64_t is_done;
+};
+
+/* Of a code. */
+enum {
+	TPORT_CODE = 0xffff,
+	TPORT_HAS_DATA = 1 << 16,
+	TPORT_IS_CLAIMED = 1 << 17,
 };
 
 _Static_assert(sizeof(struct tport_record) == 40, "a burst with its packet");
 _Static_assert(sizeof(struct tport_long) == 40, "a burst with its packet");
 _Static_assert(sizeof(struct tport_posted) == 64, "a line");
 _Static_assert(sizeof(struct tport_kept) == 32, "half a line");
+_Static_assert(sizeof(struct tport_name) == 128, "two lines");
 _Static_assert(sizeof(struct tport_status) == 32, "one burst");
 
 /* What the thread knows of its port. */
@@ -123,7 +168,11 @@ struct tport_plan {
 	uint64_t page; /* to which it appends commands */
 	uint32_t cycles, element; /* nic.match.* */
 	uint32_t block; /* bytes of a block copy in a cycle */
-	uint32_t spare[15];
+	uint32_t by; /* an enum tport_by */
+	uint64_t datas; /* in host memory */
+	uint32_t n_ranks;
+	uint32_t spare;
+	uint64_t unused[5];
 };
 
 _Static_assert(sizeof(struct tport_plan) == ELAN_BLOCK, "one read");
@@ -139,6 +188,12 @@ static inline uint64_t tport_done_at(
 {
 	return tport_status_at(p, handle) +
 	       offsetof(struct tport_status, is_done);
+}
+
+static inline uint64_t tport_data_at(
+	const struct tport_plan *p, uint32_t handle)
+{
+	return p->datas + (handle - 1) * sizeof(uint64_t);
 }
 
 static inline uint64_t tport_element_at(
@@ -158,6 +213,14 @@ static inline uint64_t tport_number_at(
 {
 	return tport_kept_at(p, p->slots + p->n_cells + TPORT_RECORDS) +
 	       rank * sizeof(uint16_t);
+}
+
+/* Behind the numbers, if there are names: at the places of cells. */
+static inline uint64_t tport_name_at(
+	const struct tport_plan *p, uint32_t n_ranks, uint32_t place)
+{
+	return (tport_number_at(p, n_ranks) + 63) / 64 * 64 +
+	       (uint64_t)(place - p->slots) * sizeof(struct tport_name);
 }
 
 /* The matching thread's code; its first register is the plan's address. */

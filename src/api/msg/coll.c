@@ -1,8 +1,9 @@
 /*
- * Collectives, on a lane of their own, so that messages waiting for their
- * receives cannot block them.  A process takes the messages of another process
- * on that lane in their order, and all processes call collectives in the same
- * order, so tags are not needed.
+ * Collectives, by messages apart from those of programs: on a lane of their
+ * own, so that messages waiting for their receives cannot block them, or with
+ * tags of their own.  A process takes these messages of another process in
+ * their order, and all processes call collectives in the same order, so nothing
+ * else tells them apart.
  *
  * Trees are binomial, by numbers that begin with the root.  Children get the
  * data of a long broadcast; a reduction is sent in pieces of a slot.
@@ -28,26 +29,15 @@ enum {
 static void send(
 	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
 {
-	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
-
-	while (!msg_lane_has_slot(m, MSG_COLL, rank))
-		msg_go_on(m);
-	msg_lane_send(m, MSG_COLL, rank, &t, data);
+	m->matching->give(m, rank, data, bytes);
 }
 
 static void receive(
 	struct msg_state *m, uint32_t rank, void *data, uint64_t bytes)
 {
-	struct msg_trailer t;
-	uint64_t at;
-
-	while (!msg_lane_next(m, MSG_COLL, rank, &t, &at))
-		msg_go_on(m);
-	if (t.bytes != bytes)
+	if (m->matching->take(m, rank, data, bytes) != bytes)
 		BUG("ranks %u and %u are in different collectives", m->rank,
 			rank);
-	program_read(at, data, bytes);
-	msg_lane_taken(m, MSG_COLL, rank);
 }
 
 int weft_msg_barrier(struct weft_msg *msg)

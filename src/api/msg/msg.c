@@ -22,28 +22,32 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* The addresses of everything, from m->at on. */
-static void lay_out(struct msg_state *m, uint64_t own)
+/* The addresses of everything, from m->at on.  Without slots there are no
+ * credits either, and stages in place of early messages. */
+static void lay_out(struct msg_state *m, uint64_t own, uint64_t tagged)
 {
 	uint64_t n = m->n_ranks, at = m->at;
+	uint64_t n_slots = tagged ? 0 : n * MSG_LANES * m->n_slots;
 
 	m->own_at = at;
 	at += round_up(own);
 	m->peers_at = at;
 	at += round_up(n * MSG_LANES * sizeof(struct msg_peer));
-	m->early_at = at;
-	at += round_up((uint64_t)WEFT_MSG_EARLY * WEFT_MSG_EAGER);
+	m->stages_at = at;
+	at += round_up((uint64_t)MSG_STAGES * WEFT_MSG_EAGER);
 	/* from here on others write */
 	m->words_at = at;
 	at += 8 * (WEFT_MSG_COUNTERS + WEFT_MSG_DONES);
 	m->fins_at = at;
 	at += FIN * MSG_FINS;
 	m->credits_at = at;
-	at += n * MSG_LANES * CREDITS * 8;
+	at += tagged ? 0 : n * MSG_LANES * CREDITS * 8;
 	m->asks_at = at;
 	at = round_up(at + n * ASK);
+	m->tagged_at = at;
+	at = round_up(at + tagged);
 	m->slots_at = at;
-	m->end = round_up(at + n * MSG_LANES * m->n_slots * MSG_SLOT);
+	m->end = round_up(at + n_slots * MSG_SLOT);
 }
 
 static uint64_t most_own(void)
@@ -60,15 +64,28 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 {
 	m->n_slots = o->slots ? o->slots : SLOTS;
 	m->eager = o->eager ? o->eager : WEFT_MSG_EAGER;
+	m->is_eager_set = o->eager;
 	m->at = o->at;
 	m->is_software = o->software;
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
-		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0)
+		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0 ||
+		(uint32_t)o->matching >= WEFT_MSG_MATCHINGS)
 		return EINVAL;
 	return 0;
 }
 
-uint64_t weft_msg_memory(
+/* Of the machine's tagged messages, or 0. */
+static uint64_t tagged_bytes(const struct nic_ops *nic, const void *params,
+	uint32_t n_ranks, const struct weft_msg_options *o)
+{
+	const struct api *api = api_to(nic);
+
+	if (!api || !api->msg->tagged || o->matching == WEFT_MSG_MATCH_HOST)
+		return 0;
+	return api->msg->tagged->memory(params, n_ranks);
+}
+
+uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 	uint32_t n_ranks, const struct weft_msg_options *options)
 {
 	struct msg_state m = { .n_ranks = n_ranks };
@@ -79,8 +96,21 @@ uint64_t weft_msg_memory(
 	o.at = 0;
 	if (set_options(&m, &o))
 		return 0;
-	lay_out(&m, most_own());
+	lay_out(&m, most_own(), tagged_bytes(nic, params, n_ranks, &o));
 	return m.end;
+}
+
+uint64_t weft_msg_memory(
+	uint32_t n_ranks, const struct weft_msg_options *options)
+{
+	uint64_t most = 0, bytes;
+
+	for (uint32_t i = 0; api_registry[i]; i++) {
+		bytes = msg_memory(
+			api_registry[i]->nic, NULL, n_ranks, options);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
 }
 
 /* If the node has one process, the node checks the bytes itself. */
@@ -198,7 +228,9 @@ static void on_write(void *arg, uint64_t at, size_t n)
 	struct msg_state *m = arg;
 	uint64_t end = at + n;
 
-	if (at >= m->slots_at) {
+	if (m->tagged->on_write && at >= m->tagged_at) {
+		m->tagged->on_write(m, at, n);
+	} else if (at >= m->slots_at) {
 		on_slot(m, end - m->slots_at);
 	} else if (at >= m->asks_at) {
 		end -= m->asks_at;
@@ -217,6 +249,7 @@ static bool has_news(void *arg, uint64_t *seen)
 	*seen = 0;
 	return m->n_news || m->has_all || m->has_word ||
 	       (m->ops->has_events && m->ops->has_events(m)) ||
+	       m->tagged->has_next(m) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -225,7 +258,8 @@ static void look_at_all(struct msg_state *m)
 {
 	m->has_all = false;
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		msg_match_drain(m, i);
+		if (m->tagged->drain)
+			m->tagged->drain(m, i);
 		msg_atomic_serve(m, i);
 	}
 }
@@ -247,10 +281,10 @@ bool msg_step(struct msg_state *m)
 		if (what & NEWS_ASK)
 			msg_atomic_serve(m, what >> 1);
 		else
-			msg_match_drain(m, what >> 1);
+			m->tagged->drain(m, what >> 1);
 	}
 	m->has_word = false;
-	return msg_match_go_on(m) || did;
+	return m->matching->go_on(m) || did;
 }
 
 void msg_go_on(struct msg_state *m)
@@ -509,6 +543,7 @@ static void find_place(struct msg_state *m)
 /* Everything except open(): its rank, and its memory. */
 static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 {
+	uint64_t tagged;
 	int code;
 
 	m->host = program_host();
@@ -521,18 +556,20 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	code = set_options(m, o);
 	if (code)
 		return code;
+	tagged = tagged_bytes(m->nic->ops, m->nic->params, m->n_ranks, o);
 	if (!m->at) {
-		lay_out(m, most_own());
+		lay_out(m, most_own(), tagged);
 		if (m->end < m->each)
 			m->at = (m->each - m->end) / PAGE * PAGE;
 	}
 	if (!m->at)
 		return EFAULT;
 	m->at += m->base;
-	lay_out(m, m->ops->memory);
+	lay_out(m, m->ops->memory, tagged);
 	if (m->end > m->base + m->each)
 		return EFAULT;
-	msg_match_init(m);
+	m->tagged = tagged ? m->ops->tagged : &msg_slots;
+	m->matching = tagged ? &msg_by_machine : &msg_by_slots;
 	return 0;
 }
 
@@ -551,6 +588,7 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	if (code)
 		return code;
 	*m = fresh;
+	m->matching->open(m);
 	program_watch(m->words_at, m->end - m->words_at, on_write, m);
 	program_wait((fresh.world ? fresh.world->begin : 0) +
 		     (o.start ? o.start : START));
@@ -563,7 +601,7 @@ int weft_msg_fini(struct weft_msg *msg)
 
 	if (!m->ops)
 		return EBADF;
-	if (m->dones || m->fins || !msg_match_is_idle(m))
+	if (m->dones || m->fins || !m->matching->is_idle(m))
 		return EBUSY;
 	weft_msg_barrier(msg);
 	m->ops->close(m);

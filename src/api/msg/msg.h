@@ -8,12 +8,16 @@
  * for collectives, words in which the other process counts the slots that it
  * has emptied, and room for a requested atomic.  api/msg/mailbox.h describes
  * how slots are filled and emptied.
+ *
+ * Where the machine matches messages itself (api/msg/tagged.h), there are no
+ * slots.
  */
 #ifndef API_MSG_MSG_H
 #define API_MSG_MSG_H
 
 #include "api/api.h"
 #include "api/msg/mailbox.h"
+#include "api/msg/tagged.h"
 #include "parts/gpus/gpus.h"
 #include "host/program.h"
 #include "nic/nic.h"
@@ -26,6 +30,7 @@ enum {
 	MSG_FINS = 64,
 	MSG_NEWS = 64,
 	MSG_OWN_WORDS = 800,
+	MSG_STAGES = 8, /* of collectives, without slots */
 };
 
 enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
@@ -34,27 +39,26 @@ struct msg_trailer {
 	uint64_t bytes; /* of the message */
 	uint64_t from; /* address of a long message */
 	uint32_t tag;
-	uint16_t kind, fin;
+	uint8_t kind, is_wide;
+	uint16_t fin;
 	uint64_t number; /* in its lane, from 1; arrives last */
 };
 
 _Static_assert(
 	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
 
+/* In front of the trailer of a message that has more than a tag of 32 bits. */
+struct msg_wide {
+	uint64_t data;
+	uint32_t tag; /* its upper half */
+	uint16_t flags, space;
+};
+
 /* A process's state for another one, by lane; in its memory. */
 struct msg_peer {
 	struct mailbox box;
 	uint64_t stuck; /* the last round without an empty slot */
 	uint64_t served; /* the last atomic */
-};
-
-/* A message that arrived before its receive. */
-struct msg_early {
-	uint64_t bytes, from;
-	struct weft_msg_request *self; /* of a long send to itself */
-	uint32_t rank, tag;
-	uint16_t kind, fin;
-	uint16_t next; /* + 1; 0: none */
 };
 
 struct msg_list {
@@ -67,9 +71,39 @@ enum msg_done_kind {
 	MSG_DONE_OWN, /* the machine's own kind */
 };
 
+/* Who matches messages with receives. */
+struct msg_matching {
+	void (*open)(struct msg_state *m);
+	/* Begins a request that is filled in. */
+	void (*send)(struct msg_state *m, struct weft_msg_request *r);
+	void (*receive)(struct msg_state *m, struct weft_msg_request *r);
+	/* Advances all of them; returns whether there was any progress. */
+	bool (*go_on)(struct msg_state *m);
+	/* None is under way, and no message waits for a receive. */
+	bool (*is_idle)(struct msg_state *m);
+	/* Of collectives: sends up to WEFT_MSG_EAGER bytes to a rank, or
+	 * receives its next ones in order.  They wait; take() returns how many
+	 * bytes were sent. */
+	void (*give)(struct msg_state *m, uint32_t rank, const void *data,
+		uint64_t bytes);
+	uint64_t (*take)(
+		struct msg_state *m, uint32_t rank, void *data, uint64_t most);
+};
+
+extern const struct msg_matching msg_by_slots, msg_by_machine;
+
+enum { MSG_OVER = 0 }; /* the state of a request that has ended */
+
 /* Behind struct weft_msg. */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
+	const struct msg_matching *matching;
+	const struct msg_tagged *tagged; /* the machine's, or msg_slots */
+	struct msg_soft *soft; /* of msg_slots */
+	/* Of the library above that uses tagged messages, too, or NULL. */
+	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	void *on_end_arg;
+	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
@@ -77,11 +111,13 @@ struct __attribute__((may_alias)) msg_state {
 	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
 	uint32_t n_slots, eager;
+	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 
 	/* addresses in the node's memory */
-	uint64_t at, own_at, peers_at, early_at;
-	uint64_t words_at, fins_at, credits_at, asks_at, slots_at, end;
+	uint64_t at, own_at, peers_at, stages_at;
+	uint64_t words_at, fins_at, credits_at, asks_at, tagged_at, slots_at;
+	uint64_t end;
 
 	/* what has arrived: a ring of ranks, each with a bit for the kind */
 	uint32_t news[MSG_NEWS];
@@ -93,10 +129,13 @@ struct __attribute__((may_alias)) msg_state {
 	uint64_t dones, fins; /* bits of those in use */
 	uint64_t round, n_asked;
 
-	struct msg_list posted, waiting, active;
-	struct msg_early early[WEFT_MSG_EARLY];
-	uint16_t early_first, early_last, early_free; /* + 1 */
+	struct msg_list posted, waiting;
 	bool is_full; /* a slot could not be emptied */
+
+	/* without slots */
+	uint64_t n_begun; /* requests that the machine has */
+	uint32_t next_stage;
+	struct weft_msg_request stage[MSG_STAGES];
 
 	uint64_t own[MSG_OWN_WORDS]; /* the machine's */
 };
@@ -138,6 +177,8 @@ struct msg_ops {
 
 	/* --- optional entries --- */
 
+	/* NULL: processes match messages in their calls (slots.c). */
+	const struct msg_tagged *tagged;
 	/* If put() returns MSG_DONE_OWN; also called from outside the
 	 * program. */
 	bool (*is_done)(
@@ -231,8 +272,10 @@ bool msg_step(struct msg_state *m);
 void msg_go_on(struct msg_state *m);
 /* Sleeps until something has arrived, but no longer than until a time. */
 void msg_sleep_before(struct msg_state *m, sim_time t);
-/* Whether an operation has ended; its status holds the result. */
-bool msg_is_over(const struct weft_msg_request *r);
+/* weft_msg_memory() of a machine with an interface, and parameters of that;
+ * NULL: the usual ones. */
+uint64_t msg_memory(const struct nic_ops *nic, const void *params,
+	uint32_t n_ranks, const struct weft_msg_options *o);
 
 /* Checks a rank and bytes of its memory or of GPUs, or of its memory alone: an
  * error number, or 0. */
@@ -251,26 +294,48 @@ struct msg_peer msg_peer(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
 void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p);
-bool msg_lane_has_slot(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+/* p: what msg_peer() returns; it is kept up to date. */
+bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p);
 /* Fills a slot of a rank that has one; a MSG_SHORT has t->bytes of data. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, const void *data);
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const void *data);
 /* The next message of a rank, if it has arrived, and the address of its bytes.
  */
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, uint64_t *at);
+	const struct msg_peer *p, struct msg_trailer *t, struct msg_wide *w,
+	uint64_t *at);
 /* Empties its slot. */
-void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p);
 
-/* --- match.c --- */
+/* The same for collectives, see struct msg_matching. */
+void msg_lane_give(
+	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes);
+uint64_t msg_lane_take(
+	struct msg_state *m, uint32_t rank, void *data, uint64_t most);
 
-void msg_match_init(struct msg_state *m);
-/* Takes all messages of a rank that have arrived. */
-void msg_match_drain(struct msg_state *m, uint32_t rank);
-/* Advances sends and receives; returns whether there was any progress. */
-bool msg_match_go_on(struct msg_state *m);
-bool msg_match_is_idle(const struct msg_state *m);
+/* --- request.c --- */
+
+/* Whether an operation has ended; its status holds the result. */
+bool msg_is_over(const struct weft_msg_request *r);
+
+static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
+{
+	r->next = NULL;
+	if (l->first)
+		l->last->next = r;
+	else
+		l->first = r;
+	l->last = r;
+}
+
+/* Logs a message to a rank; one of a rank, and returns its mark. */
+void msg_log_sent(
+	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
+uint32_t msg_log_matched(
+	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
 
 /* --- atomic.c --- */
 

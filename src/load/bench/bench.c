@@ -213,7 +213,7 @@ int bench_init(struct bench *b, const struct bench_needs *n, struct err *e)
 		return err_set(e, "%s: needs via=msg on a part of a machine",
 			l->ops->name);
 	if (n->is_msg)
-		memory += weft_msg_memory(
+		memory += msg_memory(l->nic_ops, l->nic_params,
 			load_n_nodes(l) * (uint32_t)b->procs, NULL);
 	memory *= (uint64_t)b->procs;
 	if (b->needs.queues > b->driver->most.queues)

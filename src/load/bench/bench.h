@@ -381,8 +381,8 @@ struct bench_barrier {
 	size_t size; /* of a program's state */
 	uint64_t memory; /* of a node */
 	bool (*open)(struct programs *p, void *own);
-	void (*enter)(void *own);
-	void (*await)(void *own);
+	bool (*enter)(void *own);
+	bool (*await)(void *own);
 	bool is_copied; /* by packets that the network copies */
 	/* Whether, after this packet, a node's register says that the barrier
 	 * that its program has entered is over; outside of programs.  NULL:

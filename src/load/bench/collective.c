@@ -284,12 +284,11 @@ static int64_t all_rounds(const struct collective *c)
 	return c->bench.warm + c->bench.rounds;
 }
 
-static void pass(const struct collective *c, struct member *m)
+static bool pass(const struct collective *c, struct member *m)
 {
 	m->done = 0;
 	m->came = m->stored = program_now();
-	c->barrier->enter(m->own);
-	c->barrier->await(m->own);
+	return c->barrier->enter(m->own) && c->barrier->await(m->own);
 }
 
 /*
@@ -305,11 +304,13 @@ static void run_barriers(struct bench_end *x)
 
 	if (!c->barrier->open(x->programs, m->own))
 		return;
-	pass(c, m);
+	if (!pass(c, m))
+		return;
 	x->start = PROGRAMS_START + c->bench.warm * COLLECTIVE_PERIOD;
 	for (int64_t round = 0; round < all_rounds(c); round++) {
 		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
-		pass(c, m);
+		if (!pass(c, m))
+			return;
 		collective_count(x, round);
 	}
 	x->end = program_now();

@@ -31,8 +31,7 @@ static const struct param params[] = {
 		"number of read ports of the cache"),
 	KEY_COUNT("rounds", AT(rounds), "1", 1, 1000000,
 		"number of rounds, of the same bytes"),
-	KEY_COUNT("warm", AT(warm), "0", 0, 1000000,
-		"number of rounds before them that are not counted"),
+	KEY_WARM(AT(warm)),
 };
 
 static struct card *of(struct load *l)

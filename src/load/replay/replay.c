@@ -302,18 +302,19 @@ static bool find_sent(
 	const struct player *p, const struct player *peer, uint32_t *op)
 {
 	const struct msg_state *m = msg_state((struct weft_msg *)&p->msg);
-	uint32_t rank = rank_of(p), i, k;
+	uint32_t rank = rank_of(p), from, i, k;
+	uint64_t tag;
 
-	for (i = m->early_first; i; i = m->early[i - 1].next) {
-		if (&p->replay->player[m->early[i - 1].rank] != peer)
+	for (i = 0; m->tagged->early && m->tagged->early(m, i, &from, &tag);
+		i++) {
+		if (&p->replay->player[from] != peer)
 			continue;
 		for (k = peer->rank->n_ops; k--;) {
 			const struct goal_op *o = &peer->rank->op[k];
 
 			*op = k;
 			if (o->kind == GOAL_SEND && o->peer == rank &&
-				o->tag == m->early[i - 1].tag &&
-				peer->left[k] == BEGUN)
+				o->tag == tag && peer->left[k] == BEGUN)
 				return true;
 		}
 	}
@@ -524,7 +525,7 @@ static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
 	uint32_t each, nodes;
-	uint64_t most;
+	uint64_t most, own;
 
 	if (programs_need_nic(&r->programs, e))
 		return -1;
@@ -546,10 +547,9 @@ static int replay_init(struct load *l, struct err *e)
 	l->needs.n_programs = r->n_ranks;
 	most = (longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
-	if (programs_need_memory(&r->programs,
-		    each * (r->target + most +
-				   weft_msg_memory(r->n_ranks, NULL) + 8192),
-		    e))
+	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
+	if (programs_need_memory(
+		    &r->programs, each * (r->target + most + own + 8192), e))
 		return -1;
 	return place_ranks(r, e);
 }

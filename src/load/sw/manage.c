@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/msg.h"
 #include "base/mem.h"
 #include "coll/multicast.h"
 #include "load/keys.h"
@@ -363,7 +364,8 @@ static void run(void *arg)
 static int manage_init(struct load *l, struct err *e)
 {
 	struct manage *g = of(l);
-	uint64_t memory = MEMORY + weft_msg_memory(l->topo->n_nodes, NULL);
+	uint64_t memory =
+		MEMORY + msg_memory(l->nic_ops, NULL, l->topo->n_nodes, NULL);
 
 	if (programs_need(&g->programs, "swhni", memory, e) ||
 		load_check_node(l, "manager", g->manager, e))

@@ -208,13 +208,11 @@ static sim_time miss(const struct nic_at *a, const struct access *p,
 	return p->is_write ? later(t, taken) : ready;
 }
 
-/* When it can pass its port. */
-static sim_time look_up(
-	const struct nic_at *a, const struct access *p, sim_time t)
+/* A line that is not the first of its set; by itself, since most are. */
+static __attribute__((noinline)) sim_time look_further(const struct nic_at *a,
+	const struct access *p, uint64_t *set, sim_time t)
 {
 	const struct elan_cache_how *how = how_of(a);
-	struct elan_cache *c = cache_of(a);
-	uint64_t *set = set_of(c, how, p->line);
 	uint32_t way = find(set, how->ways, p->line);
 
 	if (way == how->ways) {
@@ -225,14 +223,31 @@ static sim_time look_up(
 	elan_count(a)->hits[p->unit]++;
 	elan_count(a)->all_hits++;
 	put_first(set, way, set[way] | (p->is_write || p->is_change));
-	return p->is_write ? t : when_here(c, how, p->line, t);
+	return p->is_write ? t : when_here(cache_of(a), how, p->line, t);
+}
+
+/* When it can pass its port. */
+static inline sim_time look_up(
+	const struct nic_at *a, const struct access *p, sim_time t)
+{
+	struct elan_cache *c = cache_of(a);
+	uint64_t *set = set_of(c, how_of(a), p->line);
+
+	if (__builtin_expect((*set & ~UINT64_C(1)) != tag_of(p->line), 0))
+		return look_further(a, p, set, t);
+	elan_count(a)->hits[p->unit]++;
+	elan_count(a)->all_hits++;
+	*set |= p->is_write || p->is_change;
+	return p->is_write || t >= c->filled
+		       ? t
+		       : when_here(c, how_of(a), p->line, t);
 }
 
 /* Passes the lines of an access through some ports in turn; returns when the
  * last byte has passed. */
-static sim_time pass(const struct nic_at *a, const struct access *how_to,
-	uint64_t at, uint32_t bytes, sim_time *const *port, uint32_t ports,
-	sim_time t)
+static __attribute__((noinline)) sim_time pass(const struct nic_at *a,
+	const struct access *how_to, uint64_t at, uint32_t bytes,
+	sim_time *const *port, uint32_t ports, sim_time t)
 {
 	const struct elan_cache_how *how = how_of(a);
 	uint64_t offset = at - ELAN_CARD_AT;
@@ -271,6 +286,38 @@ static sim_time hit_time(
 	return words * how->word;
 }
 
+/* The port that is free first. */
+static inline sim_time *read_port(const struct nic_at *a)
+{
+	struct elan_cache *c = cache_of(a);
+
+	return &c->read[c->read[1] < c->read[0]];
+}
+
+/* A part of one line. */
+static inline struct access access_of(const struct nic_at *a,
+	enum elan_unit unit, uint64_t at, uint32_t bytes, bool is_write)
+{
+	return (struct access){ unit,
+		(uint32_t)(at - ELAN_CARD_AT) / how_of(a)->line, bytes,
+		is_write, false };
+}
+
+static inline bool is_one_line(
+	const struct nic_at *a, uint64_t at, uint32_t bytes)
+{
+	return (at & (how_of(a)->line - 1)) + bytes <= how_of(a)->line;
+}
+
+/* When it begins to pass a port. */
+static inline sim_time pass_line(const struct nic_at *a, const struct access *p,
+	sim_time *port, sim_time t)
+{
+	t = later(*port, look_up(a, p, t));
+	*port = t + (p->bytes + 7) / 8 * how_of(a)->word;
+	return t;
+}
+
 sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, enum elan_ports ports, sim_time t)
 {
@@ -279,36 +326,26 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
 	sim_time *port[ELAN_READ_PORTS] = { &c->read[is_second], &c->read[1] };
 	uint32_t n = ports == ELAN_BOTH_PORTS ? 2 : 1;
 
+	struct access p = access_of(a, unit, at, bytes, false);
+
 	if (!how_of(a)->is_on)
 		return t + hit_time(how_of(a), at, bytes) / n;
-	return pass(a, &(struct access){ .unit = unit }, at, bytes, port, n, t);
-}
-
-/* A part of one line, by the port that is free first. */
-static sim_time read_line(
-	const struct nic_at *a, const struct access *p, sim_time t)
-{
-	struct elan_cache *c = cache_of(a);
-	sim_time *port = &c->read[c->read[1] < c->read[0]];
-
-	t = later(*port, look_up(a, p, t));
-	*port = t + (p->bytes + 7) / 8 * how_of(a)->word;
-	return t;
+	if (bytes && is_one_line(a, at, bytes)) {
+		pass_line(a, &p, port[0], t);
+		return *port[0];
+	}
+	return pass(a, &p, at, bytes, port, n, t);
 }
 
 sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
-	const struct elan_cache_how *how = how_of(a);
-	uint64_t offset = at - ELAN_CARD_AT;
-	struct access p = { .unit = unit,
-		.line = (uint32_t)(offset / how->line),
-		.bytes = bytes };
+	struct access p = access_of(a, unit, at, bytes, false);
 
-	if (!how->is_on)
+	if (!how_of(a)->is_on)
 		return t;
-	if ((offset & (how->line - 1)) + bytes <= how->line)
-		return read_line(a, &p, t);
+	if (is_one_line(a, at, bytes))
+		return pass_line(a, &p, read_port(a), t);
 	return elan_cache_stream(a, unit, at, bytes, ELAN_ANY_PORT, t) -
 	       hit_time(how_of(a), at, bytes);
 }
@@ -317,29 +354,27 @@ sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
 	sim_time *port = &cache_of(a)->write;
+	struct access p = access_of(a, unit, at, bytes, true);
 
 	if (!how_of(a)->is_on)
 		return t;
-	return pass(a, &(struct access){ .unit = unit, .is_write = true }, at,
-		       bytes, &port, 1, t) -
+	if (bytes && is_one_line(a, at, bytes))
+		return pass_line(a, &p, port, t);
+	return pass(a, &p, at, bytes, &port, 1, t) -
 	       hit_time(how_of(a), at, bytes);
 }
 
 sim_time elan_cache_change(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
-	const struct elan_cache_how *how = how_of(a);
 	struct elan_cache *c = cache_of(a);
-	sim_time *port = &c->read[c->read[1] < c->read[0]];
-	sim_time time = (bytes + 7) / 8 * how->word;
-	struct access p = { unit, (uint32_t)((at - ELAN_CARD_AT) / how->line),
-		bytes, .is_change = true };
+	struct access p = access_of(a, unit, at, bytes, false);
 
-	if (!how->is_on)
+	p.is_change = true;
+	if (!how_of(a)->is_on)
 		return t;
-	t = later(*port, look_up(a, &p, t));
-	*port = t + time;
-	c->write = later(c->write, t) + time;
+	t = pass_line(a, &p, read_port(a), t);
+	c->write = later(c->write, t) + (bytes + 7) / 8 * how_of(a)->word;
 	return t;
 }
 

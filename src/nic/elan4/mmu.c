@@ -48,7 +48,8 @@ int elan_mmu_set_up(
 
 void elan_mmu_forget(struct elan_mmu *m)
 {
-	m->recent = (struct elan_recent){ .context = UINT32_MAX };
+	for (uint32_t i = 0; i < ELAN_RECENT; i++)
+		m->recent[i] = (struct elan_recent){ .context = UINT32_MAX };
 }
 
 void elan_mmu_init(struct elan_mmu *m, const struct elan_params *p)
@@ -154,6 +155,14 @@ static bool fill(const struct nic_at *a, const struct elan_page *p, uint64_t to,
 
 /* --- looking --- */
 
+/* Makes room for the first one, which is none until it is set. */
+static void push_recent(struct elan_mmu *m, uint32_t place)
+{
+	for (; place; place--)
+		m->recent[place] = m->recent[place - 1];
+	m->recent[0].context = UINT32_MAX;
+}
+
 static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	uint64_t first, uint64_t last, uint64_t to)
 {
@@ -163,8 +172,46 @@ static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	}
 	if (last > x->last)
 		last = x->last;
-	m->recent = (struct elan_recent){ first, last - first, to, x->context,
-		x->flags };
+	m->recent[0] = (struct elan_recent){ first, last - first, to,
+		x->context, x->flags, x->tlb };
+}
+
+/* Whether a recent translation has it. */
+static bool is_recent(const struct elan_recent *r, uint32_t context,
+	uint64_t at, uint64_t bytes, enum elan_use use)
+{
+	return at - r->first <= r->more && r->context == context &&
+	       bytes - 1 <= r->more - (at - r->first) &&
+	       !(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY);
+}
+
+/* The place of one but the first; ELAN_RECENT: none. */
+static uint32_t find_recent(const struct elan_mmu *m, uint32_t context,
+	uint64_t at, uint64_t bytes, enum elan_use use)
+{
+	uint32_t i = 1;
+
+	while (i < ELAN_RECENT &&
+		!is_recent(&m->recent[i], context, at, bytes, use))
+		i++;
+	return i;
+}
+
+/* Makes it the first one, if its TLB still has it, and not again. */
+static bool look_recent(const struct nic_at *a, uint32_t i)
+{
+	struct elan_mmu *m = mmu_of(a);
+	struct elan_recent r = m->recent[i];
+	uint64_t frame;
+
+	if (a->t < m->filled || r.flags & ELAN_TO_QUEUE ||
+		!tlb_look(&m->tlb[r.tlb], r.context,
+			r.first >> how_of(a)->shift[r.tlb], &frame))
+		return false;
+	push_recent(m, i);
+	m->recent[0] = r;
+	elan_count(a)->tlb_hits++;
+	return true;
 }
 
 static uint64_t where(const struct elan_area *x, uint64_t at)
@@ -181,7 +228,7 @@ static enum elan_sight look_page(const struct nic_at *a,
 	uint64_t frame;
 
 	*t = a->t;
-	elan_mmu_forget(m);
+	push_recent(m, ELAN_RECENT - 1);
 	if (tlb_look(&m->tlb[p->tlb], p->context, p->at >> p->shift, &frame)) {
 		elan_count(a)->tlb_hits++;
 		*t = when_here(m, p, a->t);
@@ -265,10 +312,17 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 	uint64_t at, uint64_t bytes, enum elan_use use)
 {
 	const struct elan_view nowhere = { .t = a->t, .state = ELAN_NOWHERE };
+	uint32_t i = find_recent(mmu_of(a), context, at, bytes, use);
 	struct elan_area made;
-	const struct elan_area *x =
-		elan_area_find(elan_here(a), context, at, bytes, &made);
+	const struct elan_area *x;
 
+	if (i < ELAN_RECENT && look_recent(a, i)) {
+		const struct elan_recent *r = mmu_of(a)->recent;
+
+		return (struct elan_view){ r->to + (at - r->first), a->t,
+			ELAN_SEEN, r->flags };
+	}
+	x = elan_area_find(elan_here(a), context, at, bytes, &made);
 	if (!x) {
 		at = elan_area_end(elan_here(a), context, at);
 		if (elan_area_find(elan_here(a), context, at, 1, &made))

@@ -114,8 +114,7 @@ static void word_granted(const struct nic_at *a, uint32_t id, sim_time seen)
 static void write_here(const struct nic_at *a, uint64_t address, uint64_t value)
 {
 	elan_cache_write(a, ELAN_BY_EVENT, address, sizeof(value), a->t);
-	host_write(
-		a->nic->host, a->w, a->s, a->t, address, &value, sizeof(value));
+	elan_sdram_write(a, a->t, address, &value, sizeof(value));
 }
 
 static uint8_t *data_of(struct elan_word *x)

@@ -15,7 +15,10 @@ typedef void elan_then(const struct nic_at *a, uint32_t id);
 
 /* --- sdram.c --- */
 
-enum { ELAN_GRAIN = 64 }; /* of allocations, bytes */
+enum {
+	ELAN_GRAIN = 64, /* of allocations, bytes */
+	ELAN_MADE = 16, /* pages that are found without a search */
+};
 
 /* Free bytes. */
 struct elan_extent {
@@ -35,8 +38,15 @@ struct elan_flip {
 	uint8_t check;
 };
 
+/* A page that has been made, and where it is. */
+struct elan_made {
+	uint64_t page;
+	uint8_t *bytes;
+};
+
 struct elan_sdram {
 	struct memory *memory; /* the node's */
+	struct elan_made made[ELAN_MADE]; /* by number: the last one */
 	struct elan_flip *flip;
 	uint32_t n_flips;
 	struct elan_extent *free; /* by address, with gaps between them */
@@ -122,6 +132,7 @@ enum {
 	ELAN_TLBS = 2, /* one for each active page size */
 	ELAN_TLB_WAYS = 4,
 	ELAN_WALKS = 4, /* fills of TLBs at a time */
+	ELAN_RECENT = 4, /* translations that are found without a search */
 };
 
 /* Of all cards: what follows from the parameters. */
@@ -138,16 +149,20 @@ struct elan_walk {
 	uint32_t context;
 };
 
-/* The translation that was used last: [first, first + more] of a context. */
+/* A translation that was used: [first, first + more] of a context, in one
+ * page. */
 struct elan_recent {
 	uint64_t first, more;
 	uint64_t to;
 	uint32_t context;
-	uint32_t flags; /* of enum elan_area_flag */
+	uint8_t flags; /* of enum elan_area_flag */
+	uint8_t tlb;
 };
 
 struct elan_mmu {
-	struct elan_recent recent;
+	/* the last ones: the first is still the last in its TLB; of the others
+	 * only the TLB knows whether it has them */
+	struct elan_recent recent[ELAN_RECENT];
 	struct tlb tlb[ELAN_TLBS];
 	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
 	struct elan_walk *walk; /* some of them are over */
@@ -176,7 +191,6 @@ struct elan_fault {
 struct elan_faults {
 	struct slots items; /* struct elan_fault */
 	struct slots waiters; /* struct elan_waiter */
-	struct slot_list line; /* the driver is at the first */
 	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
 };
 

@@ -60,12 +60,57 @@ static uint64_t elan_sdram_memory(const struct elan_sdram *x)
 
 NIC_MEMBER_OPS(elan_sdram, NULL);
 
-uint8_t *elan_sdram_place(const struct elan_sdram *x, uint64_t at)
-{
-	uint8_t *page = memory_device_page(x->memory, at);
+/* --- bytes --- */
 
-	BUG_IF(!page);
-	return page + at % MEMORY_PAGE;
+static struct elan_made *made_at(struct elan_sdram *x, uint64_t at)
+{
+	return &x->made[at / MEMORY_PAGE % ELAN_MADE];
+}
+
+uint8_t *elan_sdram_place(struct elan_sdram *x, uint64_t at)
+{
+	struct elan_made *m = made_at(x, at);
+
+	if (m->page != at / MEMORY_PAGE) {
+		m->bytes = memory_device_page(x->memory, at);
+		m->page = at / MEMORY_PAGE;
+		BUG_IF(!m->bytes);
+	}
+	return m->bytes + at % MEMORY_PAGE;
+}
+
+/* Finds a page, unless it was never written. */
+static __attribute__((noinline)) void look(struct elan_sdram *x, uint64_t at)
+{
+	if (memory_has_page(x->memory, at))
+		elan_sdram_place(x, at);
+}
+
+void elan_sdram_read(
+	const struct nic_at *a, uint64_t at, void *to, uint32_t bytes)
+{
+	const uint8_t *from = elan_sdram_made(&elan_here(a)->sdram, at, bytes);
+
+	if (__builtin_expect(!from, 0)) {
+		look(&elan_here(a)->sdram, at);
+		host_read(a->nic->host, a->s, at, to, bytes);
+		return;
+	}
+	memcpy(to, from, bytes);
+}
+
+void elan_sdram_write(const struct nic_at *a, sim_time t, uint64_t at,
+	const void *from, uint32_t bytes)
+{
+	uint8_t *to = elan_sdram_made(&elan_here(a)->sdram, at, bytes);
+
+	if (__builtin_expect(!to, 0)) {
+		host_write(a->nic->host, a->w, a->s, t, at, from, bytes);
+		look(&elan_here(a)->sdram, at);
+		return;
+	}
+	memcpy(to, from, bytes);
+	host_tell(a->nic->host, a->w, a->s, t, at, bytes);
 }
 
 /* --- check bits --- */

@@ -100,7 +100,7 @@ static uint64_t first_block(
 	return n->mmu.table[p->tlb] + hash % BLOCKS * sizeof(struct block);
 }
 
-static struct block *block_at(const struct elan_node *n, uint64_t at)
+static struct block *block_at(struct elan_node *n, uint64_t at)
 {
 	return (void *)elan_sdram_place(&n->sdram, at);
 }

@@ -176,11 +176,29 @@ void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q)
 	for (; id; id = thread(h, id)->slot.next) {
 		struct elan_thread *x = thread(h, id);
 
-		if (x->waits == WAITS_MESSAGE && x->context == q->context &&
-			q->id - x->first_queue < x->n_queues) {
+		if (x->waits == WAITS_MESSAGE && elan_thread_awaits(x, q)) {
 			wake(a, x);
 			return;
 		}
+	}
+}
+
+void elan_thread_on_interrupt(const struct nic_at *a)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t id = h ? h->waiting.first : 0, next;
+
+	if (h && is_dead(a)) {
+		bury(a);
+		return;
+	}
+	for (; id; id = next) {
+		struct elan_thread *x = thread(h, id);
+
+		next = x->slot.next;
+		if (x->waits == WAITS_INTERRUPT &&
+			elan_interrupt_is_over(a->node, (uint32_t)x->value))
+			wake(a, x);
 	}
 }
 
@@ -276,8 +294,10 @@ static void resume(const struct nic_at *a, uint32_t id)
 	struct elan_thread *x = thread(h, id);
 
 	h->at = a->t;
+	h->now = *a;
 	if (!x->card)
 		x->card = card_start(a->nic->host, a->s, run, h);
+	h->clock = card_clock(x->card);
 	if (card_resume(x->card, a->w, a->t)) {
 		end(a, id);
 	} else if (thread(h, id)->waits || thread(h, id)->yields) {
@@ -298,15 +318,6 @@ void elan_thread_on_go(const struct nic_at *a, uint32_t id)
 }
 
 /* --- for calls of threads --- */
-
-struct elan_thread *elan_thread_self(struct nic_at *a)
-{
-	const struct elan_threads *h = card_current();
-
-	BUG_IF(!h);
-	*a = nic_now(nic_check(host_nic(program_host()), &elan4_ops));
-	return thread(h, h->running);
-}
 
 /* Its slice is over: others that are ready run first. */
 static void yield(struct nic_at *a)
@@ -353,13 +364,12 @@ void elan_thread_hold(
 void elan_thread_spend(
 	struct nic_at *a, const struct elan_thread *x, sim_time time)
 {
-	const struct elan_threads *h = elan_here(a)->threads;
+	struct elan_threads *h = elan_here(a)->threads;
 	sim_time t = a->t + time;
 
 	if (t - h->at <= MOST_AHEAD &&
 		t <= h->since + elan_params(a)->thread_slice) {
-		a->t = t;
-		card_advance(t);
+		a->t = h->now.t = *h->clock = t;
 		return;
 	}
 	elan_thread_hold(a, x, time);
@@ -368,8 +378,9 @@ void elan_thread_spend(
 
 struct elan_thread *elan_thread_settle(struct nic_at *a)
 {
-	if (a->t > elan_here(a)->threads->at)
-		hold_until(a, a->t);
+	if (a->t <= elan_here(a)->threads->at)
+		return elan_thread_here(a);
+	hold_until(a, a->t);
 	return elan_thread_self(a);
 }
 

@@ -13,6 +13,7 @@ enum thread_wait {
 	WAITS_ROOM, /* in a queue, for bytes */
 	WAITS_MESSAGE, /* in some input queues */
 	WAITS_PAGE, /* that is missing */
+	WAITS_INTERRUPT, /* until one of its own has been handled */
 };
 
 struct elan_thread {
@@ -28,7 +29,7 @@ struct elan_thread {
 	uint32_t image; /* its code */
 	uint64_t reg[ELAN_REGISTERS];
 	struct card_thread *card; /* NULL until it runs */
-	uint32_t first_queue, n_queues; /* input queues: it waits for them */
+	uint32_t first_queue, n_queues; /* input queues: it awaits them */
 	/* the message that it works on, or 0: input queue, 1 + slot */
 	uint32_t message_queue, message;
 	sim_time taken; /* since when it works on what came last */
@@ -70,7 +71,9 @@ struct elan_threads {
 	uint32_t n_words; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
 	sim_time since; /* it began to run, or its slice did */
-	sim_time at; /* it was resumed; it may be ahead */
+	sim_time at; /* it was resumed; it may be ahead: */
+	struct nic_at now;
+	sim_time *clock; /* the same time, for programs */
 	struct thread_code *codes;
 	uint32_t n_codes;
 	struct slots images; /* struct elan_image */
@@ -87,6 +90,12 @@ static inline struct elan_thread *elan_thread(
 	const struct elan_threads *h, uint32_t id)
 {
 	return slots_at(&h->all, id);
+}
+
+static inline bool elan_thread_awaits(
+	const struct elan_thread *x, const struct elan_iq *q)
+{
+	return x->context == q->context && q->id - x->first_queue < x->n_queues;
 }
 
 /* Of a node, made when first needed. */
@@ -109,7 +118,22 @@ void elan_thread_on_read(const struct nic_at *a, uint32_t read);
 /* --- for calls of threads --- */
 
 /* The thread that calls, which may have moved after a wait. */
-struct elan_thread *elan_thread_self(struct nic_at *a);
+static inline struct elan_thread *elan_thread_self(struct nic_at *a)
+{
+	const struct elan_threads *h = card_current();
+
+	BUG_IF(!h);
+	*a = h->now;
+	return elan_thread(h, h->running);
+}
+
+/* The same where its time and node are known. */
+static inline struct elan_thread *elan_thread_here(const struct nic_at *a)
+{
+	const struct elan_threads *h = elan_here(a)->threads;
+
+	return elan_thread(h, h->running);
+}
 /* Holds the processor for some time; other threads may run after a slice. */
 void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time);
@@ -123,11 +147,11 @@ void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
 /* Its page is there. */
 void elan_thread_on_page(const struct nic_at *a, uint32_t id);
-/* Translates for the thread, which waits for that.  0, or EFAULT: not memory,
- * or not a queue. */
-int elan_thread_see(
-	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v);
-int elan_thread_see_queue(uint64_t at, uint64_t bytes);
+/* Translates for the thread, which waits for that, until *a.  0, or EFAULT: not
+ * memory, or not a queue. */
+int elan_thread_see(struct nic_at *a, uint64_t at, uint64_t bytes,
+	enum elan_use use, struct elan_view *v);
+int elan_thread_see_queue(struct nic_at *a, uint64_t at, uint64_t bytes);
 /* False: words of card memory cannot be read, and its context ends. */
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
 	uint64_t at, uint32_t bytes);

@@ -18,40 +18,50 @@ void elan_thread_work(uint32_t cycles)
 	elan_thread_spend(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
-static int look(
-	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
+/* What is not seen at once; by itself, since most is. */
+static __attribute__((noinline)) int look_longer(struct nic_at *a, uint64_t at,
+	uint64_t bytes, enum elan_use use, struct elan_view *v)
 {
-	struct nic_at a;
-	struct elan_thread *x = self(&a);
+	struct elan_thread *x = elan_thread_here(a);
 
-	for (*v = elan_look(&a, x->context, at, bytes, use);
-		v->state == ELAN_MISSING;
-		*v = elan_look(&a, x->context, at, bytes, use)) {
-		x = elan_thread_settle(&a);
-		elan_fault(&a, x->context, v->at, v->t, elan_thread_on_page,
-			x->id);
-		elan_thread_wait(&a, x, WAITS_PAGE);
-		x = self(&a);
+	while (v->state == ELAN_MISSING) {
+		x = elan_thread_settle(a);
+		elan_fault(
+			a, x->context, v->at, v->t, elan_thread_on_page, x->id);
+		elan_thread_wait(a, x, WAITS_PAGE);
+		x = self(a);
+		*v = elan_look(a, x->context, at, bytes, use);
 	}
 	if (v->state == ELAN_NOWHERE)
 		return EFAULT;
-	if (v->t > a.t)
-		hold(&a, x, v->t - a.t);
+	if (v->t > a->t) {
+		hold(a, x, v->t - a->t);
+		self(a);
+	}
 	return 0;
 }
 
-int elan_thread_see(
-	uint64_t at, uint64_t bytes, enum elan_use use, struct elan_view *v)
+static inline int look(struct nic_at *a, uint64_t at, uint64_t bytes,
+	enum elan_use use, struct elan_view *v)
 {
-	int code = look(at, bytes, use, v);
+	*v = elan_look(a, elan_thread_here(a)->context, at, bytes, use);
+	return v->state == ELAN_SEEN && v->t <= a->t
+		       ? 0
+		       : look_longer(a, at, bytes, use, v);
+}
+
+int elan_thread_see(struct nic_at *a, uint64_t at, uint64_t bytes,
+	enum elan_use use, struct elan_view *v)
+{
+	int code = look(a, at, bytes, use, v);
 
 	return !code && v->flags & ELAN_TO_QUEUE ? EFAULT : code;
 }
 
-int elan_thread_see_queue(uint64_t at, uint64_t bytes)
+int elan_thread_see_queue(struct nic_at *a, uint64_t at, uint64_t bytes)
 {
 	struct elan_view v;
-	int code = look(at, bytes, ELAN_TO_WRITE, &v);
+	int code = look(a, at, bytes, ELAN_TO_WRITE, &v);
 
 	return !code && !(v.flags & ELAN_TO_QUEUE) ? EFAULT : code;
 }
@@ -62,9 +72,10 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 	struct elan_view v;
 	struct nic_at a;
 
-	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_READ, &v))
+	self(&a);
+	if (at % 8 || elan_thread_see(&a, at, 8, ELAN_TO_READ, &v))
 		return EFAULT;
-	x = self(&a);
+	x = elan_thread_here(&a);
 	hold(&a, x, elan_params(&a)->thread_clock);
 	x = self(&a);
 	x->at = v.at;
@@ -72,6 +83,30 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 	if (!elan_thread_has_word(&a, x))
 		elan_thread_wait(&a, x, WAITS_WORD);
 	return 0;
+}
+
+uint32_t elan_thread_interrupt(void)
+{
+	struct elan_thread *x;
+	struct nic_at a;
+
+	x = self(&a);
+	hold(&a, x, elan_params(&a)->thread_clock);
+	self(&a);
+	elan_thread_settle(&a);
+	return elan_interrupt_quietly(&a);
+}
+
+void elan_thread_wait_interrupt(uint32_t ticket)
+{
+	struct elan_thread *x;
+	struct nic_at a;
+
+	self(&a);
+	x = elan_thread_settle(&a);
+	x->value = ticket;
+	if (!elan_interrupt_is_over(elan_here(&a), ticket))
+		elan_thread_wait(&a, x, WAITS_INTERRUPT);
 }
 
 /* Whether its words can be appended now; a claim is used up. */
@@ -94,9 +129,9 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 
 	if (!n || n > ELAN_PAGE / 8)
 		return EINVAL;
-	if (elan_thread_see_queue(to, 8 * n))
-		return EFAULT;
 	self(&a);
+	if (elan_thread_see_queue(&a, to, 8 * n))
+		return EFAULT;
 	x = elan_thread_settle(&a); /* before the queue, which may go */
 	x->bytes = 8 * n;
 	x->queue = elan_queue_mapped(elan_here(&a), x->context, to, x->bytes);
@@ -115,17 +150,16 @@ int elan_thread_append(uint64_t to, const uint64_t *words, uint32_t n)
 }
 
 /* Words of card memory, a cycle each where they hit. */
-static int read_card(uint64_t at, void *to, uint32_t bytes)
+static int read_card(struct nic_at *a, uint64_t at, void *to, uint32_t bytes)
 {
-	struct nic_at a;
-	const struct elan_thread *x = self(&a);
-	sim_time t = elan_cache_read(&a, ELAN_BY_THREAD, at, bytes, a.t);
+	const struct elan_thread *x = elan_thread_here(a);
+	sim_time t = elan_cache_read(a, ELAN_BY_THREAD, at, bytes, a->t);
 
-	if (!elan_thread_is_sound(&a, x, at, bytes))
+	if (!elan_thread_is_sound(a, x, at, bytes))
 		return EIO;
-	elan_thread_spend(&a, x,
-		t - a.t + (bytes + 7) / 8 * elan_params(&a)->thread_clock);
-	host_read(a.nic->host, a.s, at, to, bytes);
+	elan_thread_spend(a, x,
+		t - a->t + (bytes + 7) / 8 * elan_params(a)->thread_clock);
+	elan_sdram_read(a, at, to, bytes);
 	return 0;
 }
 
@@ -145,10 +179,12 @@ int elan_thread_read_block(
 
 	if (!bytes || !ports || ports > ELAN_READ_PORTS)
 		return EINVAL;
-	if (elan_thread_see(at, bytes, ELAN_TO_READ, &v) || !elan_is_card(v.at))
+	self(&a);
+	if (elan_thread_see(&a, at, bytes, ELAN_TO_READ, &v) ||
+		!elan_is_card(v.at))
 		return EFAULT;
 	at = v.at;
-	x = self(&a);
+	x = elan_thread_here(&a);
 	how = &elan_of(&a)->cache;
 	ahead = how->latency + how->sdram;
 	end = a.t;
@@ -162,8 +198,7 @@ int elan_thread_read_block(
 		end = elan_cache_stream(&a, ELAN_BY_THREAD, at + k, n,
 			(enum elan_ports)ports, a.t);
 		if (to)
-			host_read(
-				a.nic->host, a.s, at + k, (uint8_t *)to + k, n);
+			elan_sdram_read(&a, at + k, (uint8_t *)to + k, n);
 	}
 	hold(&a, x, end - a.t);
 	return 0;
@@ -173,12 +208,14 @@ int elan_thread_read(uint64_t at, void *to, uint32_t bytes)
 {
 	const struct elan_fetch f = { at, to, bytes };
 	struct elan_view v;
+	struct nic_at a;
 
 	if (!bytes || bytes > ELAN_BLOCK)
 		return EINVAL;
-	if (elan_thread_see(at, bytes, ELAN_TO_READ, &v))
+	self(&a);
+	if (elan_thread_see(&a, at, bytes, ELAN_TO_READ, &v))
 		return EFAULT;
-	return elan_is_card(v.at) ? read_card(v.at, to, bytes)
+	return elan_is_card(v.at) ? read_card(&a, v.at, to, bytes)
 				  : elan_thread_fetch(&f, 1);
 }
 
@@ -189,10 +226,11 @@ int elan_thread_write(uint64_t at, uint64_t value)
 	struct nic_at a;
 	sim_time late;
 
-	if (at % 8 || elan_thread_see(at, 8, ELAN_TO_WRITE, &v))
+	self(&a);
+	if (at % 8 || elan_thread_see(&a, at, 8, ELAN_TO_WRITE, &v))
 		return EFAULT;
 	value = elan_order(v.flags, value);
-	x = self(&a);
+	x = elan_thread_here(&a);
 	late = elan_thread_out(&a, x, v.at, &value, sizeof(value));
 	elan_thread_spend(&a, x, elan_params(&a)->thread_clock + late);
 	return 0;

@@ -58,8 +58,7 @@ sim_time elan_thread_out(struct nic_at *a, struct elan_thread *x, uint64_t to,
 	const void *from, uint32_t bytes)
 {
 	if (elan_is_card(to)) {
-		host_write(a->nic->host, a->w, a->s, elan_here(a)->threads->at,
-			to, from, bytes);
+		elan_sdram_write(a, elan_here(a)->threads->at, to, from, bytes);
 		return elan_cache_write(a, ELAN_BY_THREAD, to, bytes, a->t) -
 		       a->t;
 	}
@@ -74,36 +73,35 @@ sim_time elan_thread_out(struct nic_at *a, struct elan_thread *x, uint64_t to,
 
 enum { HEADER = 16 }; /* bytes of a slot's header that a thread needs */
 
-static bool has_queues(const struct nic_at *a, const struct elan_thread *x,
-	uint32_t first, uint32_t n)
+/* The first of some queues that has a message; NULL: none has.  False: not all
+ * of them are open. */
+static bool find_message(const struct nic_at *a, const struct elan_thread *x,
+	uint32_t first, uint32_t n, struct elan_iq **found)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (!elan_iq(elan_here(a), x->context, first + i))
+	*found = NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		struct elan_iq *q =
+			elan_iq(elan_here(a), x->context, first + i);
+
+		if (!q)
 			return false;
+		if (q->front && !*found)
+			*found = q;
+	}
 	return n > 0;
 }
 
-/* The first of some queues that has a message; NULL: none has. */
-static struct elan_iq *find_message(const struct nic_at *a,
-	const struct elan_thread *x, uint32_t first, uint32_t n)
+bool elan_thread_wants(const struct elan_node *n, const struct elan_iq *q)
 {
-	struct elan_iq *q;
+	const struct elan_threads *h = n->threads;
 
-	for (uint32_t i = 0; i < n; i++) {
-		q = elan_iq(elan_here(a), x->context, first + i);
-		if (q->front)
-			return q;
+	for (uint32_t id = 1; h && id <= h->all.room; id++) {
+		const struct elan_thread *x = slots_find(&h->all, id);
+
+		if (x && elan_thread_awaits(x, q))
+			return true;
 	}
-	return NULL;
-}
-
-/* No queue is closed that a thread waits for. */
-static void want(
-	const struct nic_at *a, const struct elan_thread *x, bool is_on)
-{
-	for (uint32_t i = 0; i < x->n_queues; i++)
-		elan_iq(elan_here(a), x->context, x->first_queue + i)->wanted +=
-			is_on ? 1 : -1u;
+	return false;
 }
 
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,
@@ -145,17 +143,21 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 	struct elan_thread *x = self(&a);
 	struct elan_iq *q;
 
-	if (!has_queues(&a, x, first, n))
+	if (!find_message(&a, x, first, n, &q))
 		return EINVAL;
-	x = elan_thread_settle(&a);
+	if (a.t > elan_here(&a)->threads->at) {
+		x = elan_thread_settle(&a);
+		if (!find_message(&a, x, first, n, &q))
+			return EINVAL;
+	}
 	park(&a, x);
-	while (!(q = find_message(&a, x, first, n))) {
+	while (!q) {
 		x->first_queue = first;
-		x->n_queues = n;
-		want(&a, x, true);
+		x->n_queues = n; /* until it runs they cannot be closed */
 		elan_thread_wait(&a, x, WAITS_MESSAGE);
 		x = self(&a);
-		want(&a, x, false);
+		x->n_queues = 0;
+		find_message(&a, x, first, n, &q);
 	}
 	return take(&a, x, q, m);
 }
@@ -164,8 +166,9 @@ bool elan_thread_has_message(uint32_t first, uint32_t n)
 {
 	struct nic_at a;
 	const struct elan_thread *x = self(&a);
+	struct elan_iq *q;
 
-	return has_queues(&a, x, first, n) && find_message(&a, x, first, n);
+	return find_message(&a, x, first, n, &q) && q;
 }
 
 /* The slot that a thread names; NULL: it has taken no message there. */
@@ -198,24 +201,75 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
 	return 0;
 }
 
+/* It is a message's no more. */
+static void leave(const struct nic_at *a, struct elan_thread *x,
+	const struct elan_slot *s)
+{
+	if (s == message_of(a, x))
+		x->message = 0;
+}
+
 int elan_thread_free(uint32_t queue, uint32_t slot)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 	const struct elan_slot *s = find_slot(&a, x, queue, slot);
-	bool is_own = s && s == message_of(&a, x);
-	uint32_t write = is_own ? x->last_write : 0;
+	uint32_t write;
 
 	if (!s)
 		return EINVAL;
+	if (s->asks == ELAN_ASKS && s->left)
+		return elan_thread_reject(queue, slot);
+	if (s->asks == ELAN_ASKS) {
+		elan_thread_accept(queue, slot);
+		x = self(&a);
+	}
+	write = s == message_of(&a, x) ? x->last_write : 0;
 	if (elan_iq(elan_here(&a), x->context, queue)->blocks)
 		x = elan_thread_settle(&a);
 	if (s->note &&
 		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
 		elan_account_end(&a, s->note);
+	leave(&a, x, s);
 	elan_iq_free(&a, elan_iq(elan_here(&a), x->context, queue), slot);
-	if (is_own)
-		x->message = 0;
+	return 0;
+}
+
+/* The queue of a message that asks, now; NULL: there is none. */
+static struct elan_iq *find_question(
+	struct nic_at *a, uint32_t queue, uint32_t slot)
+{
+	struct elan_thread *x = self(a);
+	const struct elan_slot *s = find_slot(a, x, queue, slot);
+
+	if (!s || s->asks != ELAN_ASKS)
+		return NULL;
+	x = elan_thread_settle(a);
+	return elan_iq(elan_here(a), x->context, queue);
+}
+
+int elan_thread_accept(uint32_t queue, uint32_t slot)
+{
+	struct nic_at a;
+	struct elan_iq *q = find_question(&a, queue, slot);
+
+	if (!q)
+		return EINVAL;
+	if (q->slot[slot].left)
+		leave(&a, self(&a), &q->slot[slot]);
+	elan_question_accept(&a, q, slot);
+	return 0;
+}
+
+int elan_thread_reject(uint32_t queue, uint32_t slot)
+{
+	struct nic_at a;
+	struct elan_iq *q = find_question(&a, queue, slot);
+
+	if (!q)
+		return EINVAL;
+	leave(&a, self(&a), &q->slot[slot]);
+	elan_question_reject(&a, q, slot);
 	return 0;
 }
 
@@ -269,26 +323,27 @@ int elan_thread_copy(uint64_t to, uint64_t from, uint32_t bytes)
 
 	if (!bytes)
 		return EINVAL;
-	if (elan_thread_see(from, bytes, ELAN_TO_READ, &source) ||
-		elan_thread_see(to, bytes, ELAN_TO_WRITE, &target) ||
+	self(&a);
+	if (elan_thread_see(&a, from, bytes, ELAN_TO_READ, &source) ||
+		elan_thread_see(&a, to, bytes, ELAN_TO_WRITE, &target) ||
 		!elan_is_card(source.at))
 		return EFAULT;
 	from = source.at;
 	to = target.at;
-	x = self(&a);
+	x = elan_thread_here(&a);
 	for (uint32_t k = 0; k < bytes; k += n) {
 		n = bytes - k < PART ? bytes - k : PART;
 		first = n < FIRST ? n : FIRST;
 		elan_thread_spend(
 			&a, x, block_time(&a, first) + missed(&a, from + k, n));
-		x = self(&a);
+		x = elan_thread_here(&a);
 		if (!elan_thread_is_sound(&a, x, from + k, n))
 			return EIO;
-		host_read(a.nic->host, a.s, from + k, part, n);
+		elan_sdram_read(&a, from + k, part, n);
 		rest = elan_thread_out(&a, x, to + k, part, n) +
 		       block_time(&a, n) - block_time(&a, first);
 		elan_thread_spend(&a, x, rest);
-		x = self(&a);
+		x = elan_thread_here(&a);
 	}
 	return 0;
 }
@@ -302,11 +357,12 @@ int elan_thread_write_block(uint64_t to, const void *from, uint32_t bytes)
 
 	if (!bytes || bytes > PART)
 		return EINVAL;
-	if (elan_thread_see(to, bytes, ELAN_TO_WRITE, &v))
+	self(&a);
+	if (elan_thread_see(&a, to, bytes, ELAN_TO_WRITE, &v))
 		return EFAULT;
-	x = self(&a);
+	x = elan_thread_here(&a);
 	elan_thread_spend(&a, x, block_time(&a, bytes));
-	x = self(&a);
+	x = elan_thread_here(&a);
 	late = elan_thread_out(&a, x, v.at, from, bytes);
 	elan_thread_spend(&a, x, late);
 	return 0;

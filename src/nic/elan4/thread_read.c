@@ -86,11 +86,15 @@ void elan_thread_on_read(const struct nic_at *a, uint32_t id)
 static int check(const struct elan_fetch *f, uint32_t n)
 {
 	struct elan_view v;
+	struct nic_at a;
+
+	elan_thread_self(&a);
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f[i].bytes || f[i].bytes > ELAN_BLOCK)
 			return EINVAL;
-		if (elan_thread_see(f[i].at, f[i].bytes, ELAN_TO_READ, &v) ||
+		if (elan_thread_see(
+			    &a, f[i].at, f[i].bytes, ELAN_TO_READ, &v) ||
 			elan_is_card(v.at))
 			return EFAULT;
 	}

@@ -70,6 +70,7 @@ static void add_list(
 	g->child = mem_grow(g->child, g->n_children + n, sizeof(*g->child));
 	memcpy(g->child + g->n_children, list + 1, n * sizeof(*list));
 	g->n_children = (uint8_t)(g->n_children + n);
+	g->all = ((uint128)1 << g->n_children) - 1;
 }
 
 static uint32_t read_more(const struct nic_at *a, struct swc_group *g,
@@ -107,6 +108,7 @@ static uint32_t read_list(const struct nic_at *a, struct swc_group *g,
 		return status;
 	g->parent = list[0];
 	g->n_children = 0;
+	g->all = 0;
 	add_list(g, list, c->n_children);
 	status = read_more(a, g, c, at);
 	if (status || !is_tree(a, g))
@@ -133,92 +135,90 @@ static bool is_known(const struct nic_at *a, const struct swhni_collective *c)
 
 /* Its contribution is here. */
 static void contribute(
-	const struct nic_at *a, uint32_t group, struct swc_round *r)
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
-	uint32_t number = r->number;
-
 	r->is_own = true;
 	r->own_at = a->t;
 	if (swc_is_broadcast(&r->c) && swc_has_bytes(&r->c))
-		swc_pass_up(a, group, r, r->bytes, r->c.bytes);
-	swc_watch(a, group, r);
-	swc_go_on(a, group, number);
+		swc_pass_up(a, g, r, r->bytes, r->c.bytes);
+	swc_watch(a, g, r);
+	swc_go_on(a, g, r);
 }
 
-static struct swc_round *round_of(const struct nic_at *a, uint32_t ref)
+/* The round of an event whose bytes are awaited, or NULL; and its group. */
+static struct swc_round *awaited(
+	const struct nic_at *a, uint32_t ref, struct swc_group **g)
 {
-	struct swc_group *g = swc_find_group(swc_of(a), ref / SWC_ROUNDS);
+	struct swc_round *r;
 
-	return g ? &g->round[ref % SWC_ROUNDS] : NULL;
+	*g = swc_find_group(swc_of(a), ref / SWC_ROUNDS);
+	r = *g ? &(*g)->round[ref % SWC_ROUNDS] : NULL;
+	return r && r->is_posted && !r->is_own && !r->is_taken ? r : NULL;
 }
 
 /* Its bytes have come over PCIe, if its job is still there. */
 static void on_data(const struct nic_at *a, const struct side_read *x)
 {
-	struct swc_round *r = round_of(a, x->id);
-	uint32_t group = x->id / SWC_ROUNDS;
+	struct swc_group *g;
+	struct swc_round *r = awaited(a, x->id, &g);
 	const struct swhni_handle *h;
 
-	if (!r || !r->is_posted || r->is_own || r->is_taken)
+	if (!r)
 		return;
-	if (!sw_look_up(a, swc_group(a, group)->engine,
-		    swc_group(a, group)->job, r->c.own_key, r->c.own_offset,
+	if (!sw_look_up(a, g->engine, g->job, r->c.own_key, r->c.own_offset,
 		    r->c.bytes, 0, &h))
 		sw_load_bytes(a, h, r->c.own_offset, r->bytes, r->c.bytes);
-	contribute(a, group, r);
+	contribute(a, g, r);
 }
 
-static void read_bytes(const struct nic_at *a, uint32_t group,
+static void read_bytes(const struct nic_at *a, const struct swc_group *g,
 	struct swc_round *r, const struct swhni_handle *h)
 {
-	struct sw_engine *e = sw_engine(a, swc_group(a, group)->engine);
+	struct sw_engine *e = sw_engine(a, g->engine);
 
 	sw_here(a)->memory_reads++;
 	side_reads_begin(a, &e->reads, sw_address(a, h, r->c.own_offset),
-		r->c.bytes, on_data, e, swc_ref(group, r));
+		r->c.bytes, on_data, e, swc_ref(g, r));
 }
 
 static void on_translated(const struct nic_at *a, uint32_t engine, uint32_t ref)
 {
-	struct swc_round *r = round_of(a, ref);
-	uint32_t group = ref / SWC_ROUNDS;
+	struct swc_group *g;
+	struct swc_round *r = awaited(a, ref, &g);
 	const struct swhni_handle *h;
 
-	if (!r || !r->is_posted || r->is_own || r->is_taken)
+	if (!r)
 		return;
-	if (sw_look_up(a, engine, swc_group(a, group)->job, r->c.own_key,
-		    r->c.own_offset, r->c.bytes, 0, &h))
-		swc_break(a, group);
+	if (sw_look_up(a, engine, g->job, r->c.own_key, r->c.own_offset,
+		    r->c.bytes, 0, &h))
+		swc_break(a, g);
 	else
-		read_bytes(a, group, r, h);
+		read_bytes(a, g, r, h);
 }
 
 /* Its bytes came with the descriptor, or are read. */
-static void begin_bytes(const struct nic_at *a, uint32_t group,
+static void begin_bytes(const struct nic_at *a, struct swc_group *g,
 	struct swc_round *r, const uint8_t *data, const struct swhni_handle *h)
 {
 	if (!swc_has_bytes(&r->c)) {
-		contribute(a, group, r);
+		contribute(a, g, r);
 		return;
 	}
 	r->bytes = mem_alloc(r->c.bytes, 1);
 	if (data) {
 		memcpy(r->bytes, data, r->c.bytes);
-		contribute(a, group, r);
-	} else if (sw_translate(a, swc_group(a, group)->engine, h,
-			   r->c.own_offset, r->c.bytes, on_translated,
-			   swc_ref(group, r))) {
-		read_bytes(a, group, r, h);
+		contribute(a, g, r);
+	} else if (sw_translate(a, g->engine, h, r->c.own_offset, r->c.bytes,
+			   on_translated, swc_ref(g, r))) {
+		read_bytes(a, g, r, h);
 	}
 }
 
 /* What came before the children were known. */
-static void take_early(const struct nic_at *a, uint32_t group)
+static void take_early(const struct nic_at *a, struct swc_group *g)
 {
-	struct swc_group *g = swc_group(a, group);
-
 	while (g->early.n)
-		swc_take(a, group, *(packet_id *)ring_pop(&g->early));
+		swc_take(a, g, *(packet_id *)ring_pop(&g->early));
 }
 
 static uint32_t check(const struct nic_at *a, struct swc_group *g,
@@ -243,8 +243,8 @@ static void post(const struct nic_at *a, uint32_t interface, uint32_t job,
 	uint32_t queue, const struct swhni_collective *c, const uint8_t *data,
 	const struct workq_birth *b)
 {
-	uint32_t status, group = swc_find(a, interface, c->tree, job, &status);
-	struct swc_group *g = group ? swc_group(a, group) : NULL;
+	uint32_t status;
+	struct swc_group *g = swc_find(a, interface, c->tree, job, &status);
 	const struct swhni_handle *h = NULL;
 	struct swc_round *r = NULL;
 	bool is_old;
@@ -270,18 +270,18 @@ static void post(const struct nic_at *a, uint32_t interface, uint32_t job,
 	if (r->has_result) {
 		r->is_own = true;
 		r->own_at = a->t;
-		swc_deliver(a, group, r);
+		swc_deliver(a, g, r);
 		return;
 	}
 	if (r->shape && r->shape != swc_shape(c->op, c->data, c->bytes) &&
 		!swc_is_broadcast(c)) {
-		swc_break(a, group);
+		swc_break(a, g);
 		return;
 	}
 	r->shape = swc_shape(c->op, c->data, c->bytes);
 	r->is_ready |= swc_is_broadcast(c);
-	take_early(a, group);
-	begin_bytes(a, group, r, data, h);
+	take_early(a, g);
+	begin_bytes(a, g, r, data, h);
 }
 
 /* --- the table --- */
@@ -391,10 +391,10 @@ static void swc_leave(const struct nic_at *a, uint32_t interface)
 	struct sw_collectives *u = swc_of(a);
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
-		const struct swc_group *g = swc_find_group(u, i);
+		struct swc_group *g = swc_find_group(u, i);
 
 		if (g && g->interface == interface)
-			swc_free(a, i);
+			swc_free(a, g);
 	}
 }
 

@@ -86,13 +86,15 @@ struct swc_round {
 };
 
 struct swc_group {
-	uint32_t interface, engine, job;
+	uint32_t id, interface, engine, job;
 	uint16_t tree;
 	uint8_t entry, n_children;
+	uint8_t next; /* the child behind the one that was found last */
 	bool has_list;
 	bool is_broken;
 	bool is_watched;
 	struct swhni_member parent, *child; /* NULL: it has none */
+	uint128 all; /* children, a bit each */
 	struct swc_round round[SWC_ROUNDS];
 	struct ring early; /* packets, before the children are known */
 };
@@ -124,10 +126,11 @@ struct swc_post {
 struct sw_collectives {
 	struct slots groups; /* struct swc_place */
 	struct index by_key;
-	uint32_t last; /* the group that was found last, or 0 */
+	struct swc_group *last; /* that was found last, or NULL */
 	struct slots posts; /* struct swc_post */
 	struct resend sent; /* struct swc_item */
-	struct packet_list line[SWHNI_ENGINES]; /* packets to be served */
+	/* packets to be served, those of the oldest round first */
+	struct packet_list line[SWHNI_ENGINES];
 	packet_id serving[SWHNI_ENGINES];
 	uint32_t n_lined; /* and served */
 	uint32_t age, generation;
@@ -159,7 +162,7 @@ static inline bool swc_is_root(const struct swc_group *g)
 
 static inline uint128 swc_all(const struct swc_group *g)
 {
-	return ((uint128)1 << g->n_children) - 1;
+	return g->all;
 }
 
 /* What all members must agree on. */
@@ -189,20 +192,21 @@ static inline bool swc_has_bytes(const struct swhni_collective *c)
 }
 
 /* A round of a group, as the data of an event. */
-static inline uint32_t swc_ref(uint32_t group, const struct swc_round *r)
+static inline uint32_t swc_ref(
+	const struct swc_group *g, const struct swc_round *r)
 {
-	return group * SWC_ROUNDS + r->number % SWC_ROUNDS;
+	return g->id * SWC_ROUNDS + r->number % SWC_ROUNDS;
 }
 
 /* --- rounds.c --- */
 
 /* The unit of a node; a group is gone. */
 struct sw_collectives *swc_make(const struct nic_at *a);
-void swc_free(const struct nic_at *a, uint32_t id);
-/* A group, made if need be; 0: there is no such interface, or another job's:
+void swc_free(const struct nic_at *a, struct swc_group *g);
+/* A group, made if need be; NULL: there is no such interface, or another job's:
  * *status. */
-uint32_t swc_find(const struct nic_at *a, uint32_t interface, uint32_t tree,
-	uint32_t job, uint32_t *status);
+struct swc_group *swc_find(const struct nic_at *a, uint32_t interface,
+	uint32_t tree, uint32_t job, uint32_t *status);
 /* The round of a number; NULL: it is over (*is_old), or too far ahead.  The
  * first is for one that has not begun. */
 struct swc_round *swc_other_round(const struct nic_at *a, struct swc_group *g,
@@ -220,35 +224,38 @@ static inline struct swc_round *swc_round(const struct nic_at *a,
 }
 
 /* A child's packet for a group whose list is known. */
-void swc_take(const struct nic_at *a, uint32_t group, packet_id id);
+void swc_take(const struct nic_at *a, struct swc_group *g, packet_id id);
 /* Something has come: sends what can be sent, or spreads the result. */
-void swc_go_on(const struct nic_at *a, uint32_t group, uint32_t number);
+void swc_go_on(
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r);
 /* The result has come for the members of this node. */
 void swc_land(
 	const struct nic_at *a, const struct sw_header *h, const uint8_t *data);
-void swc_deliver(const struct nic_at *a, uint32_t group, struct swc_round *r);
+void swc_deliver(
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r);
 void swc_on_written(const struct nic_at *a, uint32_t ref);
 /* The bytes of a broadcast go on at once. */
-void swc_pass_up(const struct nic_at *a, uint32_t group, struct swc_round *r,
-	const uint8_t *data, uint32_t n);
+void swc_pass_up(const struct nic_at *a, struct swc_group *g,
+	struct swc_round *r, const uint8_t *data, uint32_t n);
 /* Ends a round for its program. */
 void swc_complete(const struct nic_at *a, struct swc_group *g,
 	struct swc_round *r, uint32_t status);
 /* A member is missing: all rounds end with errors, here and elsewhere. */
-void swc_break(const struct nic_at *a, uint32_t group);
+void swc_break(const struct nic_at *a, struct swc_group *g);
 
 /* --- gather.c --- */
 
 /* Sends a packet to a member until it is acknowledged. */
-void swc_send(const struct nic_at *a, uint32_t group, uint32_t round,
+void swc_send(const struct nic_at *a, struct swc_group *g, uint32_t round,
 	enum swc_kind kind, const struct swhni_member *to);
 /* The root spreads a result: to all; to one member, by a port (1 + its number)
  * if it works, or by any (0). */
-void swc_spread(const struct nic_at *a, uint32_t group, uint32_t round);
-void swc_tell(const struct nic_at *a, uint32_t group, uint32_t round,
+void swc_spread(const struct nic_at *a, struct swc_group *g, uint32_t round);
+void swc_tell(const struct nic_at *a, struct swc_group *g, uint32_t round,
 	const struct swhni_member *to, uint32_t wanted);
 /* A round begins to wait for others. */
-void swc_watch(const struct nic_at *a, uint32_t group, struct swc_round *r);
+void swc_watch(
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r);
 void swc_on_packet(const struct nic_at *a, uint32_t engine, packet_id id);
 void swc_on_served(const struct nic_at *a, uint32_t engine, packet_id id);
 void swc_on_watch(const struct nic_at *a, uint32_t group);
@@ -256,6 +263,6 @@ void swc_again(const struct nic_at *a, uint32_t id);
 void swc_late(const struct nic_at *a, uint32_t id);
 void swc_give_up(const struct nic_at *a, uint32_t id);
 /* A group is gone: nothing of it is sent any more. */
-void swc_forget_items(const struct nic_at *a, uint32_t group);
+void swc_forget_items(const struct nic_at *a, const struct swc_group *g);
 
 #endif

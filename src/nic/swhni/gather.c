@@ -88,7 +88,7 @@ static void send_item(const struct nic_at *a, uint32_t id, uint32_t wanted)
 	leave(a, p, wanted);
 }
 
-void swc_send(const struct nic_at *a, uint32_t group, uint32_t round,
+void swc_send(const struct nic_at *a, struct swc_group *g, uint32_t round,
 	enum swc_kind kind, const struct swhni_member *to)
 {
 	struct sw_collectives *u = swc_of(a);
@@ -96,7 +96,7 @@ void swc_send(const struct nic_at *a, uint32_t group, uint32_t round,
 	struct swc_item *x = item(a, id);
 
 	x->item.dst = to->node;
-	x->group = group;
+	x->group = g->id;
 	x->round = round;
 	x->generation = ++u->generation;
 	x->to = *to;
@@ -125,44 +125,48 @@ static void give_item(const struct nic_at *a, uint32_t id)
 
 void swc_give_up(const struct nic_at *a, uint32_t id)
 {
-	uint32_t group = item(a, id)->group;
+	struct swc_group *g = swc_group(a, item(a, id)->group);
 
 	give_item(a, id);
-	swc_break(a, group);
+	swc_break(a, g);
 }
 
-void swc_forget_items(const struct nic_at *a, uint32_t group)
+void swc_forget_items(const struct nic_at *a, const struct swc_group *g)
 {
 	struct slots *items = &swc_of(a)->sent.items;
 
 	for (uint32_t i = 1; i <= items->room; i++) {
 		const struct swc_item *x = slots_find(items, i);
 
-		if (x && x->group == group)
+		if (x && x->group == g->id)
 			give_item(a, i);
 	}
 }
 
-static void on_answer(const struct nic_at *a, packet_id id)
+static void settle(const struct nic_at *a, const struct sw_header *h)
 {
 	struct sw_collectives *u = swc_of(a);
-	const struct sw_header h = sw_load(a, id)->h;
 	const struct swc_item *x =
-		u ? slots_find(&u->sent.items, h.message) : NULL;
-	uint32_t group;
+		u ? slots_find(&u->sent.items, h->message) : NULL;
+	struct swc_group *g;
 
-	sw_receive_finish(a, id, false);
-	if (!x || x->generation != h.generation)
+	if (!x || x->generation != h->generation)
 		return;
-	group = x->group;
-	resend_answered(a, &u->sent, h.message);
-	if (h.status == SW_FULL && x->item.tries < sw_params(a)->patience) {
-		resend_excused(a, &u->sent, h.message);
+	resend_answered(a, &u->sent, h->message);
+	if (h->status == SW_FULL && x->item.tries < sw_params(a)->patience) {
+		resend_excused(a, &u->sent, h->message);
 		return;
 	}
-	give_item(a, h.message);
-	if (h.status && !swc_group(a, group)->is_broken)
-		swc_break(a, group);
+	g = swc_group(a, x->group);
+	give_item(a, h->message);
+	if (h->status && !g->is_broken)
+		swc_break(a, g);
+}
+
+static void on_answer(const struct nic_at *a, packet_id id)
+{
+	settle(a, &sw_load(a, id)->h);
+	sw_receive_finish(a, id, false);
 }
 
 static void answer(const struct nic_at *a, uint32_t engine,
@@ -189,10 +193,9 @@ static void fill_result(const struct swc_round *r, struct sw_header *h)
 	h->word[0] = r->shape;
 }
 
-void swc_tell(const struct nic_at *a, uint32_t group, uint32_t round,
+void swc_tell(const struct nic_at *a, struct swc_group *g, uint32_t round,
 	const struct swhni_member *to, uint32_t wanted)
 {
-	const struct swc_group *g = swc_group(a, group);
 	const struct swc_round *r = &g->round[round % SWC_ROUNDS];
 	bool has_bytes = r->number == round && r->has_result && !g->is_broken;
 	uint32_t bytes = has_bytes ? r->n_kept : 0;
@@ -217,9 +220,8 @@ static void multicast(
 	leave(a, id, 0);
 }
 
-void swc_spread(const struct nic_at *a, uint32_t group, uint32_t round)
+void swc_spread(const struct nic_at *a, struct swc_group *g, uint32_t round)
 {
-	struct swc_group *g = swc_group(a, group);
 	struct swc_round *r = &g->round[round % SWC_ROUNDS];
 	struct sw_header h = { .type = SW_RESULT,
 		.key = g->tree,
@@ -241,7 +243,7 @@ void swc_spread(const struct nic_at *a, uint32_t group, uint32_t round)
 		multicast(a, g, id);
 	} else if (h.status) {
 		for (uint32_t i = 0; i < g->n_children; i++)
-			swc_tell(a, group, round, &g->child[i], 0);
+			swc_tell(a, g, round, &g->child[i], 0);
 	}
 	swc_land(a, &h, from);
 }
@@ -256,32 +258,11 @@ static void on_result(const struct nic_at *a, packet_id id)
 
 /* --- serving children --- */
 
-/* The packet of the oldest round, out of a line. */
-static packet_id take_oldest(const struct nic_at *a, struct packet_list *line)
-{
-	struct packet *packets = a->nic->net->packets;
-	packet_id oldest = line->first, before = 0, last = oldest, id;
-	uint32_t least = sw_load(a, oldest)->slot;
-
-	for (id = packets[oldest].next; id; last = id, id = packets[id].next)
-		if ((int32_t)(sw_load(a, id)->slot - least) < 0) {
-			oldest = id;
-			before = last;
-			least = sw_load(a, id)->slot;
-		}
-	if (oldest == line->first)
-		return packet_pop(packets, line);
-	packets[before].next = packets[oldest].next;
-	if (line->last == oldest)
-		line->last = before;
-	return oldest;
-}
-
-static void serve_oldest(const struct nic_at *a, uint32_t engine)
+static void serve_next(const struct nic_at *a, uint32_t engine)
 {
 	struct sw_collectives *u = swc_of(a);
 
-	u->serving[engine] = take_oldest(a, &u->line[engine]);
+	u->serving[engine] = packet_pop(a->nic->net->packets, &u->line[engine]);
 	sw_post(a, a->t + sw_params(a)->child, engine,
 		SW_COLLECTIVE + SWC_SERVED, u->serving[engine]);
 }
@@ -291,7 +272,7 @@ static inline void serve(const struct nic_at *a, uint32_t engine)
 	const struct sw_collectives *u = swc_of(a);
 
 	if (!u->serving[engine] && u->line[engine].first)
-		serve_oldest(a, engine);
+		serve_next(a, engine);
 }
 
 /* Whether the same packet waits for the list already. */
@@ -310,13 +291,12 @@ static bool is_early(const struct nic_at *a, const struct swc_group *g,
 	return false;
 }
 
-static void take(const struct nic_at *a, uint32_t group, packet_id id)
+static void take(const struct nic_at *a, struct swc_group *g, packet_id id)
 {
-	struct swc_group *g = swc_group(a, group);
 	const struct sw_header *h = &sw_load(a, id)->h;
 
 	if (g->has_list)
-		swc_take(a, group, id);
+		swc_take(a, g, id);
 	else if (is_early(a, g, h, a->nic->net->packets[id].src))
 		sw_receive_finish(a, id, false);
 	else
@@ -325,34 +305,57 @@ static void take(const struct nic_at *a, uint32_t group, packet_id id)
 
 void swc_on_served(const struct nic_at *a, uint32_t engine, packet_id id)
 {
-	const struct sw_header h = sw_load(a, id)->h;
-	site_id src = a->nic->net->packets[id].src;
-	uint32_t status,
-		group = swc_find(a, h.interface, h.key, h.job, &status);
+	struct sw_collectives *u = swc_of(a);
+	const struct sw_header *h = &sw_load(a, id)->h;
+	uint32_t status;
+	struct swc_group *g =
+		swc_find(a, h->interface, h->key, h->job, &status);
 
-	swc_of(a)->serving[engine] = 0;
-	swc_of(a)->n_lined--;
-	answer(a, engine, &h, src, status);
-	if (group)
-		take(a, group, id);
+	u->serving[engine] = 0;
+	u->n_lined--;
+	answer(a, engine, h, a->nic->net->packets[id].src, status);
+	if (g)
+		take(a, g, id);
 	else
 		sw_receive_finish(a, id, false);
 	serve(a, engine);
+}
+
+/* Behind all packets that are not of a younger round. */
+static void insert(const struct nic_at *a, struct packet_list *line,
+	packet_id id, uint32_t age)
+{
+	struct packet *packets = a->nic->net->packets;
+	packet_id at = line->first, before = NO_PACKET;
+
+	while ((int32_t)(sw_load(a, at)->slot - age) <= 0) {
+		before = at;
+		at = packets[at].next;
+	}
+	packets[id].next = at;
+	if (before)
+		packets[before].next = id;
+	else
+		line->first = id;
 }
 
 static void line_up(const struct nic_at *a, uint32_t engine, packet_id id,
 	const struct swc_round *r)
 {
 	struct sw_collectives *u = swc_of(a);
+	struct packet_list *line = &u->line[engine];
+	uint32_t age = sw_load(a, id)->slot = r ? r->age : 0;
 
-	sw_load(a, id)->slot = r ? r->age : 0;
-	packet_push(a->nic->net->packets, &u->line[engine], id);
+	if (line->first && (int32_t)(sw_load(a, line->last)->slot - age) > 0)
+		insert(a, line, id, age);
+	else
+		packet_push(a->nic->net->packets, line, id);
 	u->n_lined++;
 	serve(a, engine);
 }
 
 /* Somebody asks whether this member is alive, and for a result if it has it. */
-static void on_look(const struct nic_at *a, uint32_t group,
+static void on_look(const struct nic_at *a, struct swc_group *g,
 	const struct sw_header *h, site_id src)
 {
 	const struct swhni_member to = { .node = src,
@@ -360,38 +363,44 @@ static void on_look(const struct nic_at *a, uint32_t group,
 		.engine = h->own_engine };
 
 	sw_here(a)->probes++;
-	swc_tell(a, group, h->number, &to, port_of(a, h));
+	swc_tell(a, g, h->number, &to, port_of(a, h));
 }
 
-static __attribute__((noinline)) void on_gather(
-	const struct nic_at *a, uint32_t engine, packet_id id)
+/* A packet that is not lined up: why. */
+static void turn_away(const struct nic_at *a, uint32_t engine, packet_id id,
+	uint32_t status, bool is_old)
 {
-	const struct sw_header h = sw_load(a, id)->h;
-	site_id src = a->nic->net->packets[id].src;
-	uint32_t status,
-		group = swc_find(a, h.interface, h.key, h.job, &status);
-	struct swc_group *g = group ? swc_group(a, group) : NULL;
+	const struct sw_header *h = &sw_load(a, id)->h;
+
+	sw_here(a)->strays += status == SWHNI_WRONG_JOB;
+	sw_here(a)->doubles += is_old;
+	sw_here(a)->refused += status == SW_FULL;
+	answer(a, engine, h, a->nic->net->packets[id].src, status);
+	sw_receive_finish(a, id, false);
+}
+
+static void on_gather(const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	const struct sw_header *h = &sw_load(a, id)->h;
+	uint32_t status;
+	struct swc_group *g =
+		swc_find(a, h->interface, h->key, h->job, &status);
 	struct swc_round *r = NULL;
 	bool is_old = false;
 
 	if (g && g->is_broken)
 		status = SWHNI_BROKEN;
-	else if (g && h.flags != SWC_LOOK && !h.status)
-		r = swc_round(a, g, h.number, &is_old);
-	if (g && h.flags == SWC_LOOK) {
-		on_look(a, group, &h, src);
-	} else if (!status && (r || h.status) && g->early.n < SWC_EARLY) {
+	else if (g && h->flags != SWC_LOOK && !h->status)
+		r = swc_round(a, g, h->number, &is_old);
+	if (g && h->flags == SWC_LOOK) {
+		on_look(a, g, h, a->nic->net->packets[id].src);
+	} else if (!status && (r || h->status) && g->early.n < SWC_EARLY) {
 		line_up(a, engine, id, r);
 		return;
 	} else if (!status && !is_old) {
 		status = SW_FULL;
 	}
-	if (status == SWHNI_WRONG_JOB)
-		sw_here(a)->strays++;
-	sw_here(a)->doubles += is_old;
-	sw_here(a)->refused += status == SW_FULL;
-	answer(a, engine, &h, src, status);
-	sw_receive_finish(a, id, false);
+	turn_away(a, engine, id, status, is_old);
 }
 
 /* --- trees that are none --- */
@@ -415,15 +424,14 @@ static void walk(const struct nic_at *a, const struct swc_group *g,
 static void on_walk(const struct nic_at *a, packet_id id)
 {
 	const struct sw_header h = sw_load(a, id)->h;
-	uint32_t status,
-		group = swc_find(a, h.interface, h.key, h.job, &status);
-	const struct swc_group *g = group ? swc_group(a, group) : NULL;
+	uint32_t status;
+	struct swc_group *g = swc_find(a, h.interface, h.key, h.job, &status);
 
 	sw_receive_finish(a, id, false);
 	if (!g || !g->has_list)
 		return;
 	if (h.word[1] == name_of(a, g))
-		swc_break(a, group);
+		swc_break(a, g);
 	else if (!swc_is_root(g) && h.total < SWC_HOPS)
 		walk(a, g, h.number, h.word[1], h.total + 1);
 }
@@ -440,9 +448,8 @@ static bool is_waiting(const struct swc_round *r)
 	return r->is_posted && !r->has_result && r->watches < SWC_WATCHES;
 }
 
-static void watch(const struct nic_at *a, uint32_t group)
+static void watch(const struct nic_at *a, struct swc_group *g)
 {
-	struct swc_group *g = swc_group(a, group);
 	sim_time t = SIM_NEVER;
 
 	if (g->is_watched)
@@ -453,14 +460,14 @@ static void watch(const struct nic_at *a, uint32_t group)
 	if (t == SIM_NEVER)
 		return;
 	g->is_watched = true;
-	sw_post(a, t, 0, SW_COLLECTIVE + SWC_WATCH, group);
+	sw_post(a, t, 0, SW_COLLECTIVE + SWC_WATCH, g->id);
 }
 
-void swc_watch(const struct nic_at *a, uint32_t group, struct swc_round *r)
+void swc_watch(const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
 	r->since = a->t;
 	r->watches = 0;
-	watch(a, group);
+	watch(a, g);
 }
 
 /* Children whose packets have not come; of a broadcast, all: any of them may
@@ -473,19 +480,18 @@ static uint128 missing(const struct swc_group *g, const struct swc_round *r)
 }
 
 static void look_after(
-	const struct nic_at *a, uint32_t group, struct swc_round *r)
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
-	struct swc_group *g = swc_group(a, group);
 	uint32_t number = r->number;
 
 	r->watches++;
 	if (!swc_is_root(g) && (r->is_up || r->is_ready_up))
-		swc_send(a, group, number, SWC_LOOK, &g->parent);
+		swc_send(a, g, number, SWC_LOOK, &g->parent);
 	else if (!swc_is_root(g) && g->n_children)
 		walk(a, g, number, name_of(a, g), 0);
 	for (uint32_t i = 0; i < g->n_children; i++)
 		if (missing(g, r) >> i & 1)
-			swc_send(a, group, number, SWC_LOOK, &g->child[i]);
+			swc_send(a, g, number, SWC_LOOK, &g->child[i]);
 }
 
 void swc_on_watch(const struct nic_at *a, uint32_t group)
@@ -497,8 +503,8 @@ void swc_on_watch(const struct nic_at *a, uint32_t group)
 	g->is_watched = false;
 	for (uint32_t i = 0; i < SWC_ROUNDS; i++)
 		if (is_waiting(&g->round[i]) && due(a, &g->round[i]) <= a->t)
-			look_after(a, group, &g->round[i]);
-	watch(a, group);
+			look_after(a, g, &g->round[i]);
+	watch(a, g);
 }
 
 void swc_on_packet(const struct nic_at *a, uint32_t engine, packet_id id)

@@ -45,13 +45,13 @@ static uint64_t lined(const struct nic_at *a, uint32_t class, uint32_t port)
 	return (uint64_t)(l->n + l->is_busy) * (uint32_t)a->nic->net->full;
 }
 
-/* What a port has to do, in chunks, weighted by its width. */
-static uint64_t load_of(const struct nic_at *a, uint32_t class, uint32_t port)
+/* What a port has to do, in chunks, weighted by its width; some of them are in
+ * line. */
+static uint64_t load_of(const struct nic_at *a, uint32_t port, uint64_t chunks)
 {
 	const struct net *n = a->nic->net;
 	struct router *r = n->router[NET_NODES];
 	uint32_t lanes = n->link.lanes, dead = dead_lanes(a, port);
-	uint64_t chunks = lined(a, class, port);
 
 	if (r->ops->room)
 		chunks += (uint64_t)(r->ops->capacity(r, (port_id)port, 0) -
@@ -74,17 +74,18 @@ static uint32_t least(const struct nic_at *a, uint32_t class, uint32_t avoid)
 {
 	struct sw_node *n = a->node;
 	uint32_t n_ports = sw_of(a)->n_ports, best = SW_NO_PORT;
-	uint32_t lanes = a->nic->net->link.lanes;
+	uint32_t lanes = a->nic->net->link.lanes, port = n->turn;
 	uint64_t load = UINT64_MAX, x;
 
-	for (uint32_t i = 0; i < n_ports; i++) {
-		uint32_t port = (n->turn + i) % n_ports;
-
-		/* no load is less than what is in line */
-		if (avoid >> port & 1 || !has_place(a, class, port) ||
-			lined(a, class, port) * lanes >= load)
+	for (uint32_t i = 0; i < n_ports && load; i++, port++) {
+		port = port < n_ports ? port : 0;
+		if (avoid >> port & 1 || !has_place(a, class, port))
 			continue;
-		x = load_of(a, class, port);
+		x = lined(a, class, port);
+		/* no load is less than what is in line */
+		if (x * lanes >= load)
+			continue;
+		x = load_of(a, port, x);
 		if (x < load) {
 			load = x;
 			best = port;
@@ -160,21 +161,26 @@ static void inject(
 	net_inject(a->nic->net, a->w, a->s, fifo_of(a, i), id, a->t);
 }
 
+/* Its first packet is ready later. */
+static inline void wait(
+	const struct nic_at *a, uint32_t i, struct sw_line *l, sim_time ready)
+{
+	if (l->out_at == ready)
+		return;
+	l->out_at = ready;
+	ticks_post(a, &sw_here(a)->ticks, ready, SW_OUT, i);
+}
+
 static void go_on_with(const struct nic_at *a, uint32_t i, struct sw_line *l)
 {
 	struct net *net = a->nic->net;
 	struct packet_list *list = l->fast.first ? &l->fast : &l->list;
-	sim_time ready;
+	sim_time ready = sw_load(a, list->first)->ready;
 
-	ready = sw_load(a, list->first)->ready;
-	if (ready > a->t) {
-		if (l->out_at == ready)
-			return;
-		l->out_at = ready;
-		ticks_post(a, &sw_here(a)->ticks, ready, SW_OUT, i);
-	} else if (net_has_room(net, a->s, fifo_of(a, i))) {
+	if (ready > a->t)
+		wait(a, i, l, ready);
+	else if (net_has_room(net, a->s, fifo_of(a, i)))
 		inject(a, i, packet_pop(net->packets, list), l);
-	}
 }
 
 /* The next packet leaves, now if it is ready, or when it is. */
@@ -211,25 +217,34 @@ static void left(
 	sw_engine_turn(a, engine);
 }
 
-void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
+/* A line's FIFO has room: somebody waits for that. */
+static __attribute__((noinline)) void go_on_after(
+	const struct nic_at *a, uint32_t i, struct sw_line *l)
 {
-	uint32_t i = fifo < SW_FIFOS ? sw_of(a)->line_of[fifo] : 0;
-	struct sw_line *l;
-	uint32_t message, engine;
-	bool is_fast;
+	uint32_t message = l->is_busy ? l->message : 0, engine = l->engine;
+	bool is_fast = l->is_fast;
 
-	if (!i--)
-		return;
-	l = line_at(a, i);
-	message = l->is_busy ? l->message : 0;
-	engine = l->engine;
-	is_fast = l->is_fast;
 	l->is_busy = false;
-	go_on(a, i);
+	if (l->n)
+		go_on_with(a, i, l);
 	if (sw_here(a)->manage && i / SW_PORTS == SW_SYSTEM)
 		sw_manage_go_on(a, i % SW_PORTS);
 	if (message)
 		left(a, engine, message, is_fast);
+}
+
+void sw_port_on_room(const struct nic_at *a, uint32_t fifo)
+{
+	uint32_t i = fifo < SW_FIFOS ? sw_of(a)->line_of[fifo] : 0;
+	struct sw_line *l;
+
+	if (!i--)
+		return;
+	l = line_at(a, i);
+	if (l->n || l->message || sw_here(a)->manage)
+		go_on_after(a, i, l);
+	else
+		l->is_busy = false;
 }
 
 /* A packet that stays in the chip. */
@@ -270,8 +285,11 @@ void sw_port_send(const struct nic_at *a, enum sw_line_class of, uint32_t port,
 		sw_engine(a, x->h.own_engine)->n_cut++;
 	n->turn = (port + 1) % sw_of(a)->n_ports;
 	packet_push(a->nic->net->packets, x->is_fast ? &l->fast : &l->list, id);
-	l->n++;
-	go_on(a, class * SW_PORTS + line);
+	/* mostly it is alone */
+	if (!l->n++ && !l->is_busy && x->ready > a->t)
+		wait(a, class * SW_PORTS + line, l, x->ready);
+	else
+		go_on(a, class * SW_PORTS + line);
 }
 
 /* --- links that die and return --- */

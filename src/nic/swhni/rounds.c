@@ -55,12 +55,11 @@ static void free_round(
 	*r = (struct swc_round){ 0 };
 }
 
-void swc_free(const struct nic_at *a, uint32_t id)
+void swc_free(const struct nic_at *a, struct swc_group *g)
 {
 	struct sw_collectives *u = swc_of(a);
-	struct swc_group *g = swc_group(a, id);
 
-	swc_forget_items(a, id);
+	swc_forget_items(a, g);
 	for (uint32_t i = 0; i < SWC_ROUNDS; i++) {
 		const struct swc_round *r = &g->round[i];
 
@@ -73,13 +72,13 @@ void swc_free(const struct nic_at *a, uint32_t id)
 	ring_fini(&g->early);
 	mem_free(g->child);
 	index_remove(&u->by_key, key_of(g->interface, g->tree));
-	u->last = 0;
+	u->last = NULL;
+	slots_give(&u->groups, g->id);
 	mem_free(g);
-	slots_give(&u->groups, id);
 }
 
 /* A group of an interface, which is open. */
-static __attribute__((noinline)) uint32_t make_group(
+static __attribute__((noinline)) struct swc_group *make_group(
 	const struct nic_at *a, uint32_t interface, uint32_t tree)
 {
 	struct sw_collectives *u = swc_of(a);
@@ -88,45 +87,47 @@ static __attribute__((noinline)) uint32_t make_group(
 	struct swc_group *g = mem_alloc(1, sizeof(*g));
 
 	((struct swc_place *)slots_at(&u->groups, id))->group = g;
+	g->id = id;
 	g->interface = interface;
 	g->engine = x->setup.engine;
 	g->job = x->setup.job;
 	g->tree = (uint16_t)tree;
 	ring_init(&g->early, sizeof(packet_id));
 	index_add(&u->by_key, key_of(interface, tree), id);
-	return id;
+	return g;
 }
 
-static __attribute__((noinline)) uint32_t find_other(
-	const struct nic_at *a, uint32_t interface, uint32_t tree, uint32_t job)
+static __attribute__((noinline)) struct swc_group *find_other(
+	const struct nic_at *a, uint32_t interface, uint32_t tree, uint32_t job,
+	uint32_t *status)
 {
-	struct sw_collectives *u = swc_of(a) ? swc_of(a) : swc_make(a);
-	uint32_t id = index_find(&u->by_key, key_of(interface, tree));
-
-	if (id && swc_group(a, id)->job != job) { /* an earlier job's */
-		swc_free(a, id);
-		id = 0;
-	}
-	u->last = id ? id : make_group(a, interface, tree);
-	return u->last;
-}
-
-/* Mostly it is the group that was found last. */
-uint32_t swc_find(const struct nic_at *a, uint32_t interface, uint32_t tree,
-	uint32_t job, uint32_t *status)
-{
-	const struct sw_collectives *u = swc_of(a);
 	const struct sw_interface *x = sw_interface(a->node, interface);
-	const struct swc_group *g = u && u->last ? swc_group(a, u->last) : NULL;
+	struct sw_collectives *u;
+	uint32_t id;
 
 	*status = !x			? SW_FULL
 		  : x->setup.job != job ? SWHNI_WRONG_JOB
 					: SWHNI_OK;
 	if (*status)
-		return 0;
-	if (g && g->interface == interface && g->tree == tree && g->job == job)
-		return u->last;
-	return find_other(a, interface, tree, job);
+		return NULL;
+	u = swc_of(a) ? swc_of(a) : swc_make(a);
+	id = index_find(&u->by_key, key_of(interface, tree));
+	u->last = id ? swc_group(a, id) : make_group(a, interface, tree);
+	return u->last;
+}
+
+/* Mostly it is the group that was found last.  A group ends with its interface,
+ * so as long as it is there its job is the interface's. */
+struct swc_group *swc_find(const struct nic_at *a, uint32_t interface,
+	uint32_t tree, uint32_t job, uint32_t *status)
+{
+	const struct sw_collectives *u = swc_of(a);
+	struct swc_group *g = u ? u->last : NULL;
+
+	if (!g || g->interface != interface || g->tree != tree || g->job != job)
+		return find_other(a, interface, tree, job, status);
+	*status = SWHNI_OK;
+	return g;
 }
 
 /* Nothing of it is needed any more. */
@@ -197,22 +198,21 @@ static void account(
 }
 
 /* Having taken a broadcast, a member is ready for the one after the next. */
-static void get_ready(const struct nic_at *a, uint32_t group, uint32_t number)
+static void get_ready(
+	const struct nic_at *a, struct swc_group *g, uint32_t number)
 {
-	struct swc_group *g = swc_group(a, group);
 	bool is_old;
 	struct swc_round *r = swc_round(a, g, number, &is_old);
 
 	if (!r || r->is_ready || g->is_broken)
 		return;
 	r->is_ready = true;
-	swc_go_on(a, group, number);
+	swc_go_on(a, g, r);
 }
 
-static void end_round(const struct nic_at *a, uint32_t group,
+static void end_round(const struct nic_at *a, struct swc_group *g,
 	struct swc_round *r, uint32_t status)
 {
-	struct swc_group *g = swc_group(a, group);
 	bool is_ahead =
 		!status && swc_is_broadcast(&r->c) && sw_params(a)->slots > 1;
 	packet_id id = r->result;
@@ -228,14 +228,12 @@ static void end_round(const struct nic_at *a, uint32_t group,
 	}
 	host_poke(a->nic->host, a->w, a->s, a->t);
 	if (is_ahead)
-		get_ready(a, group, r->number + 2);
+		get_ready(a, g, r->number + 2);
 }
 
 /* A group is of no use any more. */
-static void end_all(const struct nic_at *a, uint32_t group)
+static void end_all(const struct nic_at *a, struct swc_group *g)
 {
-	struct swc_group *g = swc_group(a, group);
-
 	g->is_broken = true;
 	for (uint32_t i = 0; i < SWC_ROUNDS; i++) {
 		struct swc_round *r = &g->round[i];
@@ -243,7 +241,7 @@ static void end_all(const struct nic_at *a, uint32_t group)
 		if (!r->is_posted || r->is_taken || r->has_result)
 			continue;
 		r->has_result = true;
-		end_round(a, group, r, SWHNI_BROKEN);
+		end_round(a, g, r, SWHNI_BROKEN);
 	}
 }
 
@@ -261,9 +259,9 @@ static uint32_t target(const struct nic_at *a, const struct swc_group *g,
 }
 
 /* The program has posted the round, and its result is here. */
-void swc_deliver(const struct nic_at *a, uint32_t group, struct swc_round *r)
+void swc_deliver(
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
-	const struct swc_group *g = swc_group(a, group);
 	const struct sw_load *l = sw_load(a, r->result);
 	const struct swhni_handle *h;
 	uint32_t status = l->h.status;
@@ -275,19 +273,18 @@ void swc_deliver(const struct nic_at *a, uint32_t group, struct swc_round *r)
 		status = target(a, g, r, &h);
 	account(a, r, r->result);
 	if (status) {
-		end_round(a, group, r, status);
+		end_round(a, g, r, status);
 		return;
 	}
 	if (h) {
 		t = sw_receive_write(a, g->engine,
 			sw_address(a, h, r->c.result), r->c.bytes);
 		/* right behind the bytes */
-		swc_complete(a, swc_group(a, group), r, SWHNI_OK);
+		swc_complete(a, g, r, SWHNI_OK);
 		r->is_told = true;
 	}
 	nic_charge(a, r->result, CAUSE_MEMORY_WRITE, t);
-	sw_post(a, t, g->engine, SW_COLLECTIVE + SWC_WRITTEN,
-		swc_ref(group, r));
+	sw_post(a, t, g->engine, SW_COLLECTIVE + SWC_WRITTEN, swc_ref(g, r));
 }
 
 void swc_on_written(const struct nic_at *a, uint32_t ref)
@@ -301,7 +298,7 @@ void swc_on_written(const struct nic_at *a, uint32_t ref)
 	if (!target(a, g, r, &h) && h)
 		sw_store_bytes(a, h, r->c.result, sw_load(a, r->result)->data,
 			r->c.bytes);
-	end_round(a, ref / SWC_ROUNDS, r, SWHNI_OK);
+	end_round(a, g, r, SWHNI_OK);
 }
 
 /* A packet of this node that ends a member's round. */
@@ -337,15 +334,14 @@ static void keep(struct swc_round *r, const uint8_t *data, uint32_t n)
 	r->n_kept = n;
 }
 
-static void land(const struct nic_at *a, uint32_t group,
+static void land(const struct nic_at *a, struct swc_group *g,
 	const struct sw_header *h, const uint8_t *data)
 {
-	struct swc_group *g = swc_group(a, group);
 	bool is_old;
 	struct swc_round *r;
 
 	if (h->status) {
-		end_all(a, group);
+		end_all(a, g);
 		return;
 	}
 	r = swc_round(a, g, h->number, &is_old);
@@ -361,9 +357,9 @@ static void land(const struct nic_at *a, uint32_t group,
 	r->result = make_result(a, g->engine, h, data);
 	if (!multicast_has(a->nic->net->coll) || g->entry == SWHNI_NO_ENTRY)
 		for (uint32_t i = 0; i < g->n_children; i++)
-			swc_tell(a, group, h->number, &g->child[i], 0);
+			swc_tell(a, g, h->number, &g->child[i], 0);
 	if (r->is_posted)
-		swc_deliver(a, group, r);
+		swc_deliver(a, g, r);
 }
 
 void swc_land(
@@ -373,12 +369,12 @@ void swc_land(
 	bool is_any = false;
 
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
-		const struct swc_group *g = swc_find_group(u, i);
+		struct swc_group *g = swc_find_group(u, i);
 
 		if (!g || g->tree != h->key || g->job != h->job)
 			continue;
 		is_any = true;
-		land(a, i, h, data);
+		land(a, g, h, data);
 	}
 	if (!is_any)
 		sw_here(a)->strangers++;
@@ -402,78 +398,75 @@ static void combine(
 }
 
 static void go_on_parts(
-	const struct nic_at *a, uint32_t group, struct swc_round *r)
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
-	struct swc_group *g = swc_group(a, group);
-
 	if (!r->is_own || r->is_up || swc_is_broadcast(&r->c) ||
 		r->parts != swc_all(g))
 		return;
 	r->is_up = true;
 	combine(a, g, r);
 	if (!swc_is_root(g)) {
-		swc_send(a, group, r->number, SWC_PART, &g->parent);
-		swc_watch(a, group, r);
+		swc_send(a, g, r->number, SWC_PART, &g->parent);
+		swc_watch(a, g, r);
 	} else {
-		swc_spread(a, group, r->number);
+		swc_spread(a, g, r->number);
 	}
 }
 
 static void go_on_broadcast(
-	const struct nic_at *a, uint32_t group, struct swc_round *r)
+	const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
-	struct swc_group *g = swc_group(a, group);
-
 	if (!r->is_ready || !g->has_list || r->ready != swc_all(g))
 		return;
 	if (swc_is_root(g) && r->has_spread && !r->is_up) {
 		r->is_up = true;
-		swc_spread(a, group, r->number);
+		swc_spread(a, g, r->number);
 	}
 	if (!swc_is_root(g) && !r->is_ready_up) {
 		r->is_ready_up = true;
-		swc_send(a, group, r->number, SWC_READY, &g->parent);
+		swc_send(a, g, r->number, SWC_READY, &g->parent);
 	}
 }
 
-void swc_go_on(const struct nic_at *a, uint32_t group, uint32_t number)
+void swc_go_on(const struct nic_at *a, struct swc_group *g, struct swc_round *r)
 {
-	struct swc_group *g = swc_group(a, group);
-	struct swc_round *r = &g->round[number % SWC_ROUNDS];
-
-	if (g->is_broken || r->number != number || r->has_result)
+	if (g->is_broken || r->has_result)
 		return;
-	go_on_parts(a, group, r);
-	go_on_broadcast(a, group, r);
+	go_on_parts(a, g, r);
+	go_on_broadcast(a, g, r);
 }
 
 /* --- what children send --- */
 
+/* Its number in the list, or n_children.  They come in much the same order in
+ * each round, so the one that is found is mostly the first. */
 static uint32_t child_of(
-	const struct swc_group *g, site_id src, const struct sw_header *h)
+	struct swc_group *g, site_id src, const struct sw_header *h)
 {
-	uint32_t i = 0;
+	uint32_t n = g->n_children, i = g->next;
 
-	while (i < g->n_children &&
-		(g->child[i].node != src ||
-			g->child[i].interface != h->own_interface))
-		i++;
-	return i;
+	for (uint32_t k = 0; k < n; k++, i++) {
+		i = i < n ? i : 0;
+		if (g->child[i].node != src ||
+			g->child[i].interface != h->own_interface)
+			continue;
+		g->next = (uint8_t)(i + 1);
+		return i;
+	}
+	return n;
 }
 
 /* The bytes of a broadcast go on at once. */
-void swc_pass_up(const struct nic_at *a, uint32_t group, struct swc_round *r,
-	const uint8_t *data, uint32_t n)
+void swc_pass_up(const struct nic_at *a, struct swc_group *g,
+	struct swc_round *r, const uint8_t *data, uint32_t n)
 {
-	struct swc_group *g = swc_group(a, group);
-
 	if (r->has_spread)
 		return;
 	r->has_spread = true;
 	r->spread = copy_of(data, n);
 	r->n_spread = n;
 	if (!swc_is_root(g))
-		swc_send(a, group, r->number, SWC_BYTES, &g->parent);
+		swc_send(a, g, r->number, SWC_BYTES, &g->parent);
 }
 
 /* Members that do not do the same do nothing together. */
@@ -495,14 +488,12 @@ static bool take_part(const struct swc_group *g, struct swc_round *r,
 	return true;
 }
 
-void swc_take(const struct nic_at *a, uint32_t group, packet_id id)
+void swc_take(const struct nic_at *a, struct swc_group *g, packet_id id)
 {
-	struct swc_group *g = swc_group(a, group);
 	const struct sw_load *l = sw_load(a, id);
-	uint32_t number = l->h.number;
 	uint32_t child = child_of(g, a->nic->net->packets[id].src, &l->h);
 	bool is_old, is_kept = false;
-	struct swc_round *r = swc_round(a, g, number, &is_old);
+	struct swc_round *r = swc_round(a, g, l->h.number, &is_old);
 	bool is_bad = l->h.status || (r && differs(r, &l->h));
 
 	if (child == g->n_children)
@@ -513,7 +504,7 @@ void swc_take(const struct nic_at *a, uint32_t group, packet_id id)
 	}
 	if (is_bad) {
 		sw_receive_finish(a, id, false);
-		swc_break(a, group);
+		swc_break(a, g);
 		return;
 	}
 	if (l->h.flags == SWC_PART) {
@@ -522,18 +513,17 @@ void swc_take(const struct nic_at *a, uint32_t group, packet_id id)
 	} else if (l->h.flags == SWC_READY) {
 		r->ready |= (uint128)1 << child;
 	} else {
-		swc_pass_up(a, group, r, l->data, l->h.bytes);
+		swc_pass_up(a, g, r, l->data, l->h.bytes);
 	}
 	if (!is_kept)
 		sw_receive_finish(a, id, false);
-	swc_go_on(a, group, number);
+	swc_go_on(a, g, r);
 }
 
 /* --- errors --- */
 
-void swc_break(const struct nic_at *a, uint32_t group)
+void swc_break(const struct nic_at *a, struct swc_group *g)
 {
-	struct swc_group *g = swc_group(a, group);
 	uint32_t last = 0;
 
 	if (g->is_broken)
@@ -541,11 +531,11 @@ void swc_break(const struct nic_at *a, uint32_t group)
 	for (uint32_t i = 0; i < SWC_ROUNDS; i++)
 		if (g->round[i].number > last)
 			last = g->round[i].number;
-	end_all(a, group);
+	end_all(a, g);
 	if (!g->has_list)
 		return;
 	if (swc_is_root(g))
-		swc_spread(a, group, last);
+		swc_spread(a, g, last);
 	else
-		swc_send(a, group, last, SWC_PART, &g->parent);
+		swc_send(a, g, last, SWC_PART, &g->parent);
 }

@@ -20,7 +20,7 @@ enum {
 	CAST_QUEUE = 100, /* beyond those of messages */
 	SYNC_QUEUE, /* two */
 	CAST_EVENT = 60000,
-	PORT_QUEUE = 3000, /* of the first lane's tagged port, three each */
+	PORT_QUEUE = 3000, /* of the first lane's tagged port */
 	RECEIVES = 512,
 	OTHERS = 4096, /* receives that match nothing, at most */
 	SENDS = 64, /* that have not been waited for */
@@ -82,7 +82,7 @@ static bool port_open(struct bench_end *x)
 {
 	const struct elan_tport_options o = {
 		.port = x->lane,
-		.queue = PORT_QUEUE + 3 * x->lane,
+		.queue = PORT_QUEUE + ELAN_TPORT_QUEUES * x->lane,
 		.handles = HANDLES,
 		.at = address(
 			x, PORTS_AT + x->lane * elan_tport_bytes(HANDLES)),
@@ -471,20 +471,27 @@ static bool barrier_open(struct programs *p, void *own)
 		elan_hgsync_open(&b->sync, SYNC_QUEUE, SYNC_AT));
 }
 
-static void barrier_enter(void *own)
+/* A card that has given up is not a mistake. */
+static bool barrier_did(const struct barrier *b, const char *call, int code)
 {
-	struct barrier *b = own;
-
-	programs_did(
-		b->programs, "elan_hgsync_start", elan_hgsync_start(&b->sync));
+	if (code == EIO)
+		return programs_fail(
+			b->programs, "%s: rank 0's queue stopped", call);
+	return programs_did(b->programs, call, code);
 }
 
-static void barrier_await(void *own)
+static bool barrier_enter(void *own)
 {
 	struct barrier *b = own;
 
-	programs_did(
-		b->programs, "elan_hgsync_wait", elan_hgsync_wait(&b->sync));
+	return barrier_did(b, "elan_hgsync_start", elan_hgsync_start(&b->sync));
+}
+
+static bool barrier_await(void *own)
+{
+	struct barrier *b = own;
+
+	return barrier_did(b, "elan_hgsync_wait", elan_hgsync_wait(&b->sync));
 }
 
 static const struct bench_barrier barrier = {

@@ -1,0 +1,692 @@
+/*
+ * Tagged messages (api/msg/tagged.h) on machines that do not match them:
+ * processes do so in their calls.  Short messages are written into slots of the
+ * receiver (lane.c).  Of a long one only a notice is: the receiver gets the
+ * bytes when it has matched it, and answers.
+ *
+ * What was begun is in at most one list: of receives that wait for a message,
+ * of sends that wait for a slot, of what waits for data or for an answer, or of
+ * what has ended.
+ */
+#include "api/msg/msg.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum state {
+	STATE_POSTED, /* a receive waits for a message */
+	STATE_WAITING, /* a send waits for a slot */
+	STATE_EARLY, /* to itself; there is no receive yet */
+	STATE_TOLD, /* a send waits for its answer */
+	STATE_WANTED, /* a long receive waits for a word */
+	STATE_GETTING,
+	STATE_SENT, /* a short send has left */
+	STATE_OVER, /* in the list of those */
+};
+
+/* What was begun. */
+struct op {
+	struct op *next;
+	struct msg_tagged_entry e;
+	struct msg_tagged_end end;
+	enum state state;
+	uint32_t fin, word, mark;
+	uint64_t from, bytes; /* that are got */
+};
+
+struct ops {
+	struct op *first, *last;
+};
+
+/* A message and its sender. */
+struct letter {
+	uint64_t tag, data, bytes, from;
+	uint32_t rank;
+	uint16_t space, flags;
+	enum msg_kind kind;
+	uint16_t fin; /* of the sender; with MSG_TAGGED_SYNC if it is short */
+	struct op *self; /* of a long send to itself */
+};
+
+/* A message without a receive, behind which its bytes are. */
+struct early {
+	struct early *next;
+	struct letter letter;
+	uint64_t claimed; /* by this context, + 1 */
+	uint8_t bytes[];
+};
+
+/* Behind msg_state.soft. */
+struct msg_soft {
+	struct ops posted, waiting, active, over;
+	struct op *spare;
+	struct early *early, **early_end;
+	uint64_t n_kept; /* bytes of early messages */
+};
+
+enum { MOST_KEPT = 16 << 20 }; /* bytes, then messages stay in their slots */
+
+/* --- lists --- */
+
+static void append(struct ops *l, struct op *x)
+{
+	x->next = NULL;
+	if (l->first)
+		l->last->next = x;
+	else
+		l->first = x;
+	l->last = x;
+}
+
+/* prev is the one in front of it, or NULL; next the one behind it. */
+static void take_out(
+	struct ops *l, struct op *prev, const struct op *x, struct op *next)
+{
+	if (prev)
+		prev->next = next;
+	else
+		l->first = next;
+	if (l->last == x)
+		l->last = prev;
+}
+
+static struct op *begin(
+	struct msg_soft *s, const struct msg_tagged_entry *e, enum state state)
+{
+	struct op *x = s->spare;
+
+	if (x)
+		s->spare = x->next;
+	else
+		x = mem_alloc(1, sizeof(*x));
+	x->e = *e;
+	x->state = state;
+	return x;
+}
+
+/* x->end is filled in. */
+static void end(struct msg_soft *s, struct op *x)
+{
+	x->state = STATE_OVER;
+	append(&s->over, x);
+}
+
+/* Ends a send, or what has no message. */
+static void end_alone(struct msg_soft *s, struct op *x, int error)
+{
+	x->end = (struct msg_tagged_end){
+		.context = x->e.context,
+		.tag = x->e.tag,
+		.data = x->e.data,
+		.bytes = x->e.bytes,
+		.rank = x->e.rank,
+		.flags = x->e.flags,
+		.error = error,
+	};
+	end(s, x);
+}
+
+/* --- early messages --- */
+
+static void look_in_slots(struct msg_state *m)
+{
+	if (m->is_full)
+		m->has_all = true;
+	m->is_full = false;
+}
+
+/* False if there is no room for it. */
+static bool keep(struct msg_state *m, const struct letter *l, uint64_t at)
+{
+	struct msg_soft *s = m->soft;
+	uint64_t n = l->kind == MSG_SHORT ? l->bytes : 0;
+	struct early *e;
+
+	if (s->n_kept + n + sizeof(*e) > MOST_KEPT)
+		return false;
+	e = mem_alloc(1, sizeof(*e) + n);
+	e->letter = *l;
+	if (n)
+		msg_read(at, e->bytes, n);
+	*s->early_end = e;
+	s->early_end = &e->next;
+	s->n_kept += n + sizeof(*e);
+	return true;
+}
+
+static void forget(struct msg_state *m, struct early **link)
+{
+	struct msg_soft *s = m->soft;
+	struct early *e = *link;
+
+	*link = e->next;
+	if (s->early_end == &e->next)
+		s->early_end = link;
+	s->n_kept -= sizeof(*e) +
+		     (e->letter.kind == MSG_SHORT ? e->letter.bytes : 0);
+	mem_free(e);
+	look_in_slots(m);
+}
+
+/* --- a receive and its message --- */
+
+static bool fits(const struct msg_tagged_entry *e, const struct letter *l)
+{
+	return (e->rank == MSG_TAGGED_ANY || e->rank == l->rank) &&
+	       !((e->tag ^ l->tag) & ~e->ignore) && e->space == l->space;
+}
+
+/* The sender is told that its message is matched. */
+static void answer(struct msg_state *m, const struct letter *l)
+{
+	if (l->kind == MSG_SELF)
+		end_alone(m->soft, l->self, 0);
+	else if (l->kind == MSG_LONG || l->flags & MSG_TAGGED_SYNC)
+		msg_answer(m, l->rank, l->fin, 1, 0);
+}
+
+/* What a receive, or a peek, learns of a message. */
+static void describe(struct op *x, const struct letter *l)
+{
+	x->end = (struct msg_tagged_end){
+		.context = x->e.context,
+		.tag = l->tag,
+		.data = l->data,
+		.bytes = l->bytes,
+		.rank = l->rank,
+		.flags = l->flags & MSG_TAGGED_DATA,
+	};
+}
+
+/* at: the address of a short message's bytes, or 0: they are in memory. */
+static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
+	uint64_t at, const uint8_t *memory)
+{
+	describe(x, l);
+	x->mark = msg_log_matched(m, l->rank, (uint32_t)l->tag, l->bytes);
+	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
+	if (x->e.flags & MSG_TAGGED_DISCARD)
+		x->bytes = 0;
+	else if (l->bytes > x->e.bytes)
+		x->end.error = EMSGSIZE;
+	if (l->kind == MSG_LONG) {
+		x->from = l->from;
+		x->fin = l->fin;
+		x->state = STATE_WANTED;
+		append(&m->soft->active, x);
+		return;
+	}
+	if (l->kind == MSG_SELF)
+		msg_copy(x->e.at, l->from, x->bytes);
+	else if (memory)
+		msg_write(x->e.at, memory, x->bytes);
+	else
+		msg_copy(x->e.at, at, x->bytes);
+	answer(m, l);
+	program_log_received(x->mark);
+	end(m->soft, x);
+}
+
+/* The first posted receive that it matches. */
+static struct op *take_posted(struct msg_soft *s, const struct letter *l)
+{
+	struct op *x = s->posted.first, *prev = NULL;
+
+	for (; x && !fits(&x->e, l); x = x->next)
+		prev = x;
+	if (x)
+		take_out(&s->posted, prev, x, x->next);
+	return x;
+}
+
+/* A message has arrived; false if there is no room for it yet. */
+static bool arrive(struct msg_state *m, const struct letter *l, uint64_t at)
+{
+	struct op *x = take_posted(m->soft, l);
+
+	if (!x)
+		return keep(m, l, at);
+	deliver(m, x, l, at, NULL);
+	return true;
+}
+
+static struct letter letter_of(
+	const struct msg_trailer *t, const struct msg_wide *w, uint32_t rank)
+{
+	return (struct letter){
+		.tag = (uint64_t)w->tag << 32 | t->tag,
+		.data = w->data,
+		.bytes = t->bytes,
+		.from = t->from,
+		.rank = rank,
+		.space = w->space,
+		.flags = w->flags,
+		.kind = t->kind,
+		.fin = t->fin,
+	};
+}
+
+static void slots_drain(struct msg_state *m, uint32_t rank)
+{
+	struct msg_peer p = msg_peer(m, MSG_USER, rank);
+	struct msg_trailer t;
+	struct msg_wide w;
+	uint64_t at;
+
+	while (msg_lane_next(m, MSG_USER, rank, &p, &t, &w, &at)) {
+		const struct letter l = letter_of(&t, &w, rank);
+
+		if (!arrive(m, &l, at)) {
+			m->is_full = true;
+			return;
+		}
+		msg_lane_taken(m, MSG_USER, rank, &p);
+	}
+}
+
+/* --- sends --- */
+
+/* A long message ends when it is matched in any case. */
+static bool is_wide(const struct msg_state *m, const struct msg_tagged_entry *e)
+{
+	return e->tag >> 32 || e->space || e->flags & MSG_TAGGED_DATA ||
+	       (e->flags & MSG_TAGGED_SYNC && e->bytes <= m->eager);
+}
+
+/* The longest message that goes at once. */
+static uint64_t most_short(
+	const struct msg_state *m, const struct msg_tagged_entry *e)
+{
+	uint64_t most =
+		WEFT_MSG_EAGER - (is_wide(m, e) ? sizeof(struct msg_wide) : 0);
+
+	return m->eager < most ? m->eager : most;
+}
+
+static bool send_to_self(struct msg_state *m, struct op *x)
+{
+	const struct letter l = {
+		.tag = x->e.tag,
+		.data = x->e.data,
+		.bytes = x->e.bytes,
+		.from = x->e.at,
+		.rank = x->e.rank,
+		.space = x->e.space,
+		.flags = x->e.flags & MSG_TAGGED_DATA,
+		.kind = x->e.bytes <= most_short(m, &x->e) &&
+					!(x->e.flags & MSG_TAGGED_SYNC)
+				? MSG_SHORT
+				: MSG_SELF,
+		.self = x,
+	};
+
+	x->state = l.kind == MSG_SHORT ? STATE_SENT : STATE_EARLY;
+	if (arrive(m, &l, x->e.at)) {
+		msg_log_sent(m, l.rank, (uint32_t)l.tag, l.bytes);
+		return true;
+	}
+	x->state = STATE_WAITING;
+	return false;
+}
+
+/* Of a message that waits for an answer; false if there is no room for it. */
+static bool expect_answer(
+	struct msg_state *m, struct op *x, struct msg_trailer *t)
+{
+	x->fin = msg_take_fin(m);
+	if (x->fin == MSG_FINS)
+		return false;
+	t->fin = (uint16_t)x->fin;
+	x->state = STATE_TOLD;
+	append(&m->soft->active, x);
+	return true;
+}
+
+/* Whether it goes at once, and nobody answers. */
+static bool is_short(
+	const struct msg_state *m, const struct msg_tagged_entry *e)
+{
+	return e->bytes <= most_short(m, e) && !(e->flags & MSG_TAGGED_SYNC);
+}
+
+/* Fills a slot that is free. */
+static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p, struct msg_trailer *t)
+{
+	const struct msg_wide w = {
+		.data = e->data,
+		.tag = (uint32_t)(e->tag >> 32),
+		.flags = e->flags,
+		.space = e->space,
+	};
+	uint8_t data[WEFT_MSG_EAGER];
+
+	t->bytes = e->bytes;
+	t->tag = (uint32_t)e->tag;
+	t->kind = e->bytes <= most_short(m, e) ? MSG_SHORT : MSG_LONG;
+	if (t->kind == MSG_SHORT)
+		msg_read(e->at, data, e->bytes);
+	else
+		t->from = e->at;
+	msg_lane_send(
+		m, MSG_USER, e->rank, p, t, is_wide(m, e) ? &w : NULL, data);
+	msg_log_sent(m, e->rank, (uint32_t)e->tag, e->bytes);
+}
+
+/* If it can go now. */
+static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p)
+{
+	struct msg_trailer t = { 0 };
+
+	if (!msg_lane_has_slot(m, MSG_USER, e->rank, p))
+		return false;
+	fill_slot(m, e, p, &t);
+	return true;
+}
+
+static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
+{
+	struct msg_trailer t = { 0 };
+
+	if (is_short(m, &x->e)) {
+		x->state = STATE_SENT;
+		return send_short(m, &x->e, p);
+	}
+	if (!msg_lane_has_slot(m, MSG_USER, x->e.rank, p) ||
+		!expect_answer(m, x, &t))
+		return false;
+	fill_slot(m, &x->e, p, &t);
+	return true;
+}
+
+static bool try_send(struct msg_state *m, struct op *x, struct msg_peer *p)
+{
+	return x->e.rank == m->rank ? send_to_self(m, x)
+				    : send_by_slot(m, x, p);
+}
+
+/* Gives back what needs no end of its own. */
+static void put_away(struct msg_soft *s, struct op *x)
+{
+	x->next = s->spare;
+	s->spare = x;
+}
+
+static int slots_send(
+	struct msg_state *m, const struct msg_tagged_entry *e, bool *is_over)
+{
+	struct msg_peer p = msg_peer(m, MSG_USER, e->rank);
+	struct op *x;
+
+	*is_over = !p.box.waiting && e->rank != m->rank && is_short(m, e) &&
+		   send_short(m, e, &p);
+	if (*is_over)
+		return 0;
+	x = begin(m->soft, e, STATE_WAITING);
+	if (!p.box.waiting && try_send(m, x, &p)) {
+		*is_over = x->state == STATE_SENT;
+		if (*is_over)
+			put_away(m->soft, x);
+		return 0;
+	}
+	p.box.waiting++;
+	msg_set_peer(m, MSG_USER, e->rank, &p);
+	append(&m->soft->waiting, x);
+	return 0;
+}
+
+/* Sends to a rank go in order: if one must wait, so must all after it. */
+static bool go_on_sending(struct msg_state *m)
+{
+	struct op *x = m->soft->waiting.first, *prev = NULL, *next;
+	bool did = false;
+
+	for (m->round++; x; x = next) {
+		struct msg_peer p = msg_peer(m, MSG_USER, x->e.rank);
+		uint32_t rank = x->e.rank;
+
+		next = x->next;
+		if (p.stuck != m->round && try_send(m, x, &p)) {
+			take_out(&m->soft->waiting, prev, x, next);
+			if (x->state == STATE_SENT)
+				end_alone(m->soft, x, 0);
+			p.box.waiting--;
+			did = true;
+		} else {
+			p.stuck = m->round;
+			prev = x;
+		}
+		msg_set_peer(m, MSG_USER, rank, &p);
+	}
+	return did;
+}
+
+/* --- what waits for data or an answer --- */
+
+/* Whether it has ended. */
+static bool advance(struct msg_state *m, struct op *x)
+{
+	uint64_t value;
+
+	if (x->state == STATE_TOLD) {
+		if (!msg_fin(m, x->fin, &value))
+			return false;
+		msg_give_fin(m, x->fin);
+		return true;
+	}
+	if (x->state == STATE_WANTED) {
+		x->word = x->bytes ? msg_take_word(m) : 0;
+		if (x->bytes && !x->word)
+			return false;
+		x->state = STATE_GETTING;
+		if (x->bytes)
+			m->ops->get(m, x->end.rank, x->from, x->e.at, x->bytes,
+				x->word);
+	}
+	if (x->bytes && !msg_word_is_zero(m, x->word))
+		return false;
+	if (x->bytes)
+		msg_give_word(m, x->word);
+	return true;
+}
+
+static bool slots_go_on(struct msg_state *m)
+{
+	struct op *x = m->soft->active.first, *prev = NULL, *next;
+	bool did = false, is_receive;
+
+	for (; x; x = next) {
+		is_receive = x->state != STATE_TOLD;
+		if (!advance(m, x)) {
+			next = x->next;
+			prev = x;
+			continue;
+		}
+		next = x->next;
+		take_out(&m->soft->active, prev, x, next);
+		if (is_receive) {
+			program_log_received(x->mark);
+			msg_answer(m, x->end.rank, x->fin, 1, 0);
+		}
+		if (is_receive)
+			end(m->soft, x);
+		else
+			end_alone(m->soft, x, 0);
+		did = true;
+	}
+	return go_on_sending(m) || did;
+}
+
+/* --- receives and peeks --- */
+
+/* The link to the first early message that it matches, or to NULL. */
+static struct early **find_early(
+	struct msg_soft *s, const struct msg_tagged_entry *e)
+{
+	struct early **link = &s->early;
+
+	for (; *link; link = &(*link)->next)
+		if (!(*link)->claimed && fits(e, &(*link)->letter))
+			break;
+	return link;
+}
+
+static struct early **find_claimed(struct msg_soft *s, uint64_t context)
+{
+	struct early **link = &s->early;
+
+	while (*link && (*link)->claimed != context + 1)
+		link = &(*link)->next;
+	return link;
+}
+
+static int slots_receive(struct msg_state *m, const struct msg_tagged_entry *e)
+{
+	struct msg_soft *s = m->soft;
+	bool is_claimed = e->flags & MSG_TAGGED_CLAIM;
+	struct early **link =
+		is_claimed ? find_claimed(s, e->context) : find_early(s, e);
+	struct op *x;
+
+	if (is_claimed && !*link)
+		return EINVAL;
+	x = begin(s, e, STATE_POSTED);
+	if (*link) {
+		deliver(m, x, &(*link)->letter, 0, (*link)->bytes);
+		forget(m, link);
+		return 0;
+	}
+	append(&s->posted, x);
+	look_in_slots(m);
+	return 0;
+}
+
+static int slots_cancel(struct msg_state *m, uint64_t context)
+{
+	struct op *x = m->soft->posted.first, *prev = NULL;
+
+	for (; x && x->e.context != context; x = x->next)
+		prev = x;
+	if (!x)
+		return EINVAL;
+	take_out(&m->soft->posted, prev, x, x->next);
+	end_alone(m->soft, x, ECANCELED);
+	return 0;
+}
+
+static int slots_peek(struct msg_state *m, const struct msg_tagged_entry *e)
+{
+	struct op *x = begin(m->soft, e, STATE_OVER);
+	struct early **link = find_early(m->soft, e);
+
+	if (!*link) {
+		end_alone(m->soft, x, ENOMSG);
+		return 0;
+	}
+	describe(x, &(*link)->letter);
+	if (e->flags & MSG_TAGGED_CLAIM) {
+		(*link)->claimed = e->context + 1;
+	} else if (e->flags & MSG_TAGGED_DISCARD) {
+		answer(m, &(*link)->letter);
+		forget(m, link);
+	}
+	end(m->soft, x);
+	return 0;
+}
+
+static bool slots_next(struct msg_state *m, struct msg_tagged_end *end)
+{
+	struct msg_soft *s = m->soft;
+	struct op *x = s->over.first;
+
+	if (!x)
+		return false;
+	*end = x->end;
+	take_out(&s->over, NULL, x, x->next);
+	put_away(s, x);
+	return true;
+}
+
+static bool slots_early(
+	const struct msg_state *m, uint32_t i, uint32_t *rank, uint64_t *tag)
+{
+	const struct early *e = m->soft->early;
+
+	for (; e && i; i--)
+		e = e->next;
+	if (!e)
+		return false;
+	*rank = e->letter.rank;
+	*tag = e->letter.tag;
+	return true;
+}
+
+/* --- life --- */
+
+static bool slots_has_next(const struct msg_state *m)
+{
+	return m->soft->over.first;
+}
+
+static void free_ops(struct op *x)
+{
+	while (x) {
+		struct op *next = x->next;
+
+		mem_free(x);
+		x = next;
+	}
+}
+
+static void fini(void *kept)
+{
+	struct msg_soft *s = kept;
+
+	free_ops(s->posted.first);
+	free_ops(s->waiting.first);
+	free_ops(s->active.first);
+	free_ops(s->over.first);
+	free_ops(s->spare);
+	while (s->early) {
+		struct early *next = s->early->next;
+
+		mem_free(s->early);
+		s->early = next;
+	}
+}
+
+static uint64_t held(const void *kept)
+{
+	const struct msg_soft *s = kept;
+
+	return s->n_kept;
+}
+
+static const struct program_library library = {
+	.size = sizeof(struct msg_soft), .fini = fini, .held = held
+};
+
+/* Whoever ends has received everything, so it is empty. */
+static void slots_open(struct msg_state *m)
+{
+	m->soft = program_keep(&library);
+	m->soft->early_end = &m->soft->early;
+}
+
+const struct msg_tagged msg_slots = {
+	.eager = WEFT_MSG_EAGER,
+	.logs = true,
+	.open = slots_open,
+	.send = slots_send,
+	.receive = slots_receive,
+	.cancel = slots_cancel,
+	.peek = slots_peek,
+	.next = slots_next,
+	.has_next = slots_has_next,
+	.drain = slots_drain,
+	.go_on = slots_go_on,
+	.early = slots_early,
+};

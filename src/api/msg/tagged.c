@@ -1,0 +1,265 @@
+/*
+ * Sends and receives as tagged messages (api/msg/tagged.h).  What there is no
+ * room for waits in two lists, of sends and of receives, in order.
+ *
+ * The tags of messages are 32 bits of its 64.  One bit tells messages of
+ * collectives from others; their bytes go through stages, since the machine
+ * sends from memory only.
+ */
+#include "api/msg/msg.h"
+
+#include <errno.h>
+
+enum { STATE_BEGUN = MSG_OVER + 1 };
+
+#define TAGS	 UINT64_C(0xffffffff)
+#define TAG_COLL (UINT64_C(1) << 63)
+
+static bool is_receive(const struct weft_msg_request *r)
+{
+	return r->mark;
+}
+
+static uint64_t context_of(const struct weft_msg_request *r)
+{
+	return (uintptr_t)r;
+}
+
+/* --- begins --- */
+
+/* False: no room now. */
+static bool try_send(
+	struct msg_state *m, struct weft_msg_request *r, uint64_t space)
+{
+	const struct msg_tagged_entry e = {
+		.tag = space | r->tag,
+		.rank = r->rank,
+		.flags = r->bytes > m->eager && !space ? MSG_TAGGED_SYNC : 0,
+		.at = r->at,
+		.bytes = r->bytes,
+		.context = context_of(r),
+	};
+	bool is_over = false;
+	int code = m->tagged->send(m, &e, &is_over);
+
+	BUG_IF(code && code != EAGAIN);
+	if (code)
+		return false;
+	r->state = is_over ? MSG_OVER : STATE_BEGUN;
+	m->n_begun += !is_over;
+	return true;
+}
+
+static bool try_receive(
+	struct msg_state *m, struct weft_msg_request *r, uint64_t space)
+{
+	const struct msg_tagged_entry e = {
+		.tag = space | r->tag,
+		.ignore = r->tag == WEFT_MSG_ANY ? TAGS : 0,
+		.rank = r->rank == WEFT_MSG_ANY ? MSG_TAGGED_ANY : r->rank,
+		.at = r->at,
+		.bytes = r->bytes,
+		.context = context_of(r),
+	};
+	int code = m->tagged->receive(m, &e);
+
+	BUG_IF(code && code != EAGAIN);
+	if (code)
+		return false;
+	m->n_begun++;
+	return true;
+}
+
+static void send(struct msg_state *m, struct weft_msg_request *r)
+{
+	r->state = STATE_BEGUN;
+	if (!m->tagged->logs)
+		msg_log_sent(m, r->rank, r->tag, r->bytes);
+	if (m->waiting.first || !try_send(m, r, 0))
+		msg_append(&m->waiting, r);
+}
+
+/* Those that wait, in order, as long as there is room. */
+static bool begin_waiting(struct msg_state *m, struct msg_list *l,
+	bool (*begin)(struct msg_state *m, struct weft_msg_request *r,
+		uint64_t space))
+{
+	bool did = false;
+
+	while (l->first) {
+		struct weft_msg_request *next = l->first->next;
+
+		if (!begin(m, l->first, 0))
+			break;
+		l->first = next;
+		did = true;
+	}
+	return did;
+}
+
+/* --- ends --- */
+
+static void end(struct msg_state *m, const struct msg_tagged_end *x)
+{
+	struct weft_msg_request *r =
+		(struct weft_msg_request *)(uintptr_t)x->context;
+
+	if (x->context & MSG_TAGGED_OTHER) {
+		m->on_end(m->on_end_arg, x);
+		return;
+	}
+	m->n_begun--;
+	r->state = MSG_OVER;
+	r->status.error = x->error;
+	if (!is_receive(r))
+		return;
+	r->status.rank = x->rank;
+	r->status.tag = (uint32_t)x->tag;
+	r->status.bytes = x->bytes;
+	if (!(x->tag & TAG_COLL) && !m->tagged->logs)
+		program_log_received(
+			msg_log_matched(m, x->rank, r->status.tag, x->bytes));
+}
+
+static bool take_ends(struct msg_state *m)
+{
+	struct msg_tagged_end x;
+	bool did = false;
+
+	while (m->tagged->next(m, &x)) {
+		end(m, &x);
+		did = true;
+	}
+	return did;
+}
+
+static void receive(struct msg_state *m, struct weft_msg_request *r)
+{
+	r->state = STATE_BEGUN;
+	r->mark = 1;
+	if (m->posted.first || !try_receive(m, r, 0))
+		msg_append(&m->posted, r);
+	/* its message may have been there */
+	if (m->tagged->has_next(m))
+		take_ends(m);
+}
+
+static bool go_on(struct msg_state *m)
+{
+	bool did = m->tagged->go_on && m->tagged->go_on(m);
+
+	did |= take_ends(m);
+	did |= begin_waiting(m, &m->posted, try_receive);
+	did |= begin_waiting(m, &m->waiting, try_send);
+	return did;
+}
+
+static void wait_for(struct msg_state *m, const struct weft_msg_request *r)
+{
+	while (r->state != MSG_OVER)
+		msg_go_on(m);
+}
+
+/* --- whether there is anything --- */
+
+/* A message that nobody has received. */
+static bool has_early(struct msg_state *m)
+{
+	struct weft_msg_request r = { .state = STATE_BEGUN };
+	const struct msg_tagged_entry e = {
+		.ignore = TAGS,
+		.rank = MSG_TAGGED_ANY,
+		.context = context_of(&r),
+	};
+
+	while (m->tagged->peek(m, &e))
+		msg_go_on(m);
+	m->n_begun++;
+	wait_for(m, &r);
+	return !r.status.error;
+}
+
+static bool is_idle(struct msg_state *m)
+{
+	for (uint32_t i = 0; i < MSG_STAGES; i++)
+		wait_for(m, &m->stage[i]);
+	return !m->posted.first && !m->waiting.first && !m->n_begun &&
+	       !has_early(m);
+}
+
+/* --- collectives --- */
+
+static uint64_t stage_at(const struct msg_state *m, uint32_t i)
+{
+	return m->stages_at + (uint64_t)i * WEFT_MSG_EAGER;
+}
+
+/* The last stage is for receives. */
+static void give(
+	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
+{
+	uint32_t i = m->next_stage;
+	struct weft_msg_request *r = &m->stage[i];
+
+	wait_for(m, r);
+	m->next_stage = (i + 1) % (MSG_STAGES - 1);
+	*r = (struct weft_msg_request){
+		.at = stage_at(m, i), .bytes = bytes, .rank = rank
+	};
+	if (bytes)
+		program_write(r->at, data, bytes);
+	while (!try_send(m, r, TAG_COLL))
+		msg_go_on(m);
+}
+
+static uint64_t take(
+	struct msg_state *m, uint32_t rank, void *data, uint64_t most)
+{
+	struct weft_msg_request *r = &m->stage[MSG_STAGES - 1];
+
+	*r = (struct weft_msg_request){
+		.at = stage_at(m, MSG_STAGES - 1),
+		.bytes = most,
+		.rank = rank,
+		.state = STATE_BEGUN,
+		.mark = 1,
+	};
+	while (!try_receive(m, r, TAG_COLL))
+		msg_go_on(m);
+	wait_for(m, r);
+	if (most)
+		program_read(r->at, data, most);
+	return r->status.bytes;
+}
+
+/* --- life --- */
+
+/* What is longer than asked for ends when it is matched; without being asked,
+ * the machine decides. */
+static void open_requests(struct msg_state *m)
+{
+	if (!m->is_eager_set)
+		m->eager = m->tagged->eager;
+	if (m->tagged->open)
+		m->tagged->open(m);
+}
+
+const struct msg_matching msg_by_machine = {
+	.open = open_requests,
+	.send = send,
+	.receive = receive,
+	.go_on = go_on,
+	.is_idle = is_idle,
+	.give = give,
+	.take = take,
+};
+
+const struct msg_matching msg_by_slots = {
+	.open = open_requests,
+	.send = send,
+	.receive = receive,
+	.go_on = go_on,
+	.is_idle = is_idle,
+	.give = msg_lane_give,
+	.take = msg_lane_take,
+};

@@ -1,0 +1,438 @@
+#define _GNU_SOURCE
+#include "outside/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum {
+	FILES = 4, /* of a rank */
+	HELPER_SOCKET = 3, /* its number in the helper */
+	PATIENCE = 2000, /* ms, from SIGTERM to SIGKILL */
+};
+
+struct rank {
+	struct handover channel;
+	pid_t pid;
+	struct start_end end;
+};
+
+struct start {
+	uint32_t n_ranks, n_ended;
+	struct rank *rank;
+	struct output *output;
+	pid_t helper;
+	int socket, wake[2];
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of pids and ends */
+	pthread_cond_t ended;
+};
+
+/* --- what the helper says --- */
+
+static void note_end(struct start *s, struct rank *r, const struct start_end *e)
+{
+	pthread_mutex_lock(&s->lock);
+	if (!r->end.has_ended) {
+		r->end = *e;
+		r->end.has_ended = true;
+		s->n_ended++;
+		pthread_cond_broadcast(&s->ended);
+	}
+	pthread_mutex_unlock(&s->lock);
+	handover_gone(&r->channel);
+}
+
+static void on_news(struct start *s, const struct channel_news *n)
+{
+	struct start_end end = { .how = (enum channel_event)n->event,
+		.value = n->value };
+	struct rank *r;
+
+	if (n->rank >= s->n_ranks)
+		return;
+	r = &s->rank[n->rank];
+	memcpy(end.text, n->text, sizeof(end.text) - 1);
+	if (n->event == CHANNEL_BEGAN) {
+		pthread_mutex_lock(&s->lock);
+		r->pid = (pid_t)n->value;
+		pthread_mutex_unlock(&s->lock);
+	} else {
+		note_end(s, r, &end);
+	}
+}
+
+/* The helper is gone, and all ranks with it. */
+static void on_silence(struct start *s)
+{
+	const struct start_end end = { .how = CHANNEL_FAILED,
+		.value = ESRCH,
+		.text = "weft-start has ended" };
+
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		note_end(s, &s->rank[i], &end);
+}
+
+/* False when nothing more will come. */
+static bool listen_to_helper(struct start *s)
+{
+	struct channel_news news;
+	ssize_t n = recv(s->socket, &news, sizeof(news), 0);
+
+	if (n == (ssize_t)sizeof(news))
+		on_news(s, &news);
+	else if (n >= 0 || errno != EINTR)
+		return false;
+	return true;
+}
+
+static void *listen_to_all(void *arg)
+{
+	struct start *s = arg;
+	uint32_t n = s->n_ranks * OUTPUT_STREAMS;
+	struct pollfd *p = mem_alloc(n + 2, sizeof(*p));
+	bool is_on = true;
+
+	while (is_on) {
+		p[0] = (struct pollfd){ .fd = s->socket, .events = POLLIN };
+		p[1] = (struct pollfd){ .fd = s->wake[0], .events = POLLIN };
+		for (uint32_t i = 0; i < n; i++)
+			p[2 + i] = (struct pollfd){
+				.fd = output_files(s->output)[i],
+				.events = POLLIN,
+			};
+		if (poll(p, n + 2, -1) < 0)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			if (p[2 + i].revents)
+				output_take(s->output, i / OUTPUT_STREAMS);
+		if (p[0].revents)
+			is_on = listen_to_helper(s);
+		is_on = is_on && !p[1].revents;
+	}
+	on_silence(s);
+	mem_free(p);
+	return NULL;
+}
+
+/* --- what the helper is told --- */
+
+/* Appends strings with their ends; false if they do not fit. */
+static bool add_strings(
+	const char *const *strings, char *text, size_t *used, uint32_t *n)
+{
+	for (*n = 0; strings && strings[*n]; ++*n) {
+		size_t bytes = strlen(strings[*n]) + 1;
+
+		if (bytes > CHANNEL_START_TEXT - *used)
+			return false;
+		memcpy(text + *used, strings[*n], bytes);
+		*used += bytes;
+	}
+	return true;
+}
+
+static int send_packet(int socket, const struct channel_rank *r, size_t text,
+	const int *files, uint32_t n_files, struct err *e)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(FILES * sizeof(int))];
+	} control = { 0 };
+	struct iovec io = { (void *)r,
+		offsetof(struct channel_rank, text) + text };
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (n_files) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(n_files * sizeof(int));
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n_files * sizeof(int));
+		memcpy(CMSG_DATA(c), files, n_files * sizeof(int));
+	}
+	while (sendmsg(socket, &m, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			return err_set_code(e, EXIT_LIMIT,
+				"weft-start does not listen: %s",
+				strerror(errno));
+	return 0;
+}
+
+static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
+	int nothing, struct err *e)
+{
+	const struct start_rank *place = &set->rank[i];
+	struct channel_rank *r = mem_alloc(1, sizeof(*r));
+	int files[FILES] = {
+		s->rank[i].channel.file,
+		i ? nothing : STDIN_FILENO,
+		output_pipe(s->output, i, OUTPUT_OUT),
+		output_pipe(s->output, i, OUTPUT_ERR),
+	};
+	size_t used = 0;
+	int code = 0;
+
+	r->rank = i;
+	r->n_ranks = s->n_ranks;
+	r->node = place->node;
+	r->n_nodes = set->n_nodes;
+	r->process = place->process;
+	r->n_processes = set->n_processes;
+	if (!add_strings(place->command, r->text, &used, &r->n_arguments) ||
+		!add_strings(set->variables, r->text, &used, &r->n_variables))
+		code = err_set(e,
+			"the arguments of rank %u are longer than %d bytes", i,
+			CHANNEL_START_TEXT);
+	else
+		code = send_packet(s->socket, r, used, files, FILES, e);
+	mem_free(r);
+	return code;
+}
+
+static int tell_all(
+	struct start *s, const struct start_setup *set, struct err *e)
+{
+	struct channel_rank *end = mem_alloc(1, sizeof(*end));
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int code = nothing < 0 ? err_set_code(e, EXIT_LIMIT, "/dev/null: %s",
+					 strerror(errno))
+			       : 0;
+
+	for (uint32_t i = 0; i < s->n_ranks && !code; i++)
+		code = tell_rank(s, set, i, nothing, e);
+	end->rank = end->n_ranks = s->n_ranks;
+	if (!code)
+		code = send_packet(s->socket, end, 0, NULL, 0, e);
+	if (nothing >= 0)
+		close(nothing);
+	mem_free(end);
+	return code;
+}
+
+/* --- the helper --- */
+
+/* In the child: becomes the helper. */
+static _Noreturn void become_helper(const char *path, int socket, pid_t parent)
+{
+	char number[16];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(number, sizeof(number), "%d", HELPER_SOCKET);
+	if (getppid() == parent && dup2(socket, HELPER_SOCKET) >= 0 &&
+		fcntl(HELPER_SOCKET, F_SETFD, 0) >= 0 &&
+		!setenv("WEFT_START", number, 1))
+		execl(path, path, (char *)NULL);
+	_exit(127);
+}
+
+static int start_helper(struct start *s, const char *path, struct err *e)
+{
+	pid_t parent = getpid();
+	int ends[2];
+
+	if (access(path, X_OK))
+		return err_set(e, "%s: %s", path, strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_set_code(e, EXIT_LIMIT, "no socket for %s: %s", path,
+			strerror(errno));
+	s->socket = ends[0];
+	s->helper = fork();
+	if (!s->helper)
+		become_helper(path, ends[1], parent);
+	close(ends[1]);
+	if (s->helper < 0)
+		return err_set_code(e, EXIT_LIMIT, "no process for %s: %s",
+			path, strerror(errno));
+	return 0;
+}
+
+/* --- life --- */
+
+static int open_channels(
+	struct start *s, const struct start_setup *set, struct err *e)
+{
+	struct handover_place p = { .n_ranks = s->n_ranks,
+		.n_processes = set->n_processes };
+	int code = 0;
+
+	for (uint32_t i = 0; i < s->n_ranks && !code; i++) {
+		p.rank = i;
+		p.node = set->rank[i].node;
+		p.process = set->rank[i].process;
+		p.seed = set->seed + i;
+		code = handover_open(&s->rank[i].channel, &p, e);
+		if (!code)
+			s->rank[i].channel.channel->is_measured =
+				set->is_measured;
+	}
+	return code;
+}
+
+/* The rank has its own now. */
+static void close_files(struct start *s)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++) {
+		close(s->rank[i].channel.file);
+		s->rank[i].channel.file = -1;
+	}
+	output_begin(s->output);
+}
+
+static int begin(struct start *s, const struct start_setup *set, struct err *e)
+{
+	int code;
+
+	if (pipe2(s->wake, O_CLOEXEC) < 0)
+		return err_set_code(
+			e, EXIT_LIMIT, "no pipe: %s", strerror(errno));
+	code = open_channels(s, set, e);
+	if (!code)
+		code = start_helper(s, set->helper, e);
+	if (!code)
+		code = tell_all(s, set, e);
+	if (code)
+		return code;
+	close_files(s);
+	code = pthread_create(&s->thread, NULL, listen_to_all, s);
+	s->has_thread = !code;
+	return code ? err_set_code(
+			      e, EXIT_LIMIT, "no thread: %s", strerror(code))
+		    : 0;
+}
+
+struct start *start_ranks(const struct start_setup *set, struct err *e)
+{
+	struct start *s = mem_alloc(1, sizeof(*s));
+
+	s->n_ranks = set->n_ranks;
+	s->rank = mem_alloc(set->n_ranks, sizeof(*s->rank));
+	s->output = set->output;
+	s->socket = s->wake[0] = s->wake[1] = -1;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->ended, NULL);
+	if (begin(s, set, e)) {
+		start_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* Asks the helper to end, which ends the ranks; then does not ask. */
+static void end_helper(struct start *s)
+{
+	const struct timespec moment = { .tv_nsec = 5000000 };
+	int status;
+
+	shutdown(s->socket, SHUT_WR);
+	for (uint32_t t = 0; t < PATIENCE / 5; t++) {
+		if (waitpid(s->helper, &status, WNOHANG))
+			return;
+		nanosleep(&moment, NULL);
+	}
+	kill(s->helper, SIGKILL);
+	waitpid(s->helper, &status, 0);
+}
+
+void start_free(struct start *s)
+{
+	if (!s)
+		return;
+	if (s->helper > 0)
+		end_helper(s);
+	if (s->has_thread) {
+		while (write(s->wake[1], "", 1) < 0 && errno == EINTR)
+			;
+		pthread_join(s->thread, NULL);
+	}
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		handover_close(&s->rank[i].channel);
+	for (uint32_t i = 0; i < 2; i++)
+		if (s->wake[i] >= 0)
+			close(s->wake[i]);
+	if (s->socket >= 0)
+		close(s->socket);
+	pthread_cond_destroy(&s->ended);
+	pthread_mutex_destroy(&s->lock);
+	mem_free(s->rank);
+	mem_free(s);
+}
+
+/* --- looks --- */
+
+struct handover *start_channel(struct start *s, uint32_t rank)
+{
+	return &s->rank[rank].channel;
+}
+
+pid_t start_pid(struct start *s, uint32_t rank)
+{
+	pid_t pid;
+
+	pthread_mutex_lock(&s->lock);
+	pid = s->rank[rank].pid;
+	pthread_mutex_unlock(&s->lock);
+	return pid;
+}
+
+struct start_end start_end(struct start *s, uint32_t rank)
+{
+	struct start_end end;
+
+	pthread_mutex_lock(&s->lock);
+	end = s->rank[rank].end;
+	pthread_mutex_unlock(&s->lock);
+	return end;
+}
+
+bool start_await_end(struct start *s, int milliseconds)
+{
+	struct timespec until;
+	bool has_ended;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += milliseconds / 1000;
+	until.tv_nsec += milliseconds % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	pthread_mutex_lock(&s->lock);
+	while (s->n_ended < s->n_ranks &&
+		!pthread_cond_timedwait(&s->ended, &s->lock, &until))
+		;
+	has_ended = s->n_ended == s->n_ranks;
+	pthread_mutex_unlock(&s->lock);
+	return has_ended;
+}
+
+void start_describe(const struct start_end *end, char *text, size_t size)
+{
+	int status = (int)end->value;
+
+	if (end->how == CHANNEL_ABORTED)
+		snprintf(text, size, "MPI_Abort with %d", status);
+	else if (end->how == CHANNEL_FAILED)
+		snprintf(text, size, "%s",
+			end->text[0] ? end->text : strerror(status));
+	else if (WIFSIGNALED(status))
+		snprintf(text, size, "signal %d (%s)", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, size, "exit code %d", WEXITSTATUS(status));
+}

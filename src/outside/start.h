@@ -1,0 +1,54 @@
+/*
+ * Ranks as processes of the host.  A helper, weft-start, is their parent: it
+ * starts them, and tells when they end.  A thread listens to it, empties what
+ * ranks print, and ends the waits for a rank that is gone.
+ */
+#ifndef OUTSIDE_START_H
+#define OUTSIDE_START_H
+
+#include <sys/types.h>
+
+#include "outside/handover.h"
+#include "outside/output.h"
+
+struct start_rank {
+	uint32_t node, process; /* simulated */
+	const char *const *command; /* with NULL behind the last argument */
+};
+
+struct start_setup {
+	const char *helper; /* path of weft-start */
+	uint32_t n_ranks, n_nodes, n_processes;
+	const struct start_rank *rank; /* [n_ranks] */
+	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
+	uint64_t seed;
+	bool is_measured; /* ranks say how long they compute */
+	struct output *output; /* borrowed */
+};
+
+/* How a rank has ended. */
+struct start_end {
+	bool has_ended;
+	enum channel_event how; /* CHANNEL_ENDED, _ABORTED or _FAILED */
+	int64_t value;
+	char text[240];
+};
+
+struct start;
+
+/* Returns when the helper has all that it needs; ranks begin meanwhile. */
+struct start *start_ranks(const struct start_setup *s, struct err *e);
+struct handover *start_channel(struct start *s, uint32_t rank);
+/* 0 until it has begun. */
+pid_t start_pid(struct start *s, uint32_t rank);
+struct start_end start_end(struct start *s, uint32_t rank);
+
+/* Waits until all ranks have ended, at most so long; true if they have. */
+bool start_await_end(struct start *s, int milliseconds);
+/* Ends all ranks and the helper, and waits for them. */
+void start_free(struct start *s);
+
+/* "exit code 3", "signal 11 (Segmentation fault)" */
+void start_describe(const struct start_end *end, char *text, size_t size);
+
+#endif

@@ -1,0 +1,155 @@
+#include "outside/window.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+
+enum { BLOCKS = 32 }; /* of which the process's part has at least so many */
+
+#define LEAST_BLOCK UINT64_C(4096)
+#define MOST_BLOCK  (UINT64_C(1) << 28)
+
+static bool read_rank(void *arg, uint64_t offset, void *to, size_t n)
+{
+	const struct window_run *r = arg;
+	const struct memory_foreign *rank = &r->window->rank;
+
+	return rank->read(rank->arg, r->rank_at + offset, to, n);
+}
+
+static bool write_rank(void *arg, uint64_t offset, const void *from, size_t n)
+{
+	const struct window_run *r = arg;
+	const struct memory_foreign *rank = &r->window->rank;
+
+	return rank->write(rank->arg, r->rank_at + offset, from, n);
+}
+
+void window_init(struct window *w, struct memory *m, uint64_t from,
+	uint64_t end, const struct memory_foreign *rank)
+{
+	*w = (struct window){
+		.memory = m, .block = LEAST_BLOCK, .end = end, .rank = *rank
+	};
+	while (w->block < MOST_BLOCK && (end - from) / BLOCKS >= 2 * w->block)
+		w->block *= 2;
+	w->from = from ? (from + w->block - 1) / w->block * w->block : w->block;
+	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
+		w->run[i].window = w;
+}
+
+static void drop(struct window *w, struct window_run *r)
+{
+	memory_drop_region(w->memory, r->region);
+	r->bytes = 0;
+}
+
+void window_fini(struct window *w)
+{
+	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
+		if (w->run[i].bytes)
+			drop(w, &w->run[i]);
+}
+
+/* The lowest address of the node with so many free bytes, or 0. */
+static uint64_t find_gap(const struct window *w, uint64_t bytes)
+{
+	uint64_t at = w->from;
+
+	for (uint32_t i = 0; i < WINDOW_RUNS; i++) {
+		const struct window_run *r = &w->run[i];
+
+		if (!r->bytes || r->node_at >= at + bytes ||
+			r->node_at + r->bytes <= at)
+			continue;
+		at = r->node_at + r->bytes;
+		i = UINT32_MAX; /* from the first one again */
+	}
+	return at <= w->end && bytes <= w->end - at ? at : 0;
+}
+
+static struct window_run *find(struct window *w, uint64_t at, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < WINDOW_RUNS; i++) {
+		struct window_run *r = &w->run[i];
+
+		if (r->bytes && at >= r->rank_at && bytes <= r->bytes &&
+			at - r->rank_at <= r->bytes - bytes)
+			return r;
+	}
+	return NULL;
+}
+
+static struct window_run *find_unused(struct window *w)
+{
+	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
+		if (!w->run[i].bytes)
+			return &w->run[i];
+	return NULL;
+}
+
+/* Drops the least recently used one that nothing holds; false if there is
+ * none. */
+static bool make_room(struct window *w)
+{
+	struct window_run *least = NULL;
+
+	for (uint32_t i = 0; i < WINDOW_RUNS; i++) {
+		struct window_run *r = &w->run[i];
+
+		if (r->bytes && !r->holds && (!least || r->used < least->used))
+			least = r;
+	}
+	if (least)
+		drop(w, least);
+	return least;
+}
+
+/* Maps whole blocks. */
+static struct window_run *map(
+	struct window *w, uint64_t rank_at, uint64_t bytes)
+{
+	struct memory_foreign f = { read_rank, write_rank, NULL };
+	struct window_run *r;
+	uint64_t at;
+
+	while (!(r = find_unused(w)) || !(at = find_gap(w, bytes)))
+		if (!make_room(w))
+			return NULL;
+	r->rank_at = rank_at;
+	r->node_at = at;
+	r->bytes = bytes;
+	f.arg = r;
+	r->region = memory_add_foreign(w->memory, at, bytes, &f);
+	BUG_IF(r->region < 0);
+	return r;
+}
+
+int window_take(struct window *w, uint64_t bytes, uint64_t *at, uint32_t *run)
+{
+	uint64_t first = *at / w->block * w->block, last;
+	struct window_run *r;
+
+	if (bytes > UINT64_MAX - *at)
+		return EFAULT;
+	if (bytes > w->end - w->from)
+		return ENOMEM;
+	r = find(w, *at, bytes);
+	if (!r) {
+		last = (*at + (bytes ? bytes - 1 : 0)) / w->block * w->block;
+		r = map(w, first, last - first + w->block);
+	}
+	if (!r)
+		return ENOMEM;
+	r->used = ++w->n_used;
+	r->holds++;
+	*at = r->node_at + (*at - r->rank_at);
+	*run = (uint32_t)(r - w->run);
+	return 0;
+}
+
+void window_give(struct window *w, uint32_t run)
+{
+	BUG_IF(!w->run[run].holds);
+	w->run[run].holds--;
+}
