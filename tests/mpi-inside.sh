@@ -52,6 +52,10 @@ per_node=
 cmp -s "$tmp/sum1" "$tmp/sum2" || complain "$(cat "$tmp/sum1" "$tmp/sum2")"
 report 'one of each call, and the same commands each time'
 
+good 3 one_sided
+says out 'all of it is right'
+report 'puts, gets, atomics and locks are right'
+
 good 4 any_source
 says out '1.0 1.1 1.2'
 says out '1.025 us'

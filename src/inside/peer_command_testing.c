@@ -285,7 +285,7 @@ static void atomic_at(
 	peer_load(r, old, at, bytes);
 	memcpy(new, old, bytes);
 	peer_combine(k->command.op, new, k->bytes, k->compare, bytes);
-	peer_store(r, at, new, bytes);
+	peer_store_now(r, at, new, bytes);
 	if (k->more.at)
 		peer_store(&p->rank[k->from], k->more.at, old, bytes);
 	free(old);
@@ -314,7 +314,7 @@ static void arrive_remote(struct peer *p, struct rank *r, struct packet *k)
 	uint64_t at = find_memory(r, c);
 
 	if (at && c->kind == CHANNEL_WRITE) {
-		peer_store(r, at, k->bytes, c->bytes);
+		peer_store_now(r, at, k->bytes, c->bytes);
 		tell_remote(p, r, k);
 	} else if (at && c->kind == CHANNEL_READ) {
 		char *bytes = peer_alloc(1, c->bytes + 1);

@@ -5,6 +5,7 @@
  * clock.c  the rank's clock in place of the host's
  * calls.c  which call of MPI a thread is in
  * self.c   who the process is: its host, number and random numbers
+ * files.c  files that are not what they seem
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -62,6 +63,12 @@ struct call *call_mine(void);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+
+/* --- self.c --- */
+
+/* Whether it is the same each time: while the rank runs. */
+bool self_is_fixed(void);
+void self_random(unsigned char *to, size_t bytes);
 
 /* --- clock.c --- */
 
