@@ -10,7 +10,7 @@ if [ ! -x "${WEFT_PEER:-}" ] || ! command -v mpicc >/dev/null; then
 	exit 77
 fi
 for file in "$src"/examples/mpi/*.c "$src"/tests/mpi/*.c; do
-	mpicc -Wall -o "$tmp/$(basename "$file" .c)" "$file" ||
+	mpicc -Wall -o "$tmp/$(basename "$file" .c)" "$file" -lfabric ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
@@ -55,6 +55,10 @@ report 'one of each call, and the same commands each time'
 good 3 one_sided
 says out 'all of it is right'
 report 'puts, gets, atomics and locks are right'
+
+good 2 fabric
+says out 'rank 1: all of libfabric is right, 8 sends'
+report 'a program without MPI uses every kind of call of libfabric'
 
 good 4 any_source
 says out '1.0 1.1 1.2'
