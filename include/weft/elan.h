@@ -649,60 +649,6 @@ int elan_tport_receive(struct elan_tport *t, const struct elan_tport_message *m,
 int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle);
 
-/* --- barrier --- */
-
-/*
- * A barrier of all processes of the job, of which each node has one.  A process
- * stores the number of the round into a word of its card's memory.  Rank 0 asks
- * all by a global query, which its card repeats until the answer is yes; then
- * its card broadcasts the number into the memory of all nodes.  Between the
- * last call and the release no CPU has a part in that.
- *
- * The query names one address of card memory for all: processes must take and
- * give back card memory, and open queues, in the same order before they open a
- * barrier.  All must have opened it before rank 0 enters it for the first time.
- *
- * While a process does not come, rank 0's card asks again and again, about once
- * per microsecond.  A run in which nothing else happens for 10 times
- * router.stall, and in which no program computes, ends: it cannot go on.
- */
-enum elan_hgsync_by { ELAN_HGSYNC_CARD, ELAN_HGSYNC_HOST, ELAN_HGSYNC_CPU };
-
-enum { ELAN_HGSYNC_BYTES = 32 }; /* of the node's memory */
-
-/* A barrier.  Programs must not change it. */
-struct elan_hgsync {
-	struct elan_cq queue, sender;
-	uint64_t at, card; /* its memory, and the card's */
-	uint64_t round; /* that was entered last */
-	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
-	int32_t failed; /* for ever, by an error number */
-	bool is_started;
-};
-
-/*
- * Opens a barrier, with command queues queue and queue + 1, and
- * ELAN_HGSYNC_BYTES of the node's memory at an address that is the same for
- * all, a multiple of eight.  EINVAL also if nodes have several processes,
- * EFAULT; errors of elan_cq_open(), elan_cq_map() and elan_card_alloc().
- */
-int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at);
-/* EBADF; EBUSY between elan_hgsync_start() and the end of the round, and while
- * the card works on it. */
-int elan_hgsync_close(struct elan_hgsync *h);
-/*
- * Enters the barrier, and waits until all have, like elan_wait_word().  EBADF;
- * EINVAL if it is not at the same address of card memory everywhere: the first
- * round then fails for all.  EIO if rank 0's queue has stopped, because a node
- * has died or closed the barrier: rank 0 tells those that it reaches, and
- * others wait for ever.  Each later round fails, too.
- */
-int elan_hgsync(struct elan_hgsync *h);
-/* The same in two calls, between which the program can compute.  EBUSY if the
- * round before has not been waited for. */
-int elan_hgsync_start(struct elan_hgsync *h);
-int elan_hgsync_wait(struct elan_hgsync *h);
-
 /* --- the card's memory --- */
 
 /*
@@ -769,5 +715,7 @@ bool elan_store_bytes(uint64_t at, const void *from, size_t n);
 #ifdef __cplusplus
 }
 #endif
+
+#include "weft/elan_coll.h"
 
 #endif

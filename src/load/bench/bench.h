@@ -428,10 +428,13 @@ struct bench_group_work {
 };
 
 struct bench_group {
+	/* The keys choose members, tree and processes; otherwise all nodes have
+	 * one each, and the tree is the interface's. */
+	bool has_shape;
 	/* In init(): an error if it cannot. */
 	int (*check)(const struct bench *b, const struct bench_group_work *w,
 		const struct bench_group_shape *g, struct err *e);
-	/* In start(): what has to be set beforehand. */
+	/* In start(): what has to be set beforehand; or NULL. */
 	void (*start)(struct bench *b, const struct bench_group_shape *g);
 	bool (*open)(struct bench_end *x, const struct bench_group_shape *g);
 	/* Takes part; returns when the operation is over for this member. */
