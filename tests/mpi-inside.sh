@@ -10,7 +10,8 @@ if [ ! -x "${WEFT_PEER:-}" ] || ! command -v mpicc >/dev/null; then
 	exit 77
 fi
 for file in "$src"/examples/mpi/*.c "$src"/tests/mpi/*.c; do
-	mpicc -Wall -o "$tmp/$(basename "$file" .c)" "$file" ||
+	mpicc -Wall -I"$src/include" -o "$tmp/$(basename "$file" .c)" \
+		"$file" -lfabric ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
@@ -56,6 +57,10 @@ good 3 one_sided
 says out 'all of it is right'
 report 'puts, gets, atomics and locks are right'
 
+good 2 fabric
+says out 'rank 1: all of libfabric is right, 8 sends'
+report 'a program without MPI uses every kind of call of libfabric'
+
 good 4 any_source
 says out '1.0 1.1 1.2'
 says out '1.025 us'
@@ -66,6 +71,8 @@ says out '1500025 3600000000025 35, day 3600, cpu 0'
 ! grep -q backwards "$tmp/out" || complain 'time runs backwards'
 good 2 behave self
 says out 'node1, process 1001 of 999, random 352d9ab6'
+good 2 behave compute
+says out '123481 ns, cpu 123556, processors 1'
 good 2 behave fork
 says out 'child in real time: 1'
 good 2 behave test
@@ -86,6 +93,11 @@ peer 2 behave kill
 [ $code -eq 1 ] || complain "kill: $code"
 says err 'rank 1 ended with 9'
 report 'ranks that wait for ever, exit, abort or are killed are known'
+
+OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp peer 2 behave self
+[ $code -eq 1 ] || complain "another way: $code"
+says err 'go round the network'
+report 'a program whose messages would go round the network is stopped'
 
 ! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"
 report 'no process is left'
