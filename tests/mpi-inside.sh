@@ -16,6 +16,13 @@ for file in "$src"/examples/mpi/*.c "$src"/tests/mpi/*.c; do
 done
 report 'Open MPI compiles the programs'
 
+if command -v mpif90 >/dev/null; then
+	for file in "$src"/examples/mpi/*.f90 "$src"/tests/mpi/*.f90; do
+		mpif90 -o "$tmp/$(basename "$file" .f90)" "$file" ||
+			complain "$file: mpif90"
+	done
+fi
+
 # $code, $tmp/out and $tmp/err are what came of it.
 peer() { # RANKS PROGRAM...
 	ranks=$1 program=$2
@@ -93,6 +100,19 @@ peer 2 behave kill
 [ $code -eq 1 ] || complain "kill: $code"
 says err 'rank 1 ended with 9'
 report 'ranks that wait for ever, exit, abort or are killed are known'
+
+what="Fortran's calls are known, too"
+if [ -x "$tmp/waits" ]; then
+	good 3 fortran
+	says out 'sums are right after    7.025 us'
+	peer 2 waits
+	[ $code -eq 3 ] || complain "waits: $code"
+	says err 'rank 0: MPI_Recv from 1, tag 12'
+	says err 'rank 1: MPI_Recv from 0, tag 11'
+	report "$what"
+else
+	skip "$what" 'no mpif90'
+fi
 
 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp peer 2 behave self
 [ $code -eq 1 ] || complain "another way: $code"
