@@ -32,7 +32,15 @@ int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
 /* Waits until this number of bytes fits after the waiting words. */
 void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
-void cq_add(struct elan_cq *q, uint64_t word);
+void cq_add_and_store(struct elan_cq *q, uint64_t word);
+static inline void cq_add(struct elan_cq *q, uint64_t word)
+{
+	if (q->n == ELAN_CQ_WORDS || q->is_relaxed)
+		cq_add_and_store(q, word);
+	else
+		q->word[q->n++] = word;
+}
+
 /* Adds bytes, in whole words; the last one's rest is zeros. */
 void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
 /* Waits for room: the next word begins a packet or a DMA of a program that was

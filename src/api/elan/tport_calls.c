@@ -23,14 +23,14 @@ static struct tport_status status_of(const struct elan_tport *t, uint32_t h)
 {
 	struct tport_status s;
 
-	elan_load_bytes(status_at(t, h), &s, sizeof(s));
+	program_read(status_at(t, h), &s, sizeof(s));
 	return s;
 }
 
 static void set_status(
 	const struct elan_tport *t, uint32_t h, const struct tport_status *s)
 {
-	elan_store_bytes(status_at(t, h), s, sizeof(*s));
+	program_write(status_at(t, h), s, sizeof(*s));
 }
 
 static void free_handle(struct elan_tport *t, uint32_t h)
@@ -71,9 +71,9 @@ static uint16_t next_number(const struct elan_tport *t, uint32_t rank)
 	uint64_t at = t->numbers + 2 * (uint64_t)rank;
 	uint16_t number = 0, next;
 
-	elan_load_bytes(at, &number, sizeof(number));
+	program_read(at, &number, sizeof(number));
 	next = (uint16_t)(number + 1);
-	elan_store_bytes(at, &next, sizeof(next));
+	program_write(at, &next, sizeof(next));
 	return number;
 }
 
@@ -91,12 +91,12 @@ static int send_record(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
 		.kind = (uint8_t)kind,
 	};
 
-	return elan_enqueue(&t->own, elan_rank(), &l);
+	return elan_enqueue(&t->own, t->rank, &l);
 }
 
-static bool is_rank(uint32_t rank)
+static bool is_rank(const struct elan_tport *t, uint32_t rank)
 {
-	return rank < elan_ranks() || rank == ELAN_TPORT_ANY;
+	return rank < t->n_ranks || rank == ELAN_TPORT_ANY;
 }
 
 /* The library's part of both calls is divided evenly. */
@@ -198,7 +198,7 @@ int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 	*handle = 0;
 	if (!t->is_open)
 		return EBADF;
-	if (m->rank >= elan_ranks())
+	if (m->rank >= t->n_ranks)
 		return EINVAL;
 	if (!cq_has(m->at, m->bytes))
 		return EFAULT;
@@ -243,7 +243,7 @@ static int check_receive(
 {
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(m->rank))
+	if (!is_rank(t, m->rank))
 		return EINVAL;
 	return cq_has(m->at, m->bytes) ? 0 : EFAULT;
 }
@@ -449,7 +449,7 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(rank))
+	if (!is_rank(t, rank))
 		return EINVAL;
 	code = tport_ask(t, TPORT_PROBE, tag, &r, &s);
 	return code ? code
