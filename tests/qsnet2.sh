@@ -85,6 +85,28 @@ run run qsnet2-16 $barrier --budget --json
 refuses 'processes per node need by=software' run qsnet2-16 $barrier procs=2
 report 'barriers are the same for any number of threads'
 
+# A node whose program died comes back, and denies queries for ever; one that
+# stays away stops rank 0's queue.
+cat > "$tmp/away.yaml" << 'EOF'
+schema: 1
+faults:
+  events:
+    - 200 us node 7 dies
+EOF
+for by in card host cpu; do
+	run run qsnet2-64 $barrier --faults "$SRC/examples/faults.yaml" \
+		--set nic.hgsync=$by
+	[ $code -eq 3 ] || complain "$by: $code"
+	grep -q 'node 0, thread 0: elan_hgsync, round 6' "$tmp/err" ||
+		complain "$by: $(cat "$tmp/err")"
+	run run qsnet2-64 $barrier --faults "$tmp/away.yaml" \
+		--set nic.hgsync=$by
+	[ $code -eq 3 ] || complain "$by: $code"
+	grep -q "elan_hgsync_wait: rank 0's queue stopped" "$tmp/err" ||
+		complain "$by: $(cat "$tmp/err")"
+done
+report 'a barrier to which somebody never comes ends the run'
+
 # --- messages that are matched on the card ---
 
 # A put's time from card to card, and the match: the swap's 65 ns and 47 cycles.

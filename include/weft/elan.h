@@ -420,6 +420,14 @@ int elan_thread_append(uint64_t address, const uint64_t *words, uint32_t n);
 int elan_thread_wait_word(uint64_t at, uint64_t value);
 
 /*
+ * Interrupts the host: nic.interrupt, on CPU 0, whose programs lose that time,
+ * one after the other.  Takes a cycle, and returns a number with which a thread
+ * can wait until the driver has handled it.  No handler is told.
+ */
+uint32_t elan_thread_interrupt(void);
+void elan_thread_wait_interrupt(uint32_t number);
+
+/*
  * Waits for a message in one of the n input queues from first on, and takes it
  * out of the first of these that has one; *m describes it.  It stays in its
  * slot until it is freed.  Takes two loads of the card's memory if one is
@@ -436,6 +444,17 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m);
 /* Frees a message's slot.  What the thread has written since it took or looked
  * at this message is the delivery, in time budgets.  Takes no time.  EINVAL. */
 int elan_thread_free(uint32_t queue, uint32_t slot);
+/*
+ * Decide about a message of a queue that asks (struct elan_iq_options): accept
+ * it, so that it is acknowledged, or send it back and free its slot, so that
+ * its sender tries again by its back-off, for as long as it takes.  Of a
+ * message of several packets the first one asks, and m->left are the bytes that
+ * have not come; when it is accepted, it is in the queue once more as soon as
+ * it is whole.  To free a message accepts it if it is whole, and sends it back
+ * if not.  Take no time.  EINVAL if there is none that asks.
+ */
+int elan_thread_accept(uint32_t queue, uint32_t slot);
+int elan_thread_reject(uint32_t queue, uint32_t slot);
 /* Adds to a number that reports show.  Takes no time. */
 void elan_thread_note(enum elan_figure what, uint32_t n);
 
@@ -632,56 +651,6 @@ int elan_tport_receive(struct elan_tport *t, const struct elan_tport_message *m,
 int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle);
 
-/* --- barrier --- */
-
-/*
- * A barrier of all processes of the job, of which each node has one.  A process
- * stores the number of the round into a word of its card's memory.  Rank 0 asks
- * all by a global query, which its card repeats until the answer is yes; then
- * its card broadcasts the number into the memory of all nodes.  Between the
- * last call and the release no CPU has a part in that.
- *
- * The query names one address of card memory for all: processes must take and
- * give back card memory, and open queues, in the same order before they open a
- * barrier.  All must have opened it before rank 0 enters it for the first time.
- *
- * While a process does not come, rank 0's card asks again and again, about once
- * per microsecond.
- */
-enum elan_hgsync_by { ELAN_HGSYNC_CARD, ELAN_HGSYNC_HOST, ELAN_HGSYNC_CPU };
-
-enum { ELAN_HGSYNC_BYTES = 32 }; /* of the node's memory */
-
-/* A barrier.  Programs must not change it. */
-struct elan_hgsync {
-	struct elan_cq queue, sender;
-	uint64_t at, card; /* its memory, and the card's */
-	uint64_t round; /* that was entered last */
-	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
-	bool is_started, is_failed;
-};
-
-/*
- * Opens a barrier, with command queues queue and queue + 1, and
- * ELAN_HGSYNC_BYTES of the node's memory at an address that is the same for
- * all, a multiple of eight.  EINVAL also if nodes have several processes,
- * EFAULT; errors of elan_cq_open(), elan_cq_map() and elan_card_alloc().
- */
-int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at);
-/* EBADF; EBUSY between elan_hgsync_start() and the end of the round, and while
- * the card works on it. */
-int elan_hgsync_close(struct elan_hgsync *h);
-/*
- * Enters the barrier, and waits until all have, like elan_wait_word().  EBADF;
- * EINVAL if it is not at the same address of card memory everywhere: the first
- * round then fails for all, and so does each later one.
- */
-int elan_hgsync(struct elan_hgsync *h);
-/* The same in two calls, between which the program can compute.  EBUSY if the
- * round before has not been waited for. */
-int elan_hgsync_start(struct elan_hgsync *h);
-int elan_hgsync_wait(struct elan_hgsync *h);
-
 /* --- the card's memory --- */
 
 /*
@@ -748,5 +717,7 @@ bool elan_store_bytes(uint64_t at, const void *from, size_t n);
 #ifdef __cplusplus
 }
 #endif
+
+#include "weft/elan_coll.h"
 
 #endif

@@ -288,6 +288,14 @@ struct elan_iq_options {
 	uint32_t slots; /* up to ELAN_SLOTS_MOST */
 	uint32_t bytes; /* of a slot: 8 to ELAN_SLOT_MOST, whole words */
 	uint32_t event; /* set by 1 for each message, or 0 */
+	bool asks; /* a thread accepts a message, or sends it back */
+};
+
+/* Of messages in queues that ask. */
+enum elan_asks {
+	ELAN_ASKS_NOT,
+	ELAN_ASKS, /* nobody has decided yet */
+	ELAN_ASKED, /* it was accepted */
 };
 
 /* What threads count for reports. */
@@ -308,6 +316,8 @@ struct elan_message {
 	uint32_t queue, slot;
 	uint16_t number;
 	uint8_t kind;
+	uint8_t asks; /* an enum elan_asks */
+	uint32_t left; /* of its bytes, that have not come */
 };
 
 enum { ELAN_BANKS = 4 }; /* of a host's memory */

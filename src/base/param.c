@@ -58,6 +58,12 @@ static bool is_list(enum param_type type)
 	return type == PARAM_COUNTS || type == PARAM_WORDS;
 }
 
+/* Names are compared by the hundred thousand, and most begin differently. */
+static bool is_same(const char *a, const char *b)
+{
+	return *a == *b && !strcmp(a, b);
+}
+
 static void add(struct line *l, const char *text)
 {
 	while (*text && l->n + 1 < l->size)
@@ -66,13 +72,18 @@ static void add(struct line *l, const char *text)
 		l->text[l->n] = '\0';
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static char *trim(char *s)
 {
 	char *end;
 
 	s += strspn(s, " \t");
 	end = s + strlen(s);
-	while (end > s && (end[-1] == ' ' || end[-1] == '\t'))
+	while (end > s && is_blank(end[-1]))
 		end--;
 	*end = '\0';
 	return s;
@@ -126,17 +137,28 @@ static const char *quote(const char *s, char text[QUOTE_MAX])
 	return text;
 }
 
+/* Whether the n letters of a piece, trimmed, are text. */
+static bool is_piece(const char *piece, size_t n, const char *text)
+{
+	for (; n && is_blank(*piece); n--)
+		piece++;
+	while (n && is_blank(piece[n - 1]))
+		n--;
+	return !strncmp(piece, text, n) && !text[n];
+}
+
 /* The place of text among words ("one|two|three"), or -1. */
 static int64_t word_find(const char *words, const char *text)
 {
-	struct pieces p = split(words, '|');
-	int64_t found = -1;
+	size_t n;
 
-	for (size_t i = 0; i < p.n && found < 0; i++)
-		if (!strcmp(p.v[i], text))
-			found = (int64_t)i;
-	pieces_fini(&p);
-	return found;
+	for (int64_t i = 0; words; i++) {
+		n = strcspn(words, "|");
+		if (is_piece(words, n, text))
+			return i;
+		words = words[n] ? words + n + 1 : NULL;
+	}
+	return -1;
 }
 
 /* "one, two, three", or as much of it as a message has room for. */
@@ -356,6 +378,12 @@ static int read_text(const struct param_block *b, const struct param *row,
 	return 0;
 }
 
+static bool is_trimmed(const char *text)
+{
+	return !*text ||
+	       (!is_blank(*text) && !is_blank(text[strlen(text) - 1]));
+}
+
 int param_read(const struct param_block *b, const struct param *row,
 	const char *text, struct err *e)
 {
@@ -367,6 +395,8 @@ int param_read(const struct param_block *b, const struct param *row,
 		return read_text(b, row, text, field, e);
 	if (row->type == PARAM_LINES)
 		return param_lines_read(field, text);
+	if (!is_list(row->type) && is_trimmed(text))
+		return read_scalar(b, row, text, field, e);
 	copy = mem_text(text);
 	if (is_list(row->type))
 		failed = read_list(b, row, trim(copy), field, e);
@@ -403,7 +433,7 @@ void param_defaults(const struct param_block *b)
 const struct param *param_find(const struct param_block *b, const char *name)
 {
 	for (size_t i = 0; i < b->n_rows; i++)
-		if (!strcmp(b->rows[i].name, name))
+		if (is_same(b->rows[i].name, name))
 			return &b->rows[i];
 	return NULL;
 }
@@ -412,9 +442,12 @@ const struct param *param_find(const struct param_block *b, const char *name)
 static bool is_of(
 	const struct param_block *b, const char *section, const char *kind)
 {
-	size_t n = strlen(section);
+	size_t n;
 
-	if (!b->of || strncmp(b->of, section, n) != 0)
+	if (!b->of || *b->of != *section)
+		return false;
+	n = strlen(section);
+	if (strncmp(b->of, section, n) != 0)
 		return false;
 	if (!kind)
 		return !b->of[n] || b->of[n] == '.';
@@ -428,7 +461,7 @@ static const struct param *find_kind(const struct param_block *blocks, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct param *row = NULL;
 
-		if (!strcmp(blocks[i].section, section))
+		if (is_same(blocks[i].section, section))
 			row = param_find(&blocks[i], "kind");
 		*block = &blocks[i];
 		if (row && row->type == PARAM_WORD)
@@ -488,10 +521,14 @@ static bool is_other(
 /* The length of b's section with its dot if path is in there, else 0. */
 static size_t section_len(const struct param_block *b, const char *path)
 {
-	size_t n = strlen(b->section);
-	bool inside = n && !strncmp(path, b->section, n) && path[n] == '.';
+	const char *s = b->section;
 
-	return inside ? n + 1 : 0;
+	while (*s && *s == *path) {
+		s++;
+		path++;
+	}
+	return *b->section && !*s && *path == '.' ? (size_t)(s - b->section) + 1
+						  : 0;
 }
 
 /*

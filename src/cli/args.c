@@ -477,9 +477,22 @@ static int check_words(
 			       : err_set(e, "%s", c->want);
 }
 
+/* Cuts off what is behind the first --; returns where it begins, or NULL. */
+static const char *const *find_rest(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc; i++)
+		if (!strcmp(argv[i], "--")) {
+			*argc = i;
+			return (const char *const *)argv + i + 1;
+		}
+	return NULL;
+}
+
 int cli_parse(struct cli_args *a, int argc, char **argv,
 	const struct cli_command *c, struct err *e)
 {
+	const char *const *rest =
+		c->takes & CLI_REST ? find_rest(&argc, argv) : NULL;
 	struct parse p = { .a = a, .e = e };
 	struct argp argp = { p.options, parse_one, NULL, NULL, NULL, NULL,
 		NULL };
@@ -492,6 +505,7 @@ int cli_parse(struct cli_args *a, int argc, char **argv,
 	}
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
+	a->rest = rest;
 	code = argp_parse(&argp, argc, argv,
 		ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
 	if (code == ENOMEM)

@@ -31,12 +31,14 @@ enum cli_takes {
 	CLI_DRAW = 2048, /* --svg, --dot */
 	CLI_JOBS = 4096,
 	CLI_GOAL = 8192, /* --binary */
+	CLI_REST = 32768, /* words behind -- are a program's */
 };
 
 struct cli_args {
 	const char *word[CLI_MAX_WORDS +
 			 1]; /* words that are not options, then NULL */
 	size_t n_words;
+	const char *const *rest; /* behind --, then NULL; or NULL */
 	const char *set[CLI_MAX_SETS];
 	size_t n_sets;
 	const char *shape;

@@ -318,16 +318,57 @@ static void add_bisection(struct facts *f, const struct machine *m)
 
 /* --- packets --- */
 
-static void add_latency(struct facts *f, const struct show *s, int64_t time)
+/* Whether fibres have another rate than copper, because of their code. */
+static bool has_other_fibres(const struct show *s)
 {
+	const struct topo *t = s->m->topo;
+	bool has_some = false;
+
+	for (uint32_t i = 0; i < t->n_wires; i++)
+		has_some |= t->wire[i].is_optical && s->rules.rate_of[i];
+	return has_some;
+}
+
+/*
+ * Time of packets from end to end without load, and the time to be added to
+ * it.  A packet takes as long as the slowest of its wires.  Fibres are in
+ * trees, where wires of a class are crossed only with those of all classes
+ * before it: each class adds what it is slower by than these.
+ */
+static struct route_way way_of(
+	const struct show *s, uint32_t bytes, sim_time *more)
+{
+	const struct route *r = s->m->route;
+	int64_t cost[TOPO_MAX_WIRES], slowest = 0;
+
+	*more = link_ser(&s->rules, bytes);
+	if (!has_other_fibres(s))
+		return s->latency;
+	*more = 0;
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++) {
+		int64_t time = link_ser_on(&s->rules, i, bytes);
+
+		cost[i] = s->rules.latency[i];
+		cost[i] += time > slowest ? time - slowest : 0;
+		slowest = time > slowest ? time : slowest;
+	}
+	return r->ops->way(r, cost);
+}
+
+static void add_latency(struct facts *f, const struct show *s, uint32_t bytes)
+{
+	struct route_way way;
+	sim_time more;
+
 	if (!s->hops.max) {
 		facts_null(f, "zero_load_ns");
 		return;
 	}
+	way = way_of(s, bytes, &more);
 	facts_group(f, "zero_load_ns");
-	facts_real(f, "min", sim_ns(s->latency.min + time));
-	facts_real(f, "mean", sim_ns(time) + s->latency.mean / SIM_NS);
-	facts_real(f, "max", sim_ns(s->latency.max + time));
+	facts_real(f, "min", sim_ns(way.min + more));
+	facts_real(f, "mean", sim_ns(more) + way.mean / SIM_NS);
+	facts_real(f, "max", sim_ns(way.max + more));
 	facts_end(f);
 }
 
@@ -356,7 +397,7 @@ static void add_size(struct facts *f, const struct show *s, uint32_t bytes)
 	facts_real(f, "both_ways_GBps",
 		gbps((int64_t)(data / (wire + (double)l->protocol))));
 	facts_real_if(f, "random_peak_GBps_per_node", peak > 0, gbps(peak));
-	add_latency(f, s, link_ser(&s->rules, bytes));
+	add_latency(f, s, bytes);
 	facts_end(f);
 }
 

@@ -59,7 +59,7 @@ struct program {
 	struct sim_worker *worker;
 	sim_time now;
 
-	/* while it polls; a word where there is no test */
+	/* while it polls; a word where there is no test, or with it */
 	bool (*test)(void *arg, uint64_t *seen);
 	void *test_arg;
 	uint64_t at, value, seen;
@@ -107,6 +107,7 @@ struct node {
 	struct kept *kept;
 	struct program *programs; /* all that it ever had */
 	struct program *watching;
+	uint32_t n_with; /* that poll a word with a test */
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
 	struct cards *cards; /* NULL until it has some */
@@ -199,7 +200,8 @@ void poll_end_watch(struct program *p);
 /* Who watches has changed. */
 static inline void poll_set_watched(struct node *n)
 {
-	n->hot.is_watched = n->watching || (n->cards && n->cards->on_write);
+	n->hot.is_watched =
+		n->watching || n->n_with || (n->cards && n->cards->on_write);
 }
 
 #endif

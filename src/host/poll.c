@@ -1,5 +1,7 @@
 #include "host/node.h"
 
+#define NO_WORD (UINT64_MAX / 2) /* no address */
+
 /* Fills in what is seen. */
 static bool passes(struct program *p)
 {
@@ -112,6 +114,11 @@ static void consider(struct program *p, struct sim_worker *w, sim_time t)
 	program_post(p, w, p->look_at, 0, EVENT_LOOK);
 }
 
+static bool touches(const struct program *p, uint64_t at, size_t n)
+{
+	return p->at + sizeof(p->value) > at && p->at < at + n;
+}
+
 static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
@@ -126,8 +133,9 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 		is_told = true;
 	}
 	for (struct program *p = node->hot.polling[HOST_POLLS_TEST];
-		p && is_told; p = p->next_polling)
-		consider(p, w, t);
+		p && (is_told || node->n_with); p = p->next_polling)
+		if (is_told || touches(p, at, n))
+			consider(p, w, t);
 }
 
 void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
@@ -137,7 +145,7 @@ void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 
 	for (struct program *p = node->hot.polling[HOST_POLLS_WORD]; p;
 		p = p->next_polling)
-		if (p->at + sizeof(p->value) > at && p->at < at + n)
+		if (touches(p, at, n))
 			consider(p, w, t);
 	if (!node->hot.is_watched)
 		return;
@@ -218,6 +226,7 @@ static struct program *set_test(
 	BUG_IF(!p || p->is_card || !test);
 	p->test = test;
 	p->test_arg = arg;
+	p->at = NO_WORD;
 	p->through = NULL;
 	return p;
 }
@@ -236,6 +245,20 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, uint64_t *seen)
 {
 	program_poll_before(test, arg, loop, SIM_NEVER, seen);
+}
+
+void program_poll_with(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
+	void *arg, struct poll_loop loop, uint64_t *seen)
+{
+	struct program *p = set_test(test, arg);
+
+	p->at = at;
+	node_of(p)->n_with++;
+	poll_set_watched(node_of(p));
+	poll(p, loop, SIM_NEVER);
+	node_of(p)->n_with--;
+	poll_set_watched(node_of(p));
+	*seen = p->seen;
 }
 
 /* Others of its node would draw numbers meanwhile; one that dies must not be

@@ -625,7 +625,55 @@ static void programs_of_a_node_watch_apart(void **state)
 	host_testing_fini(&m);
 }
 
-TESTS(TEST(a_look_sees_what_was_written_before_it),
+/* --- a word and a register at once --- */
+
+struct both {
+	struct host_testing *m;
+	sim_time at[2]; /* it woke */
+	uint32_t tests;
+};
+
+static bool has_either(void *arg, uint64_t *seen)
+{
+	struct both *x = arg;
+
+	x->tests++;
+	host_read(x->m->host, 1, WORD, seen, 8);
+	return *seen || x->m->device[1];
+}
+
+static void wait_for_either(void *arg)
+{
+	static const struct poll_loop loop = { .period = 1, .load = 0 };
+	struct both *x = arg;
+	uint64_t seen, none = 0;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		program_poll_with(WORD, has_either, x, loop, &seen);
+		x->at[i] = program_now();
+		assert_true(program_write(WORD, &none, 8));
+	}
+}
+
+static void a_word_or_a_register_ends_a_poll(void **state)
+{
+	struct host_testing m = { 0 };
+	struct both x = { .m = &m };
+
+	(void)state;
+	host_testing_start(&m);
+	program_start(m.host, 1, 0, 10 * SIM_NS, wait_for_either, &x);
+	host_testing_write(&m, 1, 100 * SIM_NS, 5);
+	host_testing_set(&m, 1, 200 * SIM_NS, 1);
+	host_testing_run(&m);
+	assert_int_equal(x.at[0], 100 * SIM_NS);
+	assert_int_equal(x.at[1], 200 * SIM_NS);
+	assert_in_range(x.tests, 4, 8);
+	host_testing_fini(&m);
+}
+
+TESTS(TEST(a_word_or_a_register_ends_a_poll),
+	TEST(a_look_sees_what_was_written_before_it),
 	TEST(a_value_that_went_away_is_not_seen),
 	TEST(polling_is_like_a_loop_of_loads), TEST(who_waits_for_ever_is_told),
 	TEST(who_waits_for_a_register_is_told),

@@ -138,6 +138,11 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct poll_loop loop, uint64_t *seen);
 
+/* The same, and test() is called after writes to the word at an address, too.
+ */
+void program_poll_with(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
+	void *arg, struct poll_loop loop, uint64_t *seen);
+
 /*
  * The same with a deadline.  False if no look up to and including the deadline
  * has passed.

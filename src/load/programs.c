@@ -190,6 +190,28 @@ static bool tries_in_vain(struct programs *p, const struct nic_pending *e)
 }
 
 /*
+ * Cards may repeat a question for as long as the answer is no.  If for long no
+ * program has had anything to do, and interfaces did nothing else, the answer
+ * will not change.  A program that computes has an event at its end.
+ */
+static bool asks_in_vain(struct programs *p, const struct nic_pending *e)
+{
+	const struct load *l = &p->load;
+	sim_time now = sim_now(l->net->sim), since;
+	uint64_t deeds = 0;
+
+	if (e->programs || !nic_only_asks(l->nic, l->place, &deeds) ||
+		deeds != p->deeds) {
+		p->deeds = deeds;
+		p->active_at = now;
+		return false;
+	}
+	since = find_waiting(l, NULL).since;
+	p->active_at = since > p->active_at ? since : p->active_at;
+	return now - p->active_at >= 10 * l->net->params.stall;
+}
+
+/*
  * A machine check has stopped a unit of the network, packets stand behind it,
  * and for long none has moved: programs that look at registers for what will
  * never be there would do so for ever.
@@ -218,12 +240,15 @@ static bool looks_in_vain(struct programs *p)
 static bool is_over(struct programs *p)
 {
 	const struct load *l = &p->load;
+	struct nic_pending e;
 
 	if (!find_waiting(l, NULL).n)
 		return true;
-	p->quiet = nic_pending(l->nic, l->place).n ? 0 : p->quiet + 1;
+	e = nic_pending(l->nic, l->place);
+	p->quiet = e.n ? 0 : p->quiet + 1;
 	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
-			waits_in_vain(l) || looks_in_vain(p);
+			waits_in_vain(l) || asks_in_vain(p, &e) ||
+			looks_in_vain(p);
 	return p->is_stalled;
 }
 
@@ -237,10 +262,11 @@ sim_time programs_next(struct load *l)
 		return SIM_NEVER;
 	e = l->place ? (struct nic_pending){ 0 } : nic_pending(l->nic, NULL);
 	if (!l->place && (!e.n || waits_in_vain(l) || tries_in_vain(p, &e) ||
-				 looks_in_vain(p))) {
+				 asks_in_vain(p, &e) || looks_in_vain(p))) {
 		host_bury(l->host);
 		p->is_stalled =
 			host_n_running(l->host) && find_waiting(l, NULL).n;
+		p->is_vain = e.n && !p->is_stalled;
 		return SIM_NEVER;
 	}
 	load_tell(l, p->expected ? (uint32_t)(programs_arrived(p, &last) *
@@ -332,6 +358,10 @@ int programs_check(struct load *l, struct err *e)
 		return -1;
 	if (p->is_stalled)
 		return tell_stalled(p, e);
+	if (p->is_vain)
+		return err_set_code(e, EXIT_DEADLOCK,
+			"no program waits, but interfaces repeat for ever what "
+			"others put off or deny");
 	/* others may still be using it */
 	return l->place ? 0 : nic_audit(l->nic, e);
 }

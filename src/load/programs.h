@@ -28,8 +28,12 @@ struct programs {
 			 */
 	uint64_t hops; /* of all packets, after a unit has stopped ... */
 	sim_time hops_at; /* ... and since when the number has not changed */
-	sim_time busy_at; /* something but tries of what was put off was seen */
+	/* something was seen but tries of what was put off; or but these and
+	 * questions that were denied */
+	sim_time busy_at, active_at;
+	uint64_t deeds; /* of interfaces, beside such questions */
 	bool is_stalled;
+	bool is_vain; /* interfaces go on for ever, and nobody waits */
 	bool may_err; /* its programs make mistakes */
 };
 

@@ -27,6 +27,7 @@ struct reader {
 	size_t n_sections;
 	struct param_block *blocks; /* the head, then the sections */
 	struct head *head;
+	struct trees *trees; /* where those of files are kept */
 	struct tree tree;
 };
 
@@ -481,33 +482,34 @@ static int read_tree(struct reader *r)
 
 static int read_file(struct reader *r)
 {
-	int failed = tree_read_file(&r->tree, r->path) || read_tree(r) ? -1 : 0;
-
-	tree_free(&r->tree);
-	return failed;
+	return trees_read_file(r->trees, &r->tree, r->path) || read_tree(r) ? -1
+									    : 0;
 }
 
-int machine_file_read(const char *path, const char *const *dirs,
-	struct machine_header *header, const struct param_block *blocks,
-	size_t n_blocks, struct err *e)
+int machine_file_read(struct trees *trees, const char *path,
+	const char *const *dirs, struct machine_header *header,
+	const struct param_block *blocks, size_t n_blocks, struct err *e)
 {
 	struct reader r = { .path = path, .dirs = dirs, .header = header };
 
 	r.sections = blocks;
 	r.n_sections = n_blocks;
+	r.trees = trees;
 	r.tree.e = e;
 	*header = (struct machine_header){ 0 };
 	return read_file(&r);
 }
 
-int machine_file_plugins(const char *path, const char *const *dirs,
-	struct param_lines *plugins, struct param_lines *files, struct err *e)
+int machine_file_plugins(struct trees *trees, const char *path,
+	const char *const *dirs, struct param_lines *plugins,
+	struct param_lines *files, struct err *e)
 {
 	struct machine_header header = { 0 };
 	struct reader r = { .path = path, .dirs = dirs, .header = &header };
 
 	r.plugins = plugins;
 	r.files = files;
+	r.trees = trees;
 	r.tree.e = e;
 	return read_file(&r);
 }
@@ -517,11 +519,16 @@ int machine_part_read(const char *path, const struct param_block *blocks,
 {
 	struct machine_header header = { 0 };
 	struct reader r = { .path = path, .header = &header, .is_part = true };
+	struct trees one = { 0 };
+	int failed;
 
 	r.sections = blocks;
 	r.n_sections = n_blocks;
+	r.trees = &one;
 	r.tree.e = e;
-	return read_file(&r);
+	failed = read_file(&r);
+	trees_free(&one);
+	return failed;
 }
 
 int machine_text_read(const char *name, const char *text, size_t len,
@@ -529,14 +536,17 @@ int machine_text_read(const char *name, const char *text, size_t len,
 	const struct param_block *blocks, size_t n_blocks, struct err *e)
 {
 	struct reader r = { .dirs = dirs, .header = header };
+	struct trees bases = { 0 };
 	int failed;
 
 	r.sections = blocks;
 	r.n_sections = n_blocks;
+	r.trees = &bases;
 	r.tree.e = e;
 	*header = (struct machine_header){ 0 };
 	tree_show_path(name, r.tree.shown);
 	failed = tree_read(&r.tree, text, len) || read_tree(&r) ? -1 : 0;
 	tree_free(&r.tree);
+	trees_free(&bases);
 	return failed;
 }

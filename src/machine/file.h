@@ -30,6 +30,8 @@ enum {
 	MACHINE_BASES_MAX = 8, /* files that one file is built on, itself too */
 };
 
+struct trees;
+
 /* The keys above the sections; "" if the file does not have them. */
 struct machine_header {
 	char name[PARAM_TEXT_MAX];
@@ -43,18 +45,20 @@ struct machine_header {
  * values may have been read by then.
  *
  * dirs is where to look for base.yaml if it is not beside the file; it ends
- * with NULL, and may itself be NULL.
+ * with NULL, and may itself be NULL.  trees (machine/tree.h) keeps what was
+ * parsed: a machine's files are read several times.
  */
-int machine_file_read(const char *path, const char *const *dirs,
-	struct machine_header *header, const struct param_block *blocks,
-	size_t n_blocks, struct err *e);
+int machine_file_read(struct trees *trees, const char *path,
+	const char *const *dirs, struct machine_header *header,
+	const struct param_block *blocks, size_t n_blocks, struct err *e);
 
 /*
  * The plugins that a file and its bases name, those of the innermost base
  * first, as paths from the current directory.  Ignores the rest of the file.
  */
-int machine_file_plugins(const char *path, const char *const *dirs,
-	struct param_lines *plugins, struct param_lines *files, struct err *e);
+int machine_file_plugins(struct trees *trees, const char *path,
+	const char *const *dirs, struct param_lines *plugins,
+	struct param_lines *files, struct err *e);
 
 /* A file that has no machine's name and no base, only sections. */
 int machine_part_read(const char *path, const struct param_block *blocks,

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "machine/file.h"
+#include "machine/tree.h"
 #include "testing/testing.h"
 
 struct topology {
@@ -429,11 +430,15 @@ static int read_named(struct fixture *f, const char *name)
 {
 	char other[128];
 	const char *const dirs[] = { "/nonexistent", other, NULL };
+	struct trees trees = { 0 };
+	int failed;
 
 	snprintf(other, sizeof(other), "%s/other", dir);
 	fresh(f);
-	return machine_file_read(
-		in_dir(name), dirs, &f->header, f->blocks, 2, &f->e);
+	failed = machine_file_read(
+		&trees, in_dir(name), dirs, &f->header, f->blocks, 2, &f->e);
+	trees_free(&trees);
+	return failed;
 }
 
 static void file_says(const char *name, const char *place, const char *message)

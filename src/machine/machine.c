@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "machine/blocks.h"
+#include "machine/tree.h"
 #include "router/registry.h"
 
 /* Parameters that the command line has set. */
@@ -232,13 +233,13 @@ static int read_section(struct machine *m, const struct param_block *blocks,
 }
 
 static int read_once(struct machine *m, const struct param_block *blocks,
-	const struct machine_source *s, struct err *e)
+	const struct machine_source *s, struct trees *trees, struct err *e)
 {
 	struct machine_dirs dirs;
 
 	machine_dirs(&dirs);
-	if (machine_file_read(
-		    m->path, dirs.dir, &m->header, blocks, m->n_blocks, e))
+	if (machine_file_read(trees, m->path, dirs.dir, &m->header, blocks,
+		    m->n_blocks, e))
 		return -1;
 	set_kinds(m, blocks, s);
 	if (read_section(m, blocks, "tables", s->tables, e))
@@ -255,8 +256,8 @@ static int read_once(struct machine *m, const struct param_block *blocks,
  * The first reading, for the kinds: a name may be taken for that of another
  * variant, so nobody looks yet at what is right for a parameter.
  */
-static int read_kinds(
-	struct machine *m, const struct machine_source *s, struct err *e)
+static int read_kinds(struct machine *m, const struct machine_source *s,
+	struct trees *trees, struct err *e)
 {
 	struct param_block loose[MACHINE_BLOCKS];
 	struct param *rows[MACHINE_BLOCKS];
@@ -276,7 +277,7 @@ static int read_kinds(
 		loose[i] = *b;
 		loose[i].rows = rows[i];
 	}
-	failed = read_once(m, loose, s, e);
+	failed = read_once(m, loose, s, trees, e);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		mem_free(rows[i]);
 	return failed;
@@ -287,13 +288,13 @@ static int read_kinds(
  * name takes what is said of it.  When all is read the kinds are known; so
  * it is read again with the blocks first that the machine uses.
  */
-static int read_all(
-	struct machine *m, const struct machine_source *s, struct err *e)
+static int read_all(struct machine *m, const struct machine_source *s,
+	struct trees *trees, struct err *e)
 {
 	struct param_block sorted[MACHINE_BLOCKS];
 	size_t n = 0;
 
-	if (read_kinds(m, s, e))
+	if (read_kinds(m, s, trees, e))
 		return -1;
 	m->is_whole = false;
 	for (size_t i = 0; i < m->n_blocks; i++)
@@ -304,7 +305,7 @@ static int read_all(
 			sorted[n++] = m->block[i];
 	for (size_t i = 0; i < n; i++)
 		param_defaults(&m->block[i]);
-	return read_once(m, sorted, s, e);
+	return read_once(m, sorted, s, trees, e);
 }
 
 /* Whether a file may have said it of what is there no more: its base, or the
@@ -510,15 +511,16 @@ static int init_route(struct machine *m, struct err *e)
 }
 
 /* Variants must be known before a file can be read that uses them. */
-static int load_plugins(
-	struct machine *m, const struct machine_source *s, struct err *e)
+static int load_plugins(struct machine *m, const struct machine_source *s,
+	struct trees *trees, struct err *e)
 {
 	struct param_lines named = { 0 };
 	struct machine_dirs dirs;
 	int failed;
 
 	machine_dirs(&dirs);
-	failed = machine_file_plugins(m->path, dirs.dir, &named, &m->files, e);
+	failed = machine_file_plugins(
+		trees, m->path, dirs.dir, &named, &m->files, e);
 	if (!failed && s->only_given)
 		failed = plugins_check_given(
 			&named, s->plugins, s->n_plugins, e);
@@ -623,13 +625,23 @@ void machine_explain(const struct machine *m, struct err *e)
 			was.text);
 }
 
+static int read_files(
+	struct machine *m, const struct machine_source *s, struct err *e)
+{
+	struct trees trees = { 0 };
+	int failed = load_plugins(m, s, &trees, e) || read_all(m, s, &trees, e);
+
+	trees_free(&trees);
+	return failed ? -1 : 0;
+}
+
 struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 {
 	struct machine *m = machine_default();
 
 	if (plugins_open(&m->plugins, s->plugins, s->n_plugins, e) ||
-		machine_find(m, s->name, e) || load_plugins(m, s, e) ||
-		read_all(m, s, e) || choose(m, e) || settle_links(m, e) ||
+		machine_find(m, s->name, e) || read_files(m, s, e) ||
+		choose(m, e) || settle_links(m, e) ||
 		host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		init_topo(m, e) || init_route(m, e) ||

@@ -285,6 +285,41 @@ void tree_free(struct tree *t)
 	mem_free(t->v);
 }
 
+/* --- files that are read more than once --- */
+
+struct tree_of_file {
+	char *path;
+	struct tree tree;
+};
+
+int trees_read_file(struct trees *all, struct tree *t, const char *path)
+{
+	struct err *e = t->e;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].path, path)) {
+			*t = all->v[i].tree;
+			t->e = e;
+			return 0;
+		}
+	if (tree_read_file(t, path)) {
+		tree_free(t);
+		return -1;
+	}
+	all->v = mem_more(all->v, all->n, sizeof(*all->v));
+	all->v[all->n++] = (struct tree_of_file){ mem_text(path), *t };
+	return 0;
+}
+
+void trees_free(struct trees *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		tree_free(&all->v[i].tree);
+		mem_free(all->v[i].path);
+	}
+	mem_free(all->v);
+}
+
 /* --- maps and lists --- */
 
 const char *tree_text(const struct tree *t, size_t at)

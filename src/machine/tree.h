@@ -50,6 +50,18 @@ int tree_read(struct tree *t, const char *text, size_t len);
 int tree_read_file(struct tree *t, const char *path);
 void tree_free(struct tree *t);
 
+/*
+ * Files that are read more than once: each is parsed once, and what its readers
+ * have of it is freed with all the others.
+ */
+struct trees {
+	struct tree_of_file *v;
+	size_t n;
+};
+
+int trees_read_file(struct trees *all, struct tree *t, const char *path);
+void trees_free(struct trees *all);
+
 /* The text of a scalar that is not empty; NULL of other nodes and of 0. */
 const char *tree_text(const struct tree *t, size_t at);
 

@@ -341,8 +341,11 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 			       (sim_phase(e) == PHASE_ENGINE &&
 				       sim_number(e) < ENGINE_CLIENT)))
 		return;
-	if (sim_phase(e) == PHASE_PROGRAM && host_is_stale(c->nic->host, t, e))
-		return;
+	if (sim_phase(e) == PHASE_PROGRAM) {
+		if (host_is_stale(c->nic->host, t, e))
+			return;
+		c->pending.programs++;
+	}
 	c->pending.n += !says(c->nic, c->nic->ops->is_stale, e);
 	c->pending.patient += says(c->nic, c->nic->ops->is_patient, e);
 }
@@ -354,6 +357,19 @@ struct nic_pending nic_pending(
 
 	sim_each_event(nic->net->sim, count_event, &c);
 	return c.pending;
+}
+
+bool nic_only_asks(
+	const struct nic *nic, const struct host_world *only, uint64_t *deeds)
+{
+	bool (*asks)(const void *node, uint64_t *deeds) = nic->ops->only_asks;
+
+	*deeds = 0;
+	for (site_id s = 0; s < nic->n_nodes && asks; s++)
+		if (nic->nodes[s] && (!only || only->place[s] != UINT32_MAX) &&
+			!asks(nic->nodes[s], deeds))
+			return false;
+	return asks;
 }
 
 void nic_describe_stall(const struct nic *nic, char *text, size_t size)

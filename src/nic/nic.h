@@ -159,6 +159,11 @@ struct nic_ops {
 	/* Whether it only tries again what another node has put off for long;
 	 * NULL: none does. */
 	bool (*is_patient)(const void *node, uint32_t number, uint32_t data);
+	/* Whether nothing of a node's part is under way but questions that
+	 * others deny, and what is put off for long.  Adds what it has ever
+	 * done apart from these to *deeds.  NULL: it asks no such questions.
+	 * Only while nothing runs. */
+	bool (*only_asks)(const void *node, uint64_t *deeds);
 	/*
 	 * Classes of FIFOs (bits): packets of class may keep their places at a
 	 * node until packets of these classes can leave it.  NULL: all packets
@@ -297,14 +302,18 @@ bool nic_is_late(const struct nic *nic);
 uint64_t nic_errors(const struct nic *nic, site_id s, char *text, size_t size);
 
 /* Pending events, without timers that nothing waits for; of these, those that
- * only try again what other nodes have put off for long.  With a world: of
- * interfaces and programs of its nodes alone. */
+ * only try again what other nodes have put off for long, and those of programs.
+ * With a world: of interfaces and programs of its nodes alone. */
 struct nic_pending {
-	uint64_t n, patient;
+	uint64_t n, patient, programs;
 };
 
 struct nic_pending nic_pending(
 	const struct nic *nic, const struct host_world *only);
+/* Whether all interfaces, or those of a world, only ask others what these deny;
+ * the sum of their deeds. */
+bool nic_only_asks(
+	const struct nic *nic, const struct host_world *only, uint64_t *deeds);
 
 extern const struct nic_ops *const nic_registry[];
 

@@ -53,9 +53,14 @@ enum channel_kind {
 	CHANNEL_CANCEL,
 	CHANNEL_WRITE, /* tag: remote address; ignore: key */
 	CHANNEL_READ,
-	CHANNEL_ATOMIC, /* the same; op; followed by a CHANNEL_MORE */
+	/* The same; op: 256 times the type, and the operation, as libfabric has
+	 * them; followed by a CHANNEL_MORE. */
+	CHANNEL_ATOMIC,
 	CHANNEL_MORE, /* at: result; tag: where to compare; of the one before */
-	CHANNEL_REGISTER, /* its completion's data is the key */
+	/* tag: what others call its first byte; ignore: rights, as libfabric
+	 * has them; data: the key that is asked for, if there is one.  Its
+	 * completion's data is the key. */
+	CHANNEL_REGISTER,
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */

@@ -44,9 +44,9 @@ enum { GO = 0, CAME = 8, ANSWER = 16 };
 
 enum { STORE_WORDS = 3, ASK_WORDS = 7 };
 
-/* Beyond any memory, and the pages of tagged ports. */
-#define PAGES_AT UINT64_C(0xffffe00000000000)
-#define FAILED	 UINT64_MAX /* in place of a round */
+/* In place of a round: cards differ; the root's queue has stopped. */
+#define DIFFER UINT64_MAX
+#define BROKEN (UINT64_MAX - 1)
 
 /* --- words --- */
 
@@ -62,7 +62,7 @@ static uint64_t block_at(const struct elan_hgsync *h, uint64_t round)
 
 static uint64_t page_of(const struct elan_hgsync *h)
 {
-	return PAGES_AT + (uint64_t)h->sender.id * ELAN_PAGE;
+	return cq_page(h->sender.id);
 }
 
 /* The word that says which round a process has come to. */
@@ -172,58 +172,42 @@ static uint32_t next_words(const struct elan_hgsync *h, uint64_t *words)
 
 /* --- waiting --- */
 
-/* Until a word of host memory has come to a number; the word. */
+/* Until a word of host memory has come to a number; the word, which is less if
+ * a queue of the root has stopped. */
 static uint64_t await(
-	const struct elan_hgsync *h, uint64_t offset, uint64_t round)
+	const struct elan_hgsync *h, uint64_t offset, uint64_t least)
 {
 	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
 	uint64_t seen;
 
+	if (is_root() || h->wait.until)
+		return cq_await(
+			h->at + offset, least, &h->queue, &h->sender, &h->wait);
 	program_poll(
-		h->at + offset, WORD_AT_LEAST, round, elan_poll_loop(), &seen);
+		h->at + offset, WORD_AT_LEAST, least, elan_poll_loop(), &seen);
 	return seen;
 }
 
-struct look {
-	const struct nic *nic;
-	const struct host *host;
-	site_id node;
-	uint32_t queue;
-	uint64_t at;
-};
+/* --- failures --- */
 
-static bool has_answer(void *arg, uint64_t *seen)
+static int failed(struct elan_hgsync *h, uint64_t seen)
 {
-	const struct look *x = arg;
-
-	host_read(x->host, x->node, x->at, seen, 8);
-	return *seen || elan_queue_error(x->nic, x->node, x->queue);
+	if (seen >= BROKEN || seen < h->round)
+		h->failed = seen == DIFFER ? EINVAL : EIO;
+	return h->failed;
 }
 
-/* Until an event has written an answer; 0: the queue has stopped. */
-static uint64_t await_answer(const struct elan_hgsync *h)
+/* The root tells all others. */
+static int fail(struct elan_hgsync *h, uint64_t why)
 {
-	struct look x = { cq_card(), program_host(), program_node(),
-		h->queue.id, h->at + ANSWER };
-	uint64_t seen;
-
-	program_poll_until(has_answer, &x, elan_poll_loop(), &seen);
-	return seen;
-}
-
-/* --- the first round --- */
-
-/* Tells all others. */
-static void fail(struct elan_hgsync *h)
-{
-	uint64_t word = FAILED;
-
-	h->is_failed = true;
 	while (elan_cq_error(&h->queue) && elan_cq_restart(&h->queue) == EBUSY)
 		program_charge(1000 * (sim_time)SIM_NS);
 	elan_broadcast(
-		&h->queue, 0, elan_ranks() - 1, h->at + GO, &word, 8, 0, 0);
+		&h->queue, 0, elan_ranks() - 1, h->at + GO, &why, 8, 0, 0);
+	return failed(h, why);
 }
+
+/* --- the first round --- */
 
 /* Whether all have this at the same address. */
 static int check(struct elan_hgsync *h)
@@ -240,17 +224,19 @@ static int check(struct elan_hgsync *h)
 
 	if (!code)
 		code = elan_arm(
-			&h->queue, ask.no_event, 1, h->at + ANSWER, FAILED);
+			&h->queue, ask.no_event, 1, h->at + ANSWER, DIFFER);
 	if (!code)
 		code = elan_query(&h->queue, 0, elan_ranks() - 1, &ask);
 	if (code)
 		return code;
-	answer = await_answer(h);
+	answer = await(h, ANSWER, 1);
 	elan_store_bytes(h->at + ANSWER, &none, 8);
 	if (answer == 1)
 		return 0;
-	fail(h);
-	return EINVAL;
+	/* a card that has nothing there refuses */
+	if (elan_cq_error(&h->queue) == ELAN_ERROR_REFUSED)
+		answer = DIFFER;
+	return fail(h, answer ? answer : BROKEN);
 }
 
 /* --- calls --- */
@@ -285,8 +271,8 @@ int elan_hgsync_start(struct elan_hgsync *h)
 {
 	int code = cq_may_use(&h->queue);
 
-	if (code || h->is_failed)
-		return code ? code : EINVAL;
+	if (code || h->failed)
+		return code ? code : h->failed;
 	if (h->is_started)
 		return EBUSY;
 	if (!h->round++ && is_root())
@@ -300,17 +286,17 @@ int elan_hgsync_start(struct elan_hgsync *h)
 int elan_hgsync_wait(struct elan_hgsync *h)
 {
 	int code = cq_may_use(&h->queue);
+	uint64_t seen;
 
 	if (code || !h->is_started)
 		return code;
 	h->is_started = false;
-	if (h->by == ELAN_HGSYNC_CPU && is_root()) {
-		await(h, ANSWER, h->round);
+	if (h->by == ELAN_HGSYNC_CPU && is_root() &&
+		await(h, ANSWER, h->round) >= h->round)
 		elan_broadcast(&h->queue, 0, elan_ranks() - 1, h->at + GO,
 			&h->round, 8, 0, 0);
-	}
-	h->is_failed = await(h, GO, h->round) == FAILED;
-	return h->is_failed ? EINVAL : 0;
+	seen = await(h, GO, h->round);
+	return seen < h->round ? fail(h, BROKEN) : failed(h, seen);
 }
 
 int elan_hgsync(struct elan_hgsync *h)
@@ -364,7 +350,7 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 		.at = at,
 		.by = (uint32_t)cq_params()->hgsync,
 	};
-	if (host_n_processes(program_host()) > 1 || at % 8)
+	if (!cq_can_cast() || at % 8)
 		return EINVAL;
 	if (!cq_is_own(at, ELAN_HGSYNC_BYTES))
 		return EFAULT;

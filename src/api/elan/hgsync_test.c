@@ -208,6 +208,39 @@ static void other_addresses_fail_for_all(void **state)
 	}
 }
 
+/* One of four closes the barrier; the root's next query is refused. */
+static void leaving_program(void *arg)
+{
+	struct elan_hgsync h = open_barrier();
+	bool leaves = elan_rank() == 2;
+
+	(void)arg;
+	program_wait(50 * US);
+	assert_int_equal(elan_hgsync(&h), 0);
+	if (leaves) {
+		program_charge(10 * US);
+		assert_int_equal(elan_hgsync_close(&h), 0);
+		return;
+	}
+	program_charge(20 * US);
+	assert_int_equal(elan_hgsync(&h), EIO);
+	assert_int_equal(elan_hgsync(&h), EIO);
+	assert_int_equal(elan_hgsync_wait(&h), 0);
+}
+
+static void who_closes_it_fails_it_for_all(void **state)
+{
+	struct et m;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		et_init(&m, "4");
+		start(&m, i ? ELAN_HGSYNC_CPU : ELAN_HGSYNC_CARD);
+		run_all(&m, "4", 4, leaving_program, NULL);
+		et_fini(&m);
+	}
+}
+
 static void bad_program(void *arg)
 {
 	struct elan_hgsync h;
@@ -248,5 +281,6 @@ static void several_processes_have_no_such_barrier(void **state)
 TESTS(TEST(qsn_f78_nobody_leaves_before_the_last_one_comes),
 	TEST(qsn_f78_no_cpu_is_needed_from_call_to_release),
 	TEST(qsn_f78_a_level_adds_a_step), TEST(the_ways_not_taken_take_longer),
-	TEST(other_addresses_fail_for_all), ET_TEST(what_is_wrong_is_said),
+	TEST(other_addresses_fail_for_all),
+	TEST(who_closes_it_fails_it_for_all), ET_TEST(what_is_wrong_is_said),
 	ET_TEST(several_processes_have_no_such_barrier))

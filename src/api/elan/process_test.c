@@ -329,7 +329,7 @@ static uint64_t tag_of(uint32_t from, uint32_t to)
 static struct elan_tport open_port(uint64_t base)
 {
 	const struct elan_tport_options o = { .port = PORT,
-		.queue = 50 + 3 * program_process(),
+		.queue = 50 + 4 * program_process(),
 		.handles = HANDLES,
 		.at = base + 0x2800000 };
 	struct elan_tport t;

@@ -47,6 +47,24 @@ void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
  * begun at some time; SIM_NEVER: when it is stored. */
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
 
+/* Waits until a word of the process's memory is at least a number, or one of
+ * two queues has stopped; or by wait() (struct elan_wait), if it is not NULL.
+ * Returns the word. */
+uint64_t cq_await(uint64_t at, uint64_t least, const struct elan_cq *a,
+	const struct elan_cq *b, const struct elan_wait *how);
+/* Whether nodes have one process each, and the network can copy packets to all
+ * of the job's nodes, which lie side by side. */
+bool cq_can_cast(void);
+/* Closes a queue whose last packets may not have been acknowledged yet. */
+int cq_close_later(struct elan_cq *q);
+
+/* A page of addresses for a queue of a library, by its number: beyond any
+ * memory, and the pages of tagged ports. */
+static inline uint64_t cq_page(uint32_t queue)
+{
+	return UINT64_C(0xffffe00000000000) + (uint64_t)queue * ELAN_PAGE;
+}
+
 /* --- input.c --- */
 
 /* elan_enqueue() of a library whose own call takes some more time. */

@@ -82,6 +82,22 @@ static uint32_t block(const struct elan_params *p)
 	return n > 0 ? (uint32_t)n : 1;
 }
 
+static bool rejects(void)
+{
+	return cq_params()->match.by == ELAN_MATCH_REJECT;
+}
+
+/* Messages that are kept outside of slots.  Of those that are sent back only
+ * names are kept: of as many as senders can have under way. */
+static uint32_t count_cells(void)
+{
+	const struct elan_params *p = cq_params();
+
+	if (rejects())
+		return elan_ranks() * (uint32_t)p->outstanding;
+	return (uint32_t)p->match.spill / tport_slot_bytes();
+}
+
 static struct tport_plan plan_of(const struct elan_tport *t)
 {
 	const struct elan_params *p = cq_params();
@@ -89,18 +105,20 @@ static struct tport_plan plan_of(const struct elan_tport *t)
 	return (struct tport_plan){
 		.queues = 2 * t->port,
 		.rank = elan_rank(),
+		.n_ranks = elan_ranks(),
 		.card = t->card,
 		.statuses = t->statuses,
 		.datas = t->datas,
 		.cells = t->at + cells_offset(t->handles, elan_ranks()),
 		.handles = t->handles,
 		.slots = (uint32_t)p->match.slots,
-		.n_cells = (uint32_t)p->match.spill / tport_slot_bytes(),
+		.n_cells = count_cells(),
 		.cell = tport_slot_bytes(),
 		.page = tport_page_at(t->port, TPORT_PAGE_PACKETS),
 		.cycles = (uint32_t)p->match.cycles,
 		.element = (uint32_t)p->match.element,
 		.block = block(p),
+		.by = (uint32_t)p->match.by,
 	};
 }
 
@@ -125,6 +143,7 @@ static int open_inputs(const struct elan_tport *t)
 	o.id++;
 	o.slots = (uint32_t)cq_params()->match.slots;
 	o.bytes = tport_slot_bytes();
+	o.asks = rejects();
 	code = elan_iq_open(&o);
 	if (code)
 		elan_iq_close(2 * t->port);
@@ -134,10 +153,13 @@ static int open_inputs(const struct elan_tport *t)
 static int open_card(struct elan_tport *t)
 {
 	struct tport_plan p = plan_of(t);
+	uint64_t bytes;
 	int code;
 
 	p.card = 0;
-	code = elan_card_alloc(tport_number_at(&p, elan_ranks()), &t->card);
+	bytes = rejects() ? tport_name_at(&p, p.n_ranks, p.slots + p.n_cells)
+			  : tport_number_at(&p, p.n_ranks);
+	code = elan_card_alloc(bytes, &t->card);
 	if (code)
 		return code;
 	code = open_inputs(t);

@@ -48,6 +48,10 @@
 
 #include "weft/elan.h"
 
+/* What becomes of early messages, as nic.match.by says: of enum elan_match_by.
+ */
+enum tport_by { TPORT_CARD, TPORT_REJECT, TPORT_INTERRUPT };
+
 /* Kinds of messages are bits. */
 enum {
 	TPORT_LONG = 1,
@@ -121,6 +125,14 @@ struct tport_kept {
 	uint64_t length; /* of what was sent */
 };
 
+/* Of a message that was sent back: its beginning, with all that is not for the
+ * receiver's memory, and its number. */
+struct tport_name {
+	uint8_t head[sizeof(struct tport_long) + sizeof(struct tport_front)];
+	uint64_t number;
+	uint64_t spare[7];
+};
+
 /* What the thread writes at the end of a receive; before, what it waits for. */
 struct tport_status {
 	uint64_t tag;
@@ -142,6 +154,7 @@ _Static_assert(sizeof(struct tport_record) == 40, "a burst with its packet");
 _Static_assert(sizeof(struct tport_long) == 40, "a burst with its packet");
 _Static_assert(sizeof(struct tport_posted) == 64, "a line");
 _Static_assert(sizeof(struct tport_kept) == 32, "half a line");
+_Static_assert(sizeof(struct tport_name) == 128, "two lines");
 _Static_assert(sizeof(struct tport_status) == 32, "one burst");
 
 /* What the thread knows of its port. */
@@ -155,9 +168,11 @@ struct tport_plan {
 	uint64_t page; /* to which it appends commands */
 	uint32_t cycles, element; /* nic.match.* */
 	uint32_t block; /* bytes of a block copy in a cycle */
-	uint32_t spare;
+	uint32_t by; /* an enum tport_by */
 	uint64_t datas; /* in host memory */
-	uint64_t unused[6];
+	uint32_t n_ranks;
+	uint32_t spare;
+	uint64_t unused[5];
 };
 
 _Static_assert(sizeof(struct tport_plan) == ELAN_BLOCK, "one read");
@@ -198,6 +213,14 @@ static inline uint64_t tport_number_at(
 {
 	return tport_kept_at(p, p->slots + p->n_cells + TPORT_RECORDS) +
 	       rank * sizeof(uint16_t);
+}
+
+/* Behind the numbers, if there are names: at the places of cells. */
+static inline uint64_t tport_name_at(
+	const struct tport_plan *p, uint32_t n_ranks, uint32_t place)
+{
+	return (tport_number_at(p, n_ranks) + 63) / 64 * 64 +
+	       (uint64_t)(place - p->slots) * sizeof(struct tport_name);
 }
 
 /* The matching thread's code; its first register is the plan's address. */

@@ -291,7 +291,8 @@ int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
 		kind = TPORT_PROBE_CLAIM;
 	else if (m->flags & ELAN_TPORT_DISCARD)
 		kind = TPORT_PROBE_DISCARD;
-	what.at = what.bytes = 0;
+	what.at = t->at;
+	what.bytes = 0;
 	return begin(t, kind, &what, handle);
 }
 

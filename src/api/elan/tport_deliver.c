@@ -223,7 +223,7 @@ void tport_describe(struct tport_matcher *x, const struct elan_message *m,
 	tport_tell(x, handle, &s);
 }
 
-void tport_discard(struct tport_matcher *x, const struct elan_message *m)
+void tport_discard(struct tport_matcher *x, struct elan_message *m)
 {
 	const struct tport_front f = front_of(x, m);
 	struct tport_long l;
@@ -234,5 +234,8 @@ void tport_discard(struct tport_matcher *x, const struct elan_message *m)
 	} else if (f.event) {
 		end_send(x, m, f.event, f.done);
 	}
-	tport_drop(x, m);
+	if (tport_is_name(x, m))
+		tport_forget(x, m);
+	else
+		tport_drop(x, m);
 }

@@ -29,6 +29,8 @@ static bool is_cell(const struct tport_matcher *x, uint32_t place)
 
 static uint64_t cell_at(const struct tport_matcher *x, uint32_t place)
 {
+	if (x->plan.by == TPORT_REJECT)
+		return tport_name_at(&x->plan, x->plan.n_ranks, place);
 	return x->plan.cells + (uint64_t)(place - x->plan.slots) * x->plan.cell;
 }
 
@@ -73,8 +75,8 @@ static void unlink(struct tport_matcher *x, struct tport_list *l, uint32_t next,
 
 /* --- places --- */
 
-void tport_put(struct tport_matcher *x, struct tport_queue *q,
-	const struct elan_message *m)
+static struct tport_kept kept_of(
+	struct tport_matcher *x, const struct elan_message *m)
 {
 	struct tport_kept k = {
 		.tag = m->tag,
@@ -84,20 +86,33 @@ void tport_put(struct tport_matcher *x, struct tport_queue *q,
 		.kind = m->kind,
 		.length = m->bytes,
 	};
-	uint32_t place = place_of(x, m), front = tport_front_bytes(m->kind);
+	uint32_t front = tport_front_bytes(m->kind);
+
+	if (m->kind & TPORT_LONG)
+		tport_load(x, m->at, &k.length, sizeof(k.length));
+	else if (front <= k.length)
+		k.length -= front;
+	return k;
+}
+
+void tport_put(struct tport_matcher *x, struct tport_queue *q,
+	const struct elan_message *m)
+{
+	uint32_t place = place_of(x, m);
+	struct tport_kept k;
 
 	append(x, &q->newer, place, m->source);
 	x->held += is_slot(x, place);
 	if (is_cell(x, place)) {
 		/* only its number may have changed */
+		k = (struct tport_kept){
+			.bytes = m->bytes, .number = m->number, .kind = m->kind
+		};
 		tport_set_next(x, kept_at(x, place) + 8, m->source, 0);
-		if (q == &x->claimed)
+		if (q == &x->claimed || q == &x->gone)
 			tport_store(x, kept_at(x, place) + 16, &k.bytes, 8);
 	} else {
-		if (m->kind & TPORT_LONG)
-			tport_load(x, m->at, &k.length, sizeof(k.length));
-		else if (front <= k.length)
-			k.length -= front;
+		k = kept_of(x, m);
 		tport_store(x, kept_at(x, place), &k, sizeof(k));
 	}
 }
@@ -164,6 +179,7 @@ static void describe(const struct tport_matcher *x, uint32_t place,
 {
 	if (is_slot(x, place)) {
 		elan_thread_look(x->plan.queues + 1, place, m);
+		m->number = k->number;
 		return;
 	}
 	if (!is_cell(x, place)) {
@@ -255,6 +271,8 @@ static void move_first(struct tport_matcher *x, struct tport_queue *q)
 
 void tport_move(struct tport_matcher *x)
 {
+	if (x->plan.by == TPORT_REJECT)
+		return; /* places are for names */
 	while (4 * x->held >= 3 * x->plan.slots && has_cell(x))
 		move_first(x, x->early.newer.first     ? &x->early
 			      : x->claimed.newer.first ? &x->claimed
@@ -274,6 +292,72 @@ void tport_drop_all(struct tport_matcher *x)
 
 	while (tport_take(x, &x->early, is_any, NULL, &m) ||
 		tport_take(x, &x->claimed, is_any, NULL, &m) ||
+		tport_take(x, &x->gone, is_any, NULL, &m) ||
 		tport_take(x, &x->ahead, is_any, NULL, &m))
 		tport_drop(x, &m);
+}
+
+/* --- names --- */
+
+bool tport_is_name(const struct tport_matcher *x, const struct elan_message *m)
+{
+	return x->plan.by == TPORT_REJECT && is_cell(x, m->slot);
+}
+
+/* Its beginning, as far as it has more than bytes for its receive. */
+static void copy_head(
+	struct tport_matcher *x, uint64_t to, const struct elan_message *m)
+{
+	struct tport_name name = { .number = m->number };
+	uint32_t n = tport_front_bytes(m->kind);
+
+	n += m->kind & TPORT_LONG ? (uint32_t)sizeof(struct tport_long) : 0;
+	n = n < m->bytes ? n : m->bytes;
+	if (n)
+		tport_load(x, m->at, name.head, n);
+	tport_store(x, to, &name, offsetof(struct tport_name, spare));
+}
+
+bool tport_keep_name(struct tport_matcher *x, const struct elan_message *m)
+{
+	struct tport_kept k = kept_of(x, m);
+	uint32_t place;
+
+	if (!has_cell(x))
+		return false;
+	place = take_cell(x);
+	append(x, &x->early.newer, place, m->source);
+	tport_store(x, kept_at(x, place), &k, sizeof(k));
+	copy_head(x, cell_at(x, place), m);
+	return true;
+}
+
+uint16_t tport_name_number(
+	struct tport_matcher *x, const struct elan_message *m)
+{
+	uint64_t number;
+
+	tport_load(x, m->at + offsetof(struct tport_name, number), &number, 8);
+	return (uint16_t)number;
+}
+
+/* --- the host takes them in --- */
+
+/* The number of its interrupt is kept, and its bytes go to host memory. */
+void tport_hand_over(struct tport_matcher *x, const struct elan_message *m)
+{
+	uint16_t number = (uint16_t)(x->interrupt = elan_thread_interrupt());
+
+	tport_store(x,
+		kept_at(x, place_of(x, m)) +
+			offsetof(struct tport_kept, number),
+		&number, sizeof(number));
+	while (x->early.newer.first && has_cell(x))
+		move_first(x, &x->early);
+}
+
+void tport_await_host(struct tport_matcher *x, const struct elan_message *m)
+{
+	elan_thread_wait_interrupt(
+		x->interrupt - (uint16_t)(x->interrupt - m->number));
 }

@@ -6,6 +6,7 @@
  *	early list    messages without a receive, in the order of arrival
  *	ahead lists   messages, and records, that overtook an earlier one of
  *	              their sender, until that is here
+ *	promised list receives for messages that were sent back
  *	claimed list  messages that only one receive may have (tport_peek.c)
  *
  * A message is compared with posted receives, a receive with early messages,
@@ -71,16 +72,13 @@ void tport_compute(struct tport_matcher *x, uint32_t rest)
 
 /* --- posted receives --- */
 
-/* The first posted receive that a test accepts, or 0; *before is the one before
- * it. */
-typedef bool accepts(
-	const struct tport_posted *p, uint32_t handle, const void *arg);
-
-static uint32_t find_posted(struct tport_matcher *x, accepts *test,
-	const void *arg, struct tport_posted *p, struct tport_posted *before,
-	uint32_t *previous)
+/* The first receive of a list that a test accepts, or 0; *before is the one
+ * before it. */
+static uint32_t find_posted(struct tport_matcher *x, const struct tport_list *l,
+	tport_accepts *test, const void *arg, struct tport_posted *p,
+	struct tport_posted *before, uint32_t *previous)
 {
-	uint32_t handle = x->posted.first;
+	uint32_t handle = l->first;
 
 	*previous = 0;
 	while (handle) {
@@ -95,18 +93,45 @@ static uint32_t find_posted(struct tport_matcher *x, accepts *test,
 	return 0;
 }
 
-static void unlink_posted(struct tport_matcher *x, uint32_t next,
-	const struct tport_posted *before, uint32_t previous)
+static void unlink_posted(struct tport_matcher *x, struct tport_list *l,
+	uint32_t next, const struct tport_posted *before, uint32_t previous)
 {
 	if (previous)
 		tport_set_next(
 			x, element_at(x, previous) + 16, before->source, next);
 	else
-		x->posted.first = next;
+		l->first = next;
 	if (!next) {
-		x->posted.last = previous;
-		x->posted.source = before->source;
+		l->last = previous;
+		l->source = before->source;
 	}
+}
+
+uint32_t tport_take_posted(struct tport_matcher *x, struct tport_list *l,
+	tport_accepts *test, const void *arg, struct tport_posted *p)
+{
+	struct tport_posted before = { 0 };
+	uint32_t previous;
+	uint32_t handle = find_posted(x, l, test, arg, p, &before, &previous);
+
+	if (!handle)
+		return 0;
+	tport_load(x, element_at(x, handle) + TPORT_LOOK, &p->bytes, 8);
+	unlink_posted(x, l, p->next, &before, previous);
+	return handle;
+}
+
+void tport_post(struct tport_matcher *x, struct tport_list *l, uint32_t handle,
+	const struct tport_posted *p)
+{
+	tport_store(x, element_at(x, handle), p, TPORT_POSTED);
+	if (l->last)
+		tport_set_next(
+			x, element_at(x, l->last) + 16, l->source, handle);
+	else
+		l->first = handle;
+	l->last = handle;
+	l->source = p->source;
 }
 
 /* --- messages --- */
@@ -118,7 +143,7 @@ static bool matches(uint64_t tag, uint64_t mask, uint32_t source, uint64_t sent,
 	       (source == from || source == ELAN_TPORT_ANY);
 }
 
-static bool is_for(
+bool tport_is_for(
 	const struct tport_posted *p, uint32_t handle, const void *arg)
 {
 	const struct elan_message *m = arg;
@@ -130,18 +155,17 @@ static bool is_for(
 /* The next message of its sender. */
 static void match(struct tport_matcher *x, const struct elan_message *m)
 {
-	struct tport_posted p, before = { 0 };
-	uint32_t previous;
-	uint32_t handle = find_posted(x, is_for, m, &p, &before, &previous);
+	struct tport_posted p;
+	uint32_t handle = tport_take_posted(x, &x->posted, tport_is_for, m, &p);
 
-	if (!handle) {
-		tport_keep(x, &x->early, m);
-		elan_thread_note(ELAN_EARLY, 1);
+	if (handle) {
+		tport_deliver(x, m, handle, p.to, p.bytes);
 		return;
 	}
-	tport_load(x, element_at(x, handle) + TPORT_LOOK, &p.bytes, 8);
-	unlink_posted(x, p.next, &before, previous);
-	tport_deliver(x, m, handle, p.to, p.bytes);
+	tport_keep(x, &x->early, m);
+	elan_thread_note(ELAN_EARLY, 1);
+	if (x->plan.by == TPORT_INTERRUPT)
+		tport_hand_over(x, m);
 }
 
 /* A sender's message of a number. */
@@ -176,6 +200,26 @@ static void on_message(struct tport_matcher *x, struct elan_message *m)
 	} while (tport_take(x, &x->ahead, is_turn, &turn, m));
 }
 
+/* One that its sender may have to keep. */
+static void on_question(struct tport_matcher *x, struct elan_message *m)
+{
+	uint64_t at = tport_number_at(&x->plan, m->source);
+	struct turn turn = { .source = m->source };
+
+	if (m->asks == ELAN_ASKED) {
+		tport_deliver_accepted(x, m);
+		return;
+	}
+	tport_load(x, at, &turn.number, sizeof(turn.number));
+	if (!tport_answer(x, m, turn.number))
+		return;
+	turn.number++;
+	tport_store(x, at, &turn.number, sizeof(turn.number));
+	x->looked = x->spent = 0;
+	if (tport_take(x, &x->ahead, is_turn, &turn, m))
+		on_message(x, m);
+}
+
 /* --- records --- */
 
 bool tport_is_wanted(const struct tport_kept *k, const void *arg)
@@ -198,14 +242,7 @@ static void post(struct tport_matcher *x, const struct tport_wanted *w)
 		.bytes = r->bytes,
 	};
 
-	tport_store(x, element_at(x, r->handle), &p, TPORT_POSTED);
-	if (x->posted.last)
-		tport_set_next(x, element_at(x, x->posted.last) + 16,
-			x->posted.source, r->handle);
-	else
-		x->posted.first = r->handle;
-	x->posted.last = r->handle;
-	x->posted.source = r->source;
+	tport_post(x, &x->posted, r->handle, &p);
 }
 
 static void on_receive(struct tport_matcher *x, const struct tport_wanted *w)
@@ -213,10 +250,10 @@ static void on_receive(struct tport_matcher *x, const struct tport_wanted *w)
 	const struct tport_record *r = &w->record;
 	struct elan_message found;
 
-	if (tport_take(x, &x->early, tport_is_wanted, w, &found))
-		tport_deliver(x, &found, r->handle, r->to, r->bytes);
-	else
+	if (!tport_take(x, &x->early, tport_is_wanted, w, &found))
 		post(x, w);
+	else
+		tport_hand(x, &found, r);
 }
 
 static bool is_handle(
@@ -233,9 +270,10 @@ static void on_cancel(struct tport_matcher *x, const struct tport_wanted *w)
 	struct tport_posted p, before = { 0 };
 	uint32_t previous, handle = w->record.handle;
 
-	if (!find_posted(x, is_handle, &handle, &p, &before, &previous))
+	if (!find_posted(
+		    x, &x->posted, is_handle, &handle, &p, &before, &previous))
 		return;
-	unlink_posted(x, p.next, &before, previous);
+	unlink_posted(x, &x->posted, p.next, &before, previous);
 	tport_compute(x, tport_block_cycles(x, sizeof(s)));
 	tport_tell(x, handle, &s);
 }
@@ -305,7 +343,9 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
 		x.looked = 0;
 		x.spent = TPORT_TAKE;
-		if (m.queue != x.plan.queues)
+		if (m.asks)
+			on_question(&x, &m);
+		else if (m.queue != x.plan.queues)
 			on_message(&x, &m);
 		else if (!on_record(&x, &m))
 			break;

@@ -16,7 +16,7 @@ static void tell_none(struct tport_matcher *x, uint32_t handle)
 }
 
 static void drop_message(struct tport_matcher *x, uint32_t handle,
-	const struct tport_kept *k, const struct elan_message *m)
+	const struct tport_kept *k, struct elan_message *m)
 {
 	tport_describe(x, m, k->length, handle, 0);
 	tport_discard(x, m);
@@ -27,6 +27,8 @@ static void claim(struct tport_matcher *x, uint32_t handle,
 {
 	uint64_t length = k->length;
 
+	if (x->plan.by == TPORT_INTERRUPT)
+		tport_await_host(x, m);
 	m->number = (uint16_t)handle;
 	tport_put(x, &x->claimed, m);
 	tport_describe(x, m, length, handle, TPORT_IS_CLAIMED);
@@ -67,6 +69,8 @@ static void take_claimed(
 		tell_none(x, r->handle);
 	else if (is_dropped)
 		drop_message(x, r->handle, &k, &m);
+	else if (tport_is_name(x, &m))
+		tport_hand(x, &m, r);
 	else
 		tport_deliver(x, &m, r->handle, r->to, r->bytes);
 }

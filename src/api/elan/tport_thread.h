@@ -25,13 +25,15 @@ struct tport_wanted {
 
 struct tport_matcher {
 	struct tport_plan plan;
-	struct tport_list posted;
+	struct tport_list posted, promised;
 	struct tport_queue early, ahead, claimed;
 	struct tport_queue records; /* ahead, too */
+	struct tport_queue gone; /* names of messages that nobody gets */
 	uint16_t record; /* number of the next one */
 	bool is_broken; /* its memory cannot be read */
 	uint32_t held; /* slots of kept messages */
 	uint32_t made, free; /* cells: used ever, 1 + place of a free one */
+	uint32_t interrupt; /* the last one */
 	uint32_t looked; /* elements, for what is at hand */
 	uint32_t spent; /* cycles */
 };
@@ -49,6 +51,18 @@ void tport_set_next(
 /* Computes until the time of a match is over, but for some cycles. */
 void tport_compute(struct tport_matcher *x, uint32_t rest);
 
+/* Takes the first receive of a list that a test accepts out of it; its handle,
+ * and all but its links; 0: there is none. */
+typedef bool tport_accepts(
+	const struct tport_posted *p, uint32_t handle, const void *arg);
+uint32_t tport_take_posted(struct tport_matcher *x, struct tport_list *l,
+	tport_accepts *test, const void *arg, struct tport_posted *p);
+/* Whether it is for a struct elan_message. */
+bool tport_is_for(
+	const struct tport_posted *p, uint32_t handle, const void *arg);
+/* Adds a receive at the end of a list. */
+void tport_post(struct tport_matcher *x, struct tport_list *l, uint32_t handle,
+	const struct tport_posted *p);
 /* Whether a kept message is wanted: a struct tport_wanted. */
 bool tport_is_wanted(const struct tport_kept *k, const void *arg);
 
@@ -78,6 +92,35 @@ void tport_move(struct tport_matcher *x);
 /* All kept messages go. */
 void tport_drop_all(struct tport_matcher *x);
 
+/* Keeps the name of an early message, and nothing else of it; false: there is
+ * no place. */
+bool tport_keep_name(struct tport_matcher *x, const struct elan_message *m);
+bool tport_is_name(const struct tport_matcher *x, const struct elan_message *m);
+uint16_t tport_name_number(
+	struct tport_matcher *x, const struct elan_message *m);
+
+/* The host takes an early message in, which was kept; until it has. */
+void tport_hand_over(struct tport_matcher *x, const struct elan_message *m);
+void tport_await_host(struct tport_matcher *x, const struct elan_message *m);
+
+/* --- tport_reject.c --- */
+
+/*
+ * Decides about a message, if a number is its sender's next: accepts it, or
+ * sends it back.  True: it had that number, and its sender's next one is to
+ * come.
+ */
+bool tport_answer(
+	struct tport_matcher *x, const struct elan_message *m, uint16_t next);
+/* A kept message is for a receive: now, or when it comes again. */
+void tport_hand(struct tport_matcher *x, const struct elan_message *m,
+	const struct tport_record *r);
+/* A message with this name goes when it comes again. */
+void tport_forget(struct tport_matcher *x, struct elan_message *name);
+/* An accepted message is whole. */
+void tport_deliver_accepted(
+	struct tport_matcher *x, const struct elan_message *m);
+
 /* --- tport_deliver.c --- */
 
 /* A message is for a receive: its bytes, then the status. */
@@ -87,7 +130,7 @@ void tport_deliver(struct tport_matcher *x, const struct elan_message *m,
 void tport_describe(struct tport_matcher *x, const struct elan_message *m,
 	uint64_t length, uint32_t handle, uint32_t bits);
 /* A message goes; its sender is told, if it wants to be. */
-void tport_discard(struct tport_matcher *x, const struct elan_message *m);
+void tport_discard(struct tport_matcher *x, struct elan_message *m);
 /* A receive ends without bytes. */
 void tport_tell(
 	struct tport_matcher *x, uint32_t handle, const struct tport_status *s);

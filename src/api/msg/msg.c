@@ -258,7 +258,8 @@ static void look_at_all(struct msg_state *m)
 {
 	m->has_all = false;
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		m->tagged->drain(m, i);
+		if (m->tagged->drain)
+			m->tagged->drain(m, i);
 		msg_atomic_serve(m, i);
 	}
 }

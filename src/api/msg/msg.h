@@ -47,11 +47,11 @@ struct msg_trailer {
 _Static_assert(
 	sizeof(struct msg_trailer) == MSG_SLOT - WEFT_MSG_EAGER, "slots");
 
-/* In front of the trailer of a message that has more than 32 bits of a tag. */
+/* In front of the trailer of a message that has more than a tag of 32 bits. */
 struct msg_wide {
 	uint64_t data;
 	uint32_t tag; /* its upper half */
-	uint16_t flags, unused;
+	uint16_t flags, space;
 };
 
 /* A process's state for another one, by lane; in its memory. */
@@ -100,6 +100,10 @@ struct __attribute__((may_alias)) msg_state {
 	const struct msg_matching *matching;
 	const struct msg_tagged *tagged; /* the machine's, or msg_slots */
 	struct msg_soft *soft; /* of msg_slots */
+	/* Of the library above that uses tagged messages, too, or NULL. */
+	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	void *on_end_arg;
+	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
@@ -290,17 +294,21 @@ struct msg_peer msg_peer(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
 void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p);
-bool msg_lane_has_slot(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+/* p: what msg_peer() returns; it is kept up to date. */
+bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p);
 /* Fills a slot of a rank that has one; a MSG_SHORT has t->bytes of data. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, const struct msg_wide *w, const void *data);
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const void *data);
 /* The next message of a rank, if it has arrived, and the address of its bytes.
  */
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, struct msg_wide *w, uint64_t *at);
+	const struct msg_peer *p, struct msg_trailer *t, struct msg_wide *w,
+	uint64_t *at);
 /* Empties its slot. */
-void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p);
 
 /* The same for collectives, see struct msg_matching. */
 void msg_lane_give(

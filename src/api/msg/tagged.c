@@ -104,6 +104,10 @@ static void end(struct msg_state *m, const struct msg_tagged_end *x)
 	struct weft_msg_request *r =
 		(struct weft_msg_request *)(uintptr_t)x->context;
 
+	if (x->context & MSG_TAGGED_OTHER) {
+		m->on_end(m->on_end_arg, x);
+		return;
+	}
 	m->n_begun--;
 	r->state = MSG_OVER;
 	r->status.error = x->error;

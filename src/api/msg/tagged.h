@@ -41,10 +41,17 @@ enum {
 /* What is begun. */
 struct msg_tagged_entry {
 	uint64_t tag, ignore, data;
-	uint32_t rank, flags;
+	uint32_t rank;
+	/* Messages and receives of different spaces do not meet; those of
+	 * weft/msg.h have 0. */
+	uint16_t space, flags;
 	uint64_t at, bytes;
 	uint64_t context;
 };
+
+/* Bit of the contexts of another library than weft/msg.h: its ends are given to
+ * msg_state.on_end(). */
+#define MSG_TAGGED_OTHER (UINT64_C(1) << 63)
 
 /* What has ended. */
 struct msg_tagged_end {

@@ -381,8 +381,8 @@ struct bench_barrier {
 	size_t size; /* of a program's state */
 	uint64_t memory; /* of a node */
 	bool (*open)(struct programs *p, void *own);
-	void (*enter)(void *own);
-	void (*await)(void *own);
+	bool (*enter)(void *own);
+	bool (*await)(void *own);
 	bool is_copied; /* by packets that the network copies */
 	/* Whether, after this packet, a node's register says that the barrier
 	 * that its program has entered is over; outside of programs.  NULL:
@@ -428,10 +428,13 @@ struct bench_group_work {
 };
 
 struct bench_group {
+	/* The keys choose members, tree and processes; otherwise all nodes have
+	 * one each, and the tree is the interface's. */
+	bool has_shape;
 	/* In init(): an error if it cannot. */
 	int (*check)(const struct bench *b, const struct bench_group_work *w,
 		const struct bench_group_shape *g, struct err *e);
-	/* In start(): what has to be set beforehand. */
+	/* In start(): what has to be set beforehand; or NULL. */
 	void (*start)(struct bench *b, const struct bench_group_shape *g);
 	bool (*open)(struct bench_end *x, const struct bench_group_shape *g);
 	/* Takes part; returns when the operation is over for this member. */

@@ -284,12 +284,11 @@ static int64_t all_rounds(const struct collective *c)
 	return c->bench.warm + c->bench.rounds;
 }
 
-static void pass(const struct collective *c, struct member *m)
+static bool pass(const struct collective *c, struct member *m)
 {
 	m->done = 0;
 	m->came = m->stored = program_now();
-	c->barrier->enter(m->own);
-	c->barrier->await(m->own);
+	return c->barrier->enter(m->own) && c->barrier->await(m->own);
 }
 
 /*
@@ -305,11 +304,13 @@ static void run_barriers(struct bench_end *x)
 
 	if (!c->barrier->open(x->programs, m->own))
 		return;
-	pass(c, m);
+	if (!pass(c, m))
+		return;
 	x->start = PROGRAMS_START + c->bench.warm * COLLECTIVE_PERIOD;
 	for (int64_t round = 0; round < all_rounds(c); round++) {
 		program_wait(PROGRAMS_START + round * COLLECTIVE_PERIOD);
-		pass(c, m);
+		if (!pass(c, m))
+			return;
 		collective_count(x, round);
 	}
 	x->end = program_now();
@@ -366,23 +367,30 @@ static void run_messages(struct bench_end *x)
 /* Keys that only some implementations have. */
 static int check_own_keys(const struct collective *c, struct err *e)
 {
-	bool has_members = c->by == BY_MPI || c->group;
+	bool has_shape = c->group && c->group->has_shape;
+	bool has_members = c->by == BY_MPI || has_shape;
 	bool has_tree = c->fan.n > 1 || c->fan.v[0];
 
-	if (c->by == BY_HARDWARE && !c->group && c->bench.procs > 1)
+	if (c->by == BY_HARDWARE && !has_shape && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
 	if (c->nodes > 0 && !has_members)
 		return err_set(e, "nodes: all take part (want by=mpi, or "
 				  "hardware of interfaces)");
-	if (has_tree && !c->group)
+	if (has_tree && !has_shape)
 		return err_set(e, "tree: only where interfaces combine");
-	if (c->type == TYPE_FLOAT && !c->group)
+	if (c->type == TYPE_FLOAT && !has_shape)
 		return err_set(e, "type: float only where interfaces combine");
 	if (c->root < 0 && (c->cast || c->tree))
 		return err_set(e, "root: this hardware broadcasts from one "
 				  "node (want a node)");
 	return 0;
+}
+
+/* Whether interfaces do it because another one broadcasts each time. */
+static bool turns(const struct collective *c, const struct bench_driver *d)
+{
+	return c->root < 0 && d->group;
 }
 
 /* What of the machine does it, where it is not messages. */
@@ -404,10 +412,12 @@ static int find_hardware(struct collective *c, struct err *e)
 	/* by messages: sums of integers */
 	c->arith = (struct coll_arith){ COLL_ADD, COLL_UNSIGNED, 8 };
 	if (c->by == BY_HARDWARE && d) {
-		c->group = d->group;
 		c->barrier = c->op == OP_BARRIER ? d->barrier : NULL;
 		c->tree = c->op != OP_BARRIER ? d->tree : NULL;
-		c->cast = c->op == OP_BROADCAST && !c->tree ? d->cast : NULL;
+		c->cast = c->op == OP_BROADCAST && !c->tree && !turns(c, d)
+				  ? d->cast
+				  : NULL;
+		c->group = c->barrier || c->cast ? NULL : d->group;
 	}
 	if (check_own_keys(c, e))
 		return -1;
@@ -510,7 +520,7 @@ static void collective_start(struct load *l)
 						     : &messages);
 	if (c->by == BY_MPI)
 		collective_mpi_open(c);
-	if (c->group)
+	if (c->group && c->group->start)
 		c->group->start(&c->bench, &c->groups);
 	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		struct member *m = c->bench.ends[i].data;

@@ -215,13 +215,27 @@ uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot)
 }
 
 /* A packet stands for the message once more, to charge its time. */
+static packet_id resume(const struct nic_at *a, const struct elan_note *x)
+{
+	packet_id id = packet_take(a->nic->net->pool, a->w->id);
+
+	book_resume(book_of(a), a->w->id, id, &x->held);
+	return id;
+}
+
+static void end(
+	const struct nic_at *a, uint32_t note, packet_id id, bool is_done)
+{
+	nic_account_end(a, id, is_done);
+	packet_give(a->nic->net->pool, a->w->id, id);
+	slots_give(&elan_here(a)->inputs.notes, note);
+}
+
 void elan_account_end(const struct nic_at *a, uint32_t note)
 {
 	const struct elan_note *x = elan_note(a, note);
-	struct packet_pool *pool = a->nic->net->pool;
-	packet_id id = packet_take(pool, a->w->id);
+	packet_id id = resume(a, x);
 
-	book_resume(book_of(a), a->w->id, id, &x->held);
 	book_at_one(book_of(a), id, a->s, "match, slot", x->place);
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, x->shown);
 	nic_charge(a, id, CAUSE_ENGINE, x->parked);
@@ -229,7 +243,10 @@ void elan_account_end(const struct nic_at *a, uint32_t note)
 	nic_charge(a, id, CAUSE_ENGINE, x->asked ? x->asked : a->t);
 	book_at_one(book_of(a), id, a->s, "copy, elements", x->looked);
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
-	nic_account_end(a, id, true);
-	packet_give(pool, a->w->id, id);
-	slots_give(&elan_here(a)->inputs.notes, note);
+	end(a, note, id, true);
+}
+
+void elan_account_drop(const struct nic_at *a, uint32_t note)
+{
+	end(a, note, resume(a, elan_note(a, note)), false);
 }

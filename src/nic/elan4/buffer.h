@@ -90,6 +90,7 @@ struct elan_buffer {
 	bool is_taken; /* it is executed */
 	bool is_read; /* its tests wait for earlier packets of its queue */
 	bool is_held; /* its budget goes on elsewhere */
+	bool asks; /* a thread will answer it */
 	uint8_t bursts, granted, written; /* of its writes */
 	uint8_t until[ELAN_MOST_PIECES]; /* pieces, up to each burst's end */
 	uint32_t turn[ELAN_MOST_PIECES]; /* of each burst, among all */

@@ -177,6 +177,13 @@ static void let_in(const struct nic_at *a, struct elan_queue *q)
 	elan_queue_arrive(a, q);
 }
 
+static void on_trap(const struct nic_at *a, uint32_t queue);
+
+static void trap(const struct nic_at *a, uint32_t queue)
+{
+	elan_driver_work(a, elan_params(a)->interrupt, on_trap, queue);
+}
+
 static void on_trap(const struct nic_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(elan_here(a), queue), *old;
@@ -188,9 +195,9 @@ static void on_trap(const struct nic_at *a, uint32_t queue)
 		return;
 	}
 	old = find_idle(elan_here(a));
-	if (!old) { /* one of them will be */
+	if (!old) { /* one of them will be; programs run meanwhile */
 		elan_card_then(
-			a, a->t + elan_params(a)->interrupt, on_trap, queue);
+			a, a->t + elan_params(a)->interrupt, trap, queue);
 		return;
 	}
 	drop(x, old);
@@ -201,11 +208,8 @@ static void on_trap(const struct nic_at *a, uint32_t queue)
 
 void elan_chip_trap(const struct nic_at *a, struct elan_queue *q, sim_time t)
 {
-	struct elan_chip *x = chip_of(a);
-
 	if (q->is_trapped)
 		return;
 	q->is_trapped = true;
-	x->driver = (x->driver > t ? x->driver : t) + elan_params(a)->interrupt;
-	elan_card_then(a, x->driver, on_trap, q->id);
+	elan_card_then(a, t, trap, q->id);
 }

@@ -173,6 +173,57 @@ static void qsn_f31_an_interrupt_runs_a_handler_on_cpu_0(void **state)
 	assert_int_equal(x.computed[1], 40 * US);
 }
 
+/* --- the driver --- */
+
+#define PAGE (UINT64_C(1) << 50)
+
+/* An interrupt, a page fault, and a trap of a queue that is not resident. */
+static void driver_program(void *arg)
+{
+	struct handled *x = arg;
+	struct et_queue q = et_open(0), idle = et_open(1), away = et_open(2);
+	const struct elan_vm vm = {
+		.at = PAGE, .bytes = 1, .flags = ELAN_VM_DEMAND
+	};
+	const uint64_t words[] = { ELAN_INTERRUPT, ELAN_STORE, PAGE, 1 };
+	const uint64_t word[] = { ELAN_STORE, ET_FLAG, 1 };
+	uint64_t at;
+
+	(void)idle; /* the driver exchanges it */
+	assert_int_equal(elan_vm_take(et_card(), 0, ET_CONTEXT, &vm, &at), 0);
+	et_push(&q, words, 4);
+	et_push(&away, word, 3);
+	x->began = program_now() + ((struct elan *)et_card())->host.store;
+	compute(x);
+}
+
+static void see_word(void *arg)
+{
+	struct handled *x = arg;
+
+	et_wait_word(ET_FLAG, 1);
+	x->at[0] = program_now();
+}
+
+/* QSN-G16. */
+static void the_driver_does_one_thing_after_the_other(void **state)
+{
+	struct et *m = *state;
+	struct handled x = { 0 };
+
+	m->params.cpus = 2;
+	m->params.mmu.on = true;
+	m->params.resident = 2;
+	ET_RUN(m, 1, { 0, driver_program, &x }, { 0, see_word, &x });
+	assert_int_equal(et_counts(m, 0).interrupts, 1);
+	assert_int_equal(et_counts(m, 0).faults, 1);
+	assert_int_equal(et_counts(m, 0).exchanged, 1);
+	assert_int_equal(x.computed[0], (40 + 5 + 15 + 5) * US);
+	/* the trap is known before the fault */
+	assert_in_range(x.at[0] - x.began, 10 * US, 11 * US);
+}
+
 TESTS(ET_TEST(qsn_f31_an_interrupt_runs_a_handler_on_cpu_0),
+	ET_TEST(the_driver_does_one_thing_after_the_other),
 	TEST(qsn_f31_a_copy_reads_over_the_bus_and_waits),
 	ET_TEST(a_stopped_queue_copies_nothing))

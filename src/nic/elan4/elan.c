@@ -127,6 +127,7 @@ static const struct nic_member members[] = {
 	MEMBER(side_reads, reads, 0),
 	MEMBER(elan_areas, areas, 0),
 	MEMBER(elan_mmu, mmu, 0),
+	MEMBER(slots, driver.duties, sizeof(struct elan_duty)),
 	MEMBER(slots, faults.items, sizeof(struct elan_fault)),
 	MEMBER(slots, faults.waiters, sizeof(struct elan_waiter)),
 	MEMBER(seen, seen, 0),
@@ -281,6 +282,38 @@ static bool is_patient(const void *node, uint32_t number, uint32_t data)
 	return resend_is_patient(&n->sender.resend, engine_of(number), data);
 }
 
+/* A packet of tests that was not lost, or one for a full input queue. */
+static bool is_question(const struct elan_node *n, uint32_t id)
+{
+	const struct elan_sending *s = slots_at(&n->sender.resend.items, id);
+	const struct elan_buffer *b = s->copy;
+	uint32_t i = 0;
+
+	if (s->item.tries)
+		return resend_is_put_off(&s->item);
+	while (i < b->n_pieces && b->piece[i].what == ELAN_TEST)
+		i++;
+	return i == b->n_pieces;
+}
+
+static bool only_asks(const void *node, uint64_t *deeds)
+{
+	const struct elan_node *n = node;
+	const struct slots *sent = &n->sender.resend.items;
+	const struct elan_counts *c = &n->counts;
+
+	*deeds += c->acks + c->dmas + c->gets + c->threads + c->swaps +
+		  c->interrupts + c->faults + c->messages;
+	if (elan_dmas_left(&n->dmas) || n->gets.items.used ||
+		n->faults.items.used || n->interrupts.items.used ||
+		elan_threads_busy(n->threads))
+		return false;
+	for (uint32_t id = 1; id <= sent->room; id++)
+		if (slots_find(sent, id) && !is_question(n, id))
+			return false;
+	return true;
+}
+
 /* --- life --- */
 
 /* The least time of the longest route and back: wires and switches. */
@@ -411,4 +444,5 @@ const struct nic_ops elan4_ops = {
 	.load_bytes = load_bytes,
 	.is_stale = is_stale,
 	.is_patient = is_patient,
+	.only_asks = only_asks,
 };

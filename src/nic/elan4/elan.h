@@ -19,6 +19,7 @@
  *	interrupt.c interrupts of the host by commands
  *	queue.c     command queues: order, depth
  *	iqueue.c    input queues: messages for threads
+ *	question.c  messages that threads accept, or send back
  *	chip.c      command queues that are on chip, or known to the hardware
  *	process.c   from the ranks of a process to nodes, contexts and routes
  *	sdram.c     the card's memory, and who has which part of it
@@ -28,7 +29,8 @@
  *	context.c   the addresses that a context has, as the driver knows them
  *	mmu.c       from these to memory: two TLBs, and their fills
  *	table.c     page tables in card memory
- *	fault.c     pages that these lack: the driver
+ *	fault.c     pages that these lack
+ *	driver.c    the time of the host's driver
  *	vm.c        the driver's calls for virtual memory
  *
  * elan_of() is the card of all nodes, and elan_here() the part of the node that
@@ -124,6 +126,21 @@ struct elan_account {
 	struct book_held held;
 };
 
+/* --- driver.c --- */
+
+/* Work for the driver: its time, and what follows. */
+struct elan_duty {
+	struct slot slot;
+	sim_time time;
+	elan_then *then;
+	uint32_t id;
+};
+
+struct elan_driver {
+	struct slots duties; /* struct elan_duty */
+	struct slot_list line; /* it is at the first */
+};
+
 /* --- interrupt.c --- */
 
 /* The handler of a context. */
@@ -138,11 +155,12 @@ struct elan_pending {
 	struct slot slot;
 	uint32_t context;
 	uint64_t value;
+	bool is_quiet; /* no handler is told */
 };
 
 struct elan_interrupts {
 	struct slots items; /* struct elan_pending */
-	struct slot_list line; /* the driver is at the first */
+	uint32_t asked, handled; /* ever, one after the other */
 	struct elan_handling *handler;
 	uint32_t n;
 };
@@ -296,7 +314,6 @@ struct elan_chip {
 	uint32_t n;
 	uint32_t resident; /* queues */
 	uint64_t uses; /* ever, of queues on chip */
-	sim_time driver; /* free at */
 };
 
 /* --- event.c --- */
@@ -520,6 +537,7 @@ struct elan_node {
 	uint32_t n_reads; /* of these, with reserved places */
 	struct elan_areas areas;
 	struct elan_mmu mmu;
+	struct elan_driver driver;
 	struct elan_faults faults;
 	struct seen seen; /* packets that were executed, or denied */
 

@@ -1,8 +1,7 @@
 /*
  * Pages that the tables lack (QSN-F57).  The card interrupts the host, where
- * the driver finds the page and adds it; then the operation is restarted.  The
- * driver does one page after the other, on CPU 0, whose programs lose that
- * time.  Only the operation waits:
+ * the driver finds the page and adds it; then the operation is restarted.  Only
+ * the operation waits:
  *
  *	a queue's command, an event's word or copy, a thread   until then
  *	a DMA      outside of its engine, which the next one has meanwhile
@@ -43,45 +42,13 @@ static void resolve(const struct nic_at *a, uint32_t context, uint64_t at)
 	}
 }
 
-/* The threads of CPU 0, as bits. */
-static uint64_t cpu_0(const struct nic_at *a)
-{
-	uint32_t each = host_threads_each(a->nic->host);
-	uint64_t threads = 0;
-
-	for (uint32_t i = 0; i < HOST_THREADS; i++)
-		if (elan_cpu(elan_params(a), i / each, i % each) == 0)
-			threads |= UINT64_C(1) << i;
-	return threads;
-}
-
-void elan_driver_work(
-	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id)
-{
-	host_take(a->nic->host, a->s, cpu_0(a), a->t, a->t + time);
-	elan_card_then(a, a->t + time, then, id);
-}
-
-static void on_done(const struct nic_at *a, uint32_t id);
-
-static void begin(const struct nic_at *a)
-{
-	uint32_t id = faults_of(a)->line.first;
-
-	if (id)
-		elan_driver_work(a, elan_params(a)->mmu.fault, on_done, id);
-}
-
 static void on_done(const struct nic_at *a, uint32_t id)
 {
 	struct elan_faults *x = faults_of(a);
-	struct elan_fault f;
+	struct elan_fault f = *fault_of(x, id);
 
-	slots_pop(&x->items, &x->line);
-	f = *fault_of(x, id);
 	slots_give(&x->items, id);
 	resolve(a, f.context, f.at);
-	begin(a);
 	while (f.waiters.first) {
 		uint32_t w = slots_pop(&x->waiters, &f.waiters);
 		const struct elan_waiter go =
@@ -94,12 +61,7 @@ static void on_done(const struct nic_at *a, uint32_t id)
 
 static void on_interrupt(const struct nic_at *a, uint32_t id)
 {
-	struct elan_faults *x = faults_of(a);
-	bool is_idle = !x->line.first;
-
-	slots_push(&x->items, &x->line, id);
-	if (is_idle)
-		begin(a);
+	elan_driver_work(a, elan_params(a)->mmu.fault, on_done, id);
 }
 
 /* --- for units --- */

@@ -49,12 +49,12 @@ static enum elan_kind translate_piece(
 }
 
 /* The same for one that has none. */
-static enum elan_kind check_piece(
-	const struct nic_at *a, const struct elan_piece *p)
+static enum elan_kind check_piece(const struct nic_at *a,
+	const struct elan_buffer *b, const struct elan_piece *p)
 {
 	bool is_right =
 		elan_context_is(elan_here(a), p->context) &&
-		(p->what == ELAN_ENQUEUE ? elan_iq_allows(a, p)
+		(p->what == ELAN_ENQUEUE ? elan_iq_allows(a, b, p)
 					 : elan_event_may(elan_here(a),
 						   p->context, p->event));
 
@@ -77,7 +77,7 @@ static enum elan_kind translate(
 		struct elan_piece *p = &b->piece[i];
 
 		one = p->what == ELAN_SET || p->what == ELAN_ENQUEUE
-			      ? check_piece(a, p)
+			      ? check_piece(a, b, p)
 			      : translate_piece(a, p, late);
 		if (one == ELAN_REFUSED)
 			return one;
@@ -164,13 +164,16 @@ static bool judge(const struct nic_at *a, const struct packet *p,
 	b->verdict = (uint8_t)find_room(a, p, b, has_tests);
 	if (b->verdict != ELAN_ACKED)
 		return false;
-	if (!has_tests)
+	b->asks = elan_is_message(b) && elan_iq_asks(a, b);
+	if (!has_tests && !b->asks)
 		elan_ask_note(a, p, b);
 	if (is_answer && !elan_get_answered(a, &b->get)) {
 		elan_count(a)->duplicates++;
 		return false;
 	}
 	elan_order_begin(a, b);
+	if (b->asks)
+		elan_iq_ask(a, p, b);
 	return true;
 }
 
@@ -214,8 +217,7 @@ void elan_input_drop(const struct nic_at *a, packet_id id)
 	give(a, id);
 }
 
-/* The route back by the same switches, which are alive. */
-static uint32_t way_back(const struct nic_at *a, const struct packet *p,
+uint32_t elan_input_way_back(const struct nic_at *a, const struct packet *p,
 	const struct elan_buffer *b)
 {
 	const struct updown *r = updown_find(a->nic->net->route);
@@ -248,7 +250,7 @@ void elan_input_answer(const struct nic_at *a, packet_id id)
 	}
 	if (ack.kind != ELAN_ABORTED)
 		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack,
-			way_back(a, p, b), NULL);
+			elan_input_way_back(a, p, b), NULL);
 }
 
 /* --- its course --- */
@@ -285,7 +287,9 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id)
 		return;
 	}
 	b->has_tail = true;
-	if (!b->is_taken || !elan_count_pieces(b, b->stop, ELAN_TEST))
+	/* a thread answers a question */
+	if (!b->asks &&
+		(!b->is_taken || !elan_count_pieces(b, b->stop, ELAN_TEST)))
 		elan_input_answer(a, id);
 	if (b->is_taken)
 		elan_order_go(a, id);
@@ -305,7 +309,7 @@ static void take(const struct nic_at *a, packet_id id)
 	b->bursts = b->granted = b->written = 0;
 	b->stop = (uint8_t)elan_order_next_read(b, 0);
 	b->came = input_of(a)->came++;
-	b->writes = b->has_tail = b->is_read = b->is_held = false;
+	b->writes = b->has_tail = b->is_read = b->is_held = b->asks = false;
 	b->in = 0;
 	tail = tail > a->t ? tail : a->t;
 	b->is_taken = judge(a, elan_packet(a, id), b, &late);

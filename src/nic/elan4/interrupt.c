@@ -1,7 +1,7 @@
 /*
- * Interrupts by command (QSN-F31).  The driver takes them one after the other,
- * on CPU 0, whose programs lose that time; at its end the handler runs that the
- * queue's process has set, if there is one.
+ * Interrupts by command (QSN-F31), and by threads.  When the driver has taken
+ * one, the handler runs that the queue's process has set, if there is one.  A
+ * thread's interrupt has no handler: the thread can wait for that end.
  */
 #include "nic/elan4/units.h"
 
@@ -65,17 +65,7 @@ bool elan_handler_write(
 				      MEMORY_CORE, at, &word, sizeof(word));
 }
 
-/* --- the driver --- */
-
-static void on_done(const struct nic_at *a, uint32_t id);
-
-static void begin(const struct nic_at *a)
-{
-	uint32_t id = interrupts_of(a)->line.first;
-
-	if (id)
-		elan_driver_work(a, elan_params(a)->interrupt, on_done, id);
-}
+/* --- interrupts --- */
 
 static void on_done(const struct nic_at *a, uint32_t id)
 {
@@ -87,25 +77,41 @@ static void on_done(const struct nic_at *a, uint32_t id)
 		.node = a->s, .value = p.value, .at = a->t, .inside = a
 	};
 
-	slots_pop(&x->items, &x->line);
 	slots_give(&x->items, id);
-	if (h && h->run && a->t < host_dies_at(a->nic->host, a->s))
+	x->handled++;
+	elan_thread_on_interrupt(a);
+	if (!p.is_quiet && h && h->run &&
+		a->t < host_dies_at(a->nic->host, a->s))
 		h->run(h->arg, &i);
 	host_poke(a->nic->host, a->w, a->s, a->t);
-	begin(a);
+}
+
+static void add(const struct nic_at *a, const struct elan_pending *what)
+{
+	struct elan_interrupts *x = interrupts_of(a);
+	uint32_t id = slots_take(&x->items);
+	struct elan_pending *p = slots_at(&x->items, id);
+
+	p->context = what->context;
+	p->value = what->value;
+	p->is_quiet = what->is_quiet;
+	x->asked++;
+	elan_count(a)->interrupts++;
+	elan_driver_work(a, elan_params(a)->interrupt, on_done, id);
 }
 
 void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value)
 {
-	struct elan_interrupts *x = interrupts_of(a);
-	bool is_idle = !x->line.first;
-	uint32_t id = slots_take(&x->items);
-	struct elan_pending *p = slots_at(&x->items, id);
+	add(a, &(struct elan_pending){ .context = context, .value = value });
+}
 
-	p->context = context;
-	p->value = value;
-	slots_push(&x->items, &x->line, id);
-	elan_count(a)->interrupts++;
-	if (is_idle)
-		begin(a);
+uint32_t elan_interrupt_quietly(const struct nic_at *a)
+{
+	add(a, &(struct elan_pending){ .is_quiet = true });
+	return interrupts_of(a)->asked;
+}
+
+bool elan_interrupt_is_over(const struct elan_node *n, uint32_t ticket)
+{
+	return (int32_t)(n->interrupts.handled - ticket) >= 0;
 }

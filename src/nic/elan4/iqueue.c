@@ -46,16 +46,28 @@ _Static_assert(sizeof(struct descriptor) <= DESCRIPTOR, "one line");
 
 /* --- life --- */
 
+static void queue_free(struct elan_iq *q)
+{
+	if (q)
+		mem_free(q->asked);
+	mem_free(q);
+}
+
 static void elan_iqs_fini(struct elan_iqs *x)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		mem_free(x->queue[i]);
+		queue_free(x->queue[i]);
 	mem_free(x->queue);
 }
 
 static uint64_t queue_memory(const struct elan_iq *q)
 {
-	return q ? sizeof(*q) + q->n_slots * sizeof(*q->slot) : 0;
+	uint64_t each = sizeof(*q->slot);
+
+	if (!q)
+		return 0;
+	each += q->asked ? sizeof(*q->asked) : 0;
+	return sizeof(*q) + q->n_slots * each;
 }
 
 static uint64_t elan_iqs_memory(const struct elan_iqs *x)
@@ -226,9 +238,11 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 	q->at = elan_memory_keep(nic, s, context,
 		DESCRIPTOR + (uint64_t)i->slots * q->stride, ELAN_GRAIN);
 	if (!q->at) {
-		mem_free(q);
+		queue_free(q);
 		return ENOMEM;
 	}
+	if (i->asks)
+		elan_question_open(q);
 	q->id = (uint16_t)i->id;
 	q->event = i->event;
 	q->context = context;
@@ -248,7 +262,7 @@ int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 		return EBUSY;
 	elan_memory_drop(nic, s, q->at);
 	n->inputs.queue[q->place] = NULL;
-	mem_free(q);
+	queue_free(q);
 	return 0;
 }
 
@@ -267,11 +281,13 @@ static uint32_t total(const struct elan_piece *p)
 	return (uint32_t)(p->back >> 32);
 }
 
-bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p)
+bool elan_iq_allows(const struct nic_at *a, const struct elan_buffer *b,
+	const struct elan_piece *p)
 {
 	const struct elan_iq *q = queue_of(a, p);
 
-	return q && total(p) <= q->bytes;
+	return q && total(p) <= q->bytes &&
+	       (!q->asked || elan_question_is_alone(b));
 }
 
 /* The slot that a packet's message has, or n_slots. */
@@ -308,12 +324,23 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 	return false;
 }
 
+/* Of a queue that asks: it takes one message. */
+static bool takes_question(const struct elan_iq *q, const struct elan_buffer *b)
+{
+	bool is_coming = find_coming(q, b, &b->piece[0]) < q->n_slots;
+
+	return elan_question_may_come(q, b, is_coming) &&
+	       (is_coming || q->used < q->n_slots);
+}
+
 bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		const struct elan_iq *q = queue_of(a, &b->piece[i]);
 		uint32_t need = 0;
 
+		if (__builtin_expect(q && q->asked, 0))
+			return takes_question(q, b);
 		for (uint32_t k = 0; q && k <= i; k++)
 			need += queue_of(a, &b->piece[k]) == q &&
 				!is_begun(b, k) &&
@@ -338,6 +365,7 @@ static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
 	x->left = what->bytes;
 	x->note = 0;
 	x->is_out = false;
+	x->asks = ELAN_ASKS_NOT;
 	x->asked = asked;
 	q->coming++;
 	h->tag = what->tag;
@@ -362,6 +390,19 @@ static uint32_t reserve_for(const struct nic_at *a, struct elan_iq *q,
 	};
 
 	return reserve(a, q, &h, b->asked);
+}
+
+bool elan_iq_asks(const struct nic_at *a, const struct elan_buffer *b)
+{
+	const struct elan_iq *q = queue_of(a, &b->piece[0]);
+
+	return q && q->asked && find_coming(q, b, &b->piece[0]) == q->n_slots;
+}
+
+void elan_iq_ask(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b)
+{
+	elan_question_keep(a, p, b, queue_of(a, &b->piece[0]));
 }
 
 void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
@@ -394,7 +435,8 @@ static void show(const struct nic_at *a, uint32_t id)
 	elan_thread_on_message(a, q);
 }
 
-/* All its bytes are there; t is when the last ones are in card memory. */
+/* All its bytes are there, or those that ask; t is when the last ones are in
+ * card memory. */
 static void complete(
 	const struct nic_at *a, struct elan_iq *q, uint32_t slot, sim_time t)
 {
@@ -449,7 +491,7 @@ void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i)
 	struct elan_iq *q = queue_of(a, p);
 	sim_time t = a->t;
 
-	if (!q || !put(a, b, p, &t))
+	if (!q || (!put(a, b, p, &t) && !(b->asks && i + 1u == b->n_pieces)))
 		return;
 	if (nic_has_book(a) && !b->is_held) {
 		b->is_held = true;
@@ -525,6 +567,12 @@ enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
 
 /* --- threads --- */
 
+void elan_iq_await(const struct nic_at *a, struct elan_iq *q, uint32_t slot)
+{
+	set_next(elan_here(a), q, slot, 0, ELAN_SLOT_COMING);
+	q->coming++;
+}
+
 uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q)
 {
 	return pop(elan_here(a), q);
@@ -544,6 +592,8 @@ void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
 		.slot = slot,
 		.number = h->number,
 		.kind = h->kind,
+		.asks = q->slot[slot].asks,
+		.left = q->slot[slot].left,
 	};
 }
 

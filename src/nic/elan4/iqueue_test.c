@@ -21,7 +21,9 @@ static uint32_t n_seen;
 static void open_input(
 	uint32_t id, uint32_t slots, uint32_t bytes, uint32_t event)
 {
-	const struct elan_iq_options o = { id, slots, bytes, event };
+	const struct elan_iq_options o = {
+		.id = id, .slots = slots, .bytes = bytes, .event = event
+	};
 
 	assert_int_equal(
 		elan_input_open(et_card(), program_node(), ET_CONTEXT, &o), 0);
@@ -504,7 +506,9 @@ static void invalid_messages_stop_their_queue(void **state)
 
 static int try_open(uint32_t id, uint32_t slots, uint32_t bytes, uint32_t event)
 {
-	const struct elan_iq_options o = { id, slots, bytes, event };
+	const struct elan_iq_options o = {
+		.id = id, .slots = slots, .bytes = bytes, .event = event
+	};
 
 	return elan_input_open(et_card(), program_node(), ET_CONTEXT, &o);
 }

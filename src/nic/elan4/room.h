@@ -192,7 +192,6 @@ struct elan_fault {
 struct elan_faults {
 	struct slots items; /* struct elan_fault */
 	struct slots waiters; /* struct elan_waiter */
-	struct slot_list line; /* the driver is at the first */
 	uint32_t n_nowhere; /* entries of the tables: see elan_fault_forget() */
 };
 

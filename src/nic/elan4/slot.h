@@ -23,8 +23,16 @@ struct elan_slot {
 	bool is_out; /* a thread has asked for the bus */
 	uint32_t source, channel; /* a rank, its command queue */
 	uint32_t note; /* for the book, or 0 */
+	uint8_t asks; /* an enum elan_asks */
 	void *header; /* where it is; NULL: not yet known */
 	sim_time asked; /* its command was in the sender's card */
+};
+
+/* For the answer to a message that asks. */
+struct elan_asked {
+	uint32_t src, sequence, sending;
+	uint32_t number; /* of a broadcast */
+	uint8_t cast, route;
 };
 
 struct elan_iq {
@@ -37,6 +45,7 @@ struct elan_iq {
 	bool blocks; /* command queues, because it is full */
 	uint16_t id, place; /* among all */
 	uint16_t front, back, free; /* 1 + slot */
+	struct elan_asked *asked; /* by slot; NULL: its messages do not ask */
 	struct elan_slot slot[];
 };
 

@@ -183,6 +183,25 @@ void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q)
 	}
 }
 
+void elan_thread_on_interrupt(const struct nic_at *a)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+	uint32_t id = h ? h->waiting.first : 0, next;
+
+	if (h && is_dead(a)) {
+		bury(a);
+		return;
+	}
+	for (; id; id = next) {
+		struct elan_thread *x = thread(h, id);
+
+		next = x->slot.next;
+		if (x->waits == WAITS_INTERRUPT &&
+			elan_interrupt_is_over(a->node, (uint32_t)x->value))
+			wake(a, x);
+	}
+}
+
 /* A woken thread has a claim on room until it runs, so that threads behind it
  * cannot take it, and are not woken in vain. */
 void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q)

@@ -13,6 +13,7 @@ enum thread_wait {
 	WAITS_ROOM, /* in a queue, for bytes */
 	WAITS_MESSAGE, /* in some input queues */
 	WAITS_PAGE, /* that is missing */
+	WAITS_INTERRUPT, /* until one of its own has been handled */
 };
 
 struct elan_thread {

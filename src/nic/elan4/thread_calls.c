@@ -85,6 +85,30 @@ int elan_thread_wait_word(uint64_t at, uint64_t value)
 	return 0;
 }
 
+uint32_t elan_thread_interrupt(void)
+{
+	struct elan_thread *x;
+	struct nic_at a;
+
+	x = self(&a);
+	hold(&a, x, elan_params(&a)->thread_clock);
+	self(&a);
+	elan_thread_settle(&a);
+	return elan_interrupt_quietly(&a);
+}
+
+void elan_thread_wait_interrupt(uint32_t ticket)
+{
+	struct elan_thread *x;
+	struct nic_at a;
+
+	self(&a);
+	x = elan_thread_settle(&a);
+	x->value = ticket;
+	if (!elan_interrupt_is_over(elan_here(&a), ticket))
+		elan_thread_wait(&a, x, WAITS_INTERRUPT);
+}
+
 /* Whether its words can be appended now; a claim is used up. */
 static bool has_room(struct elan_thread *x)
 {

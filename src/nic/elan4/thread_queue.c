@@ -201,24 +201,75 @@ int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
 	return 0;
 }
 
+/* It is a message's no more. */
+static void leave(const struct nic_at *a, struct elan_thread *x,
+	const struct elan_slot *s)
+{
+	if (s == message_of(a, x))
+		x->message = 0;
+}
+
 int elan_thread_free(uint32_t queue, uint32_t slot)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
 	const struct elan_slot *s = find_slot(&a, x, queue, slot);
-	bool is_own = s && s == message_of(&a, x);
-	uint32_t write = is_own ? x->last_write : 0;
+	uint32_t write;
 
 	if (!s)
 		return EINVAL;
+	if (s->asks == ELAN_ASKS && s->left)
+		return elan_thread_reject(queue, slot);
+	if (s->asks == ELAN_ASKS) {
+		elan_thread_accept(queue, slot);
+		x = self(&a);
+	}
+	write = s == message_of(&a, x) ? x->last_write : 0;
 	if (elan_iq(elan_here(&a), x->context, queue)->blocks)
 		x = elan_thread_settle(&a);
 	if (s->note &&
 		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
 		elan_account_end(&a, s->note);
+	leave(&a, x, s);
 	elan_iq_free(&a, elan_iq(elan_here(&a), x->context, queue), slot);
-	if (is_own)
-		x->message = 0;
+	return 0;
+}
+
+/* The queue of a message that asks, now; NULL: there is none. */
+static struct elan_iq *find_question(
+	struct nic_at *a, uint32_t queue, uint32_t slot)
+{
+	struct elan_thread *x = self(a);
+	const struct elan_slot *s = find_slot(a, x, queue, slot);
+
+	if (!s || s->asks != ELAN_ASKS)
+		return NULL;
+	x = elan_thread_settle(a);
+	return elan_iq(elan_here(a), x->context, queue);
+}
+
+int elan_thread_accept(uint32_t queue, uint32_t slot)
+{
+	struct nic_at a;
+	struct elan_iq *q = find_question(&a, queue, slot);
+
+	if (!q)
+		return EINVAL;
+	if (q->slot[slot].left)
+		leave(&a, self(&a), &q->slot[slot]);
+	elan_question_accept(&a, q, slot);
+	return 0;
+}
+
+int elan_thread_reject(uint32_t queue, uint32_t slot)
+{
+	struct nic_at a;
+	struct elan_iq *q = find_question(&a, queue, slot);
+
+	if (!q)
+		return EINVAL;
+	leave(&a, self(&a), &q->slot[slot]);
+	elan_question_reject(&a, q, slot);
 	return 0;
 }
 

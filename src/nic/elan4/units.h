@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nic/elan4/elan.h"
+#include "nic/elan4/inputs.h"
 
 /* --- sdram.c --- */
 
@@ -256,12 +257,15 @@ static inline void elan_look_again(const struct nic_at *a, uint32_t context,
 	else
 		elan_card_then(a, v->t, then, id);
 }
-/* The driver works for a time, which the programs of CPU 0 lose (nic.cpus), and
- * then() follows. */
-void elan_driver_work(
-	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 /* A context gets more: what the driver did not find may be there now. */
 void elan_fault_forget(struct elan_node *n, uint32_t context);
+
+/* --- driver.c --- */
+
+/* When the driver has done all that it was given before, it works for a time,
+ * which the programs of CPU 0 lose (nic.cpus), and then() follows. */
+void elan_driver_work(
+	const struct nic_at *a, sim_time time, elan_then *then, uint32_t id);
 
 /* --- account.c: does nothing if there is no book --- */
 
@@ -289,6 +293,8 @@ void elan_account_done(const struct nic_at *a, packet_id id);
  * it ends. */
 uint32_t elan_account_slot(const struct nic_at *a, packet_id id, uint32_t slot);
 void elan_account_end(const struct nic_at *a, uint32_t note);
+/* It was sent back: the packet that comes again has all of it. */
+void elan_account_drop(const struct nic_at *a, uint32_t note);
 
 static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
 {
@@ -300,6 +306,9 @@ static inline struct elan_note *elan_note(const struct nic_at *a, uint32_t note)
 extern const struct nic_member_ops elan_interrupts_member; /* without items */
 /* ELAN_INTERRUPT of a context's queue. */
 void elan_interrupt(const struct nic_at *a, uint32_t context, uint64_t value);
+/* Without a handler: a number of it; and whether it has been handled. */
+uint32_t elan_interrupt_quietly(const struct nic_at *a);
+bool elan_interrupt_is_over(const struct elan_node *n, uint32_t ticket);
 
 /* --- pcix.c --- */
 
@@ -698,49 +707,6 @@ void elan_dma_granted(const struct nic_at *a, uint32_t read, sim_time end);
 /* A packet of so many bytes is in the network for the first time. */
 void elan_dma_on_left(const struct nic_at *a, uint32_t bytes);
 
-/* --- iqueue.c --- */
-
-extern const struct nic_member_ops elan_iqs_member; /* without notes */
-
-/* A context's queue by its number.  NULL: not open. */
-struct elan_iq *elan_iq(
-	const struct elan_node *n, uint32_t context, uint32_t id);
-
-static inline struct elan_iq *elan_iq_at(
-	const struct elan_node *n, uint32_t place)
-{
-	return place < n->inputs.n ? n->inputs.queue[place] : NULL;
-}
-
-/* Whether a transaction's queue exists, with slots that are long enough. */
-bool elan_iq_allows(const struct nic_at *a, const struct elan_piece *p);
-/* Whether there are slots for all messages of a packet; and takes them. */
-bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b);
-void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b);
-/* A transaction's bytes go to its slot, and may take the packet's budget with
- * them. */
-void elan_iq_put(const struct nic_at *a, packet_id id, uint32_t i);
-/* Those from the i-th on are not executed. */
-void elan_iq_cancel(
-	const struct nic_at *a, const struct elan_buffer *b, uint32_t i);
-
-/* ELAN_ENQUEUE outside of a packet, of a queue, with all its words: what is
- * wrong with it.  And whether there is a slot for it; if not, the queue is
- * blocked until then. */
-enum elan_error elan_iq_add(const struct nic_at *a, const struct elan_queue *q,
-	const uint64_t *word);
-bool elan_iq_has_room(
-	const struct nic_at *a, struct elan_queue *q, uint64_t word);
-
-/* For threads: the next message of a queue that has one, what it is, and its
- * end. */
-uint32_t elan_iq_take(const struct nic_at *a, struct elan_iq *q);
-void elan_iq_read(const struct nic_at *a, struct elan_iq *q, uint32_t slot,
-	struct elan_message *m);
-void elan_iq_free(const struct nic_at *a, struct elan_iq *q, uint32_t slot);
-/* Address of a slot's bytes. */
-uint64_t elan_iq_data(const struct elan_iq *q, uint32_t slot);
-
 /* --- input.c --- */
 
 /* The network's client. */
@@ -753,6 +719,9 @@ void elan_input_on_tail(const struct nic_at *a, packet_id id);
 void elan_input_answer(const struct nic_at *a, packet_id id);
 void elan_input_end(const struct nic_at *a, packet_id id);
 void elan_input_drop(const struct nic_at *a, packet_id id);
+/* The route of its answer, by the same switches, which are alive. */
+uint32_t elan_input_way_back(const struct nic_at *a, const struct packet *p,
+	const struct elan_buffer *b);
 
 /* --- sten.c --- */
 
@@ -782,6 +751,8 @@ void elan_thread_on_go(const struct nic_at *a, uint32_t id);
 bool elan_thread_wants(const struct elan_node *n, const struct elan_iq *q);
 /* A message is in an input queue. */
 void elan_thread_on_message(const struct nic_at *a, const struct elan_iq *q);
+/* An interrupt has been handled. */
+void elan_thread_on_interrupt(const struct nic_at *a);
 /* A word has had the bus: a read that is in line after it goes on. */
 void elan_thread_on_word(const struct nic_at *a);
 /* A queue has room, or has stopped: threads that wait for it go on. */

@@ -272,6 +272,11 @@ bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id)
 	return number == r->how->later && !awaited(r, id);
 }
 
+bool resend_is_put_off(const struct resend_item *x)
+{
+	return x->excused > MOST_DOUBLINGS && x->excused == x->tries;
+}
+
 bool resend_is_patient(const struct resend *r, uint32_t number, uint32_t id)
 {
 	const struct resend_item *x = slots_find(&r->items, id);

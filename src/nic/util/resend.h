@@ -136,8 +136,9 @@ bool resend_on_event(
 	const struct nic_at *a, struct resend *r, uint32_t number, uint32_t id);
 /* Whether an event is a timer that nothing waits for: see nic_ops. */
 bool resend_is_stale(const struct resend *r, uint32_t number, uint32_t id);
-/* Whether it is another try of what its receiver has put off for so long that
- * pauses grow no more. */
+/* Whether nothing was lost of an item, but its receiver has put it off for so
+ * long that pauses grow no more; and whether an event is another try of it. */
+bool resend_is_put_off(const struct resend_item *x);
 bool resend_is_patient(const struct resend *r, uint32_t number, uint32_t id);
 
 #endif

@@ -172,14 +172,16 @@ static bool barrier_open(struct programs *p, void *barrier)
 		p, "MUSPI_GIBarrierInit", MUSPI_GIBarrierInit(barrier, class));
 }
 
-static void barrier_enter(void *barrier)
+static bool barrier_enter(void *barrier)
 {
 	MUSPI_GIBarrierEnter(barrier);
+	return true;
 }
 
-static void barrier_await(void *barrier)
+static bool barrier_await(void *barrier)
 {
 	MUSPI_GIBarrierPoll(barrier);
+	return true;
 }
 
 static bool barrier_is_over(const void *own, const struct packet *told)

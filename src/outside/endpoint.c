@@ -1,0 +1,447 @@
+#include "outside/endpoint.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+	STAGES = 128, /* for bytes that come with commands */
+	NO_STAGE = STAGES,
+	MOST_RANKS = 1 << 24,
+};
+
+#define STAGE_BYTES ((uint64_t)STAGES * CHANNEL_SHORT)
+#define NO_HOLD	    UINT32_MAX
+
+/* What is under way. */
+struct endpoint_op {
+	struct channel_command c;
+	uint64_t at; /* of the node */
+	uint32_t hold, stage;
+	uint32_t next; /* + 1, of unused ones */
+	struct weft_msg_done done; /* of what is put or got */
+	bool is_used, is_put;
+};
+
+static struct msg_state *state(struct endpoint *e)
+{
+	return msg_state(&e->msg);
+}
+
+/* --- ops --- */
+
+static uint32_t take_op(struct endpoint *e, const struct channel_command *c)
+{
+	uint32_t i = e->unused;
+	struct endpoint_op *x;
+
+	if (!i) {
+		i = ++e->room;
+		e->op = mem_more(e->op, i - 1, sizeof(*e->op));
+		e->op[i - 1].next = 0;
+	}
+	x = &e->op[i - 1];
+	e->unused = x->next;
+	*x = (struct endpoint_op){
+		.c = *c, .hold = NO_HOLD, .stage = NO_STAGE, .is_used = true
+	};
+	return i - 1;
+}
+
+static uint64_t context_of(uint32_t i)
+{
+	return MSG_TAGGED_OTHER | i;
+}
+
+static void give_op(struct endpoint *e, uint32_t i)
+{
+	struct endpoint_op *x = &e->op[i];
+
+	if (x->hold != NO_HOLD)
+		e->client.give(e->client.arg, x->hold);
+	if (x->stage != NO_STAGE)
+		e->free_stages[x->stage / 64] |= UINT64_C(1) << x->stage % 64;
+	x->is_used = false;
+	x->next = e->unused;
+	e->unused = i + 1;
+}
+
+/* --- completions --- */
+
+static void complete(
+	struct endpoint *e, const struct channel_completion *c, uint16_t flags)
+{
+	if (!(flags & CHANNEL_SILENT) || c->error)
+		*(struct channel_completion *)ring_push(&e->done) = *c;
+}
+
+static struct channel_completion completion_of(const struct channel_command *c)
+{
+	return (struct channel_completion){
+		.context = c->context,
+		.kind = c->kind,
+		.flags = c->flags,
+		.endpoint = c->endpoint,
+		.rank = c->rank,
+		.bytes = c->bytes,
+		.tag = c->tag,
+		.data = c->data,
+		.at = c->at,
+	};
+}
+
+/* A command that has ended, or could not begin. */
+static void finish(
+	struct endpoint *e, const struct channel_command *c, int error)
+{
+	struct channel_completion x = completion_of(c);
+
+	x.error = error;
+	complete(e, &x, c->flags);
+}
+
+static void finish_op(struct endpoint *e, uint32_t i, int error)
+{
+	const struct channel_command c = e->op[i].c;
+
+	e->n_sends -= c.kind == CHANNEL_SEND;
+	give_op(e, i);
+	finish(e, &c, error);
+}
+
+/* A receive or a peek has its message. */
+static void finish_message(
+	struct endpoint *e, uint32_t i, const struct msg_tagged_end *end)
+{
+	const struct channel_command c = e->op[i].c;
+	struct channel_completion x = completion_of(&c);
+	uint64_t stored = end->bytes < c.bytes ? end->bytes : c.bytes;
+
+	x.error = end->error;
+	x.rank = end->rank;
+	x.tag = end->tag;
+	x.data = end->data;
+	x.bytes = end->bytes;
+	x.flags = (uint16_t)(c.flags & ~CHANNEL_HAS_DATA);
+	if (end->flags & MSG_TAGGED_DATA)
+		x.flags |= CHANNEL_HAS_DATA;
+	if (c.kind == CHANNEL_RECEIVE && !(c.flags & CHANNEL_DISCARD) &&
+		(!end->error || end->error == EMSGSIZE))
+		x.stored = stored;
+	give_op(e, i);
+	complete(e, &x, c.flags);
+}
+
+static int peek(struct endpoint *e, uint32_t i);
+
+/* A peek that lasts looks again when something has come. */
+static void want(struct endpoint *e, uint32_t i)
+{
+	e->wants = mem_more(e->wants, e->wanted, sizeof(*e->wants));
+	e->wants[e->wanted++] = i;
+}
+
+static void on_end(void *arg, const struct msg_tagged_end *end)
+{
+	struct endpoint *e = arg;
+	uint32_t i = (uint32_t)end->context;
+	const struct endpoint_op *x;
+
+	BUG_IF(i >= e->room || !e->op[i].is_used);
+	x = &e->op[i];
+	if (x->c.kind == CHANNEL_SEND)
+		finish_op(e, i, end->error);
+	else if (end->error == ENOMSG && x->c.flags & CHANNEL_LASTS)
+		want(e, i);
+	else
+		finish_message(e, i, end);
+}
+
+/* --- buffers --- */
+
+/* Bytes that came with the command wait at a stage of the node's memory. */
+static int take_stage(struct endpoint *e, struct endpoint_op *x)
+{
+	uint8_t bytes[CHANNEL_SHORT];
+	uint32_t half = e->free_stages[0] ? 0 : 1, i;
+
+	if (x->c.bytes > sizeof(bytes))
+		return EMSGSIZE;
+	if (!e->free_stages[half])
+		return EAGAIN;
+	if (!e->client.load(e->client.arg, x->c.at, bytes, x->c.bytes))
+		return EFAULT;
+	i = (uint32_t)__builtin_ctzll(e->free_stages[half]);
+	e->free_stages[half] &= ~(UINT64_C(1) << i);
+	x->stage = 64 * half + i;
+	x->at = e->stages + (uint64_t)x->stage * CHANNEL_SHORT;
+	if (x->c.bytes)
+		program_write(x->at, bytes, x->c.bytes);
+	return 0;
+}
+
+/* An error number, or 0 if the bytes have an address of the node. */
+static int take_buffer(struct endpoint *e, uint32_t i)
+{
+	struct endpoint_op *x = &e->op[i];
+
+	if (x->c.flags & CHANNEL_IN_ROOM)
+		return take_stage(e, x);
+	x->at = x->c.at;
+	if (!x->c.bytes) {
+		x->at = e->stages; /* of nothing, any is as good */
+		return 0;
+	}
+	return e->client.take(e->client.arg, x->c.bytes, &x->at, &x->hold);
+}
+
+/* --- messages --- */
+
+static uint16_t space_of(const struct channel_command *c, uint16_t endpoint)
+{
+	bool is_tagged = c->flags & CHANNEL_TAGGED;
+
+	return (uint16_t)(1 + 2 * endpoint + is_tagged);
+}
+
+static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
+{
+	const struct endpoint_op *x = &e->op[i];
+	const struct channel_command *c = &x->c;
+	bool is_send = c->kind == CHANNEL_SEND;
+	uint32_t f = c->flags;
+
+	return (struct msg_tagged_entry){
+		.tag = c->tag,
+		.ignore = is_send ? 0 : c->ignore,
+		.data = c->data,
+		.rank = c->rank == CHANNEL_ANY ? MSG_TAGGED_ANY : c->rank,
+		.space = space_of(c, is_send ? c->to : c->endpoint),
+		.flags = (uint16_t)((f & CHANNEL_SYNC || f & CHANNEL_DELIVERED
+						    ? MSG_TAGGED_SYNC
+						    : 0) |
+				    (f & CHANNEL_CLAIM ? MSG_TAGGED_CLAIM : 0) |
+				    (f & CHANNEL_DISCARD ? MSG_TAGGED_DISCARD
+							 : 0) |
+				    (f & CHANNEL_HAS_DATA ? MSG_TAGGED_DATA
+							  : 0)),
+		.at = x->at,
+		.bytes = c->bytes,
+		.context = context_of(i),
+	};
+}
+
+/* While the machine has no room, the rank's library waits for it. */
+static int begin(struct endpoint *e, uint32_t i,
+	int (*try)(struct endpoint *e, uint32_t i))
+{
+	int code;
+
+	while ((code = try(e, i)) == EAGAIN)
+		msg_go_on(state(e));
+	return code;
+}
+
+static int try_send(struct endpoint *e, uint32_t i)
+{
+	const struct msg_tagged_entry x = entry_of(e, i);
+	bool is_over = false;
+	int code = state(e)->tagged->send(state(e), &x, &is_over);
+
+	if (is_over)
+		finish_op(e, i, 0);
+	return code;
+}
+
+static int try_receive(struct endpoint *e, uint32_t i)
+{
+	const struct msg_tagged_entry x = entry_of(e, i);
+
+	return state(e)->tagged->receive(state(e), &x);
+}
+
+static int peek(struct endpoint *e, uint32_t i)
+{
+	const struct msg_tagged_entry x = entry_of(e, i);
+
+	return state(e)->tagged->peek(state(e), &x);
+}
+
+static bool is_rank(struct endpoint *e, uint32_t rank)
+{
+	return rank < weft_msg_ranks(&e->msg);
+}
+
+static int send(struct endpoint *e, uint32_t i)
+{
+	int code = is_rank(e, e->op[i].c.rank) ? begin(e, i, take_buffer)
+					       : EHOSTUNREACH;
+
+	program_charge(e->times.send);
+	return code ? code : begin(e, i, try_send);
+}
+
+static int receive(struct endpoint *e, uint32_t i)
+{
+	const struct channel_command *c = &e->op[i].c;
+	int code = is_rank(e, c->rank) || c->rank == CHANNEL_ANY
+			   ? begin(e, i, take_buffer)
+			   : EHOSTUNREACH;
+
+	program_charge(e->times.receive);
+	return code ? code : begin(e, i, try_receive);
+}
+
+static int look(struct endpoint *e, uint32_t i)
+{
+	const struct channel_command *c = &e->op[i].c;
+
+	if (!is_rank(e, c->rank) && c->rank != CHANNEL_ANY)
+		return EHOSTUNREACH;
+	e->op[i].c.bytes = 0;
+	return begin(e, i, peek);
+}
+
+/* It has no completion of its own. */
+static void cancel(struct endpoint *e, const struct channel_command *c)
+{
+	for (uint32_t i = 0; i < e->room; i++) {
+		const struct endpoint_op *x = &e->op[i];
+
+		if (x->is_used && x->c.kind == CHANNEL_RECEIVE &&
+			x->c.context == c->context &&
+			x->c.endpoint == c->endpoint) {
+			state(e)->tagged->cancel(state(e), context_of(i));
+			return;
+		}
+	}
+}
+
+/* --- commands --- */
+
+static int (*const kinds[CHANNEL_KINDS])(struct endpoint *e, uint32_t i) = {
+	[CHANNEL_SEND] = send,
+	[CHANNEL_RECEIVE] = receive,
+	[CHANNEL_PEEK] = look,
+};
+
+static void execute(struct endpoint *e, const struct channel_command *c)
+{
+	uint32_t i;
+	int code;
+
+	if (c->kind == CHANNEL_CANCEL) {
+		cancel(e, c);
+		return;
+	}
+	if (c->kind >= CHANNEL_KINDS || !kinds[c->kind]) {
+		finish(e, c, ENOSYS);
+		return;
+	}
+	i = take_op(e, c);
+	e->n_sends += c->kind == CHANNEL_SEND;
+	code = kinds[c->kind](e, i);
+	if (code)
+		finish_op(e, i, code);
+}
+
+void endpoint_execute(
+	struct endpoint *e, const struct channel_command *c, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		execute(e, &c[i]);
+}
+
+/* Peeks that last look again. */
+static void look_again(struct endpoint *e)
+{
+	uint32_t n = e->wanted;
+
+	e->wanted = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = e->wants[k];
+		int code = peek(e, i);
+
+		if (code == EAGAIN)
+			want(e, i);
+		else if (code)
+			finish_op(e, i, code);
+	}
+}
+
+void endpoint_step(struct endpoint *e)
+{
+	msg_step(state(e));
+	look_again(e);
+	if (state(e)->tagged->has_next(state(e)))
+		msg_step(state(e));
+}
+
+void endpoint_wait(struct endpoint *e, sim_time until)
+{
+	endpoint_step(e);
+	while (!e->done.n && program_now() < until) {
+		if (until == SIM_NEVER)
+			msg_go_on(state(e));
+		else
+			msg_sleep_before(state(e), until);
+		endpoint_step(e);
+	}
+}
+
+bool endpoint_has_next(const struct endpoint *e)
+{
+	return e->done.n;
+}
+
+bool endpoint_next(struct endpoint *e, struct channel_completion *c)
+{
+	if (!e->done.n)
+		return false;
+	*c = *(struct channel_completion *)ring_pop(&e->done);
+	return true;
+}
+
+/* --- life --- */
+
+int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
+	const struct endpoint_times *t, const struct weft_msg_options *o)
+{
+	int code;
+
+	*e = (struct endpoint){ .client = *c, .times = *t };
+	ring_init(&e->done, sizeof(struct channel_completion));
+	code = weft_msg_init(&e->msg, o);
+	if (code)
+		return code;
+	if (state(e)->at - state(e)->base < STAGE_BYTES)
+		return EFAULT;
+	e->stages = state(e)->at - STAGE_BYTES;
+	e->free = e->stages - state(e)->base;
+	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
+	state(e)->on_end = on_end;
+	state(e)->on_end_arg = e;
+	return 0;
+}
+
+int endpoint_close(struct endpoint *e)
+{
+	while (e->n_sends)
+		msg_go_on(state(e));
+	/* receives that never got a message */
+	for (uint32_t i = 0; i < e->room; i++)
+		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE)
+			state(e)->tagged->cancel(state(e), context_of(i));
+	endpoint_step(e);
+	return weft_msg_fini(&e->msg);
+}
+
+void endpoint_free(struct endpoint *e)
+{
+	mem_free(e->op);
+	mem_free(e->wants);
+	ring_fini(&e->done);
+	e->op = NULL;
+	e->wants = NULL;
+}

@@ -1,0 +1,73 @@
+/*
+ * A rank's operations on the machine: commands in, completions out.  It stands
+ * on messages (api/msg/msg.h) and knows no process: who gives the commands is a
+ * client, be it the proxy of a process or a program on a fiber.
+ *
+ * Nothing in a command is trusted: kinds, ranks, flags, lengths and addresses
+ * are checked, and a context is returned and never followed.  A mistake becomes
+ * a completion with an error.
+ *
+ * All calls are those of a program and take its time.
+ */
+#ifndef OUTSIDE_ENDPOINT_H
+#define OUTSIDE_ENDPOINT_H
+
+#include "api/msg/msg.h"
+#include "base/ring.h"
+#include "outside/channel.h"
+
+/* Whose commands they are. */
+struct endpoint_client {
+	/* Holds bytes of the client's memory: *at becomes their address in the
+	 * node's.  An error number, or 0. */
+	int (*take)(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold);
+	void (*give)(void *arg, uint32_t hold);
+	/* Bytes that came with the commands; false if there are none. */
+	bool (*load)(void *arg, uint64_t offset, void *to, uint64_t bytes);
+	void *arg;
+};
+
+/* What calls of the library take. */
+struct endpoint_times {
+	sim_time send, receive;
+};
+
+struct endpoint_op;
+
+struct endpoint {
+	struct weft_msg msg;
+	struct endpoint_client client;
+	struct endpoint_times times;
+	/* Below this address of the process the client's memory may be. */
+	uint64_t free;
+	uint64_t
+		stages; /* address of the node: bytes that came with commands */
+	uint64_t free_stages[2]; /* bits */
+	struct endpoint_op *op; /* [room] */
+	uint32_t room, unused; /* the first unused one, + 1 */
+	uint32_t n_sends; /* under way */
+	uint32_t wanted, *wants; /* peeks that last */
+	struct ring done; /* completions */
+};
+
+/* Options as for weft_msg_init(); start: when all are ready.  Errors as there.
+ */
+int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
+	const struct endpoint_times *t, const struct weft_msg_options *o);
+/* Waits for sends, and for all other ranks. */
+int endpoint_close(struct endpoint *e);
+/* Frees what it has, opened or not; outside of the program, too. */
+void endpoint_free(struct endpoint *e);
+
+/* Begins all that a client wants, in order. */
+void endpoint_execute(
+	struct endpoint *e, const struct channel_command *c, uint32_t n);
+/* Takes what has arrived; no time passes but for answers. */
+void endpoint_step(struct endpoint *e);
+/* Waits until there is a completion, or until a time. */
+void endpoint_wait(struct endpoint *e, sim_time until);
+/* The next completion, if any. */
+bool endpoint_next(struct endpoint *e, struct channel_completion *c);
+bool endpoint_has_next(const struct endpoint *e);
+
+#endif

@@ -1,0 +1,431 @@
+/* Endpoints of ranks on every machine, whose client is a program. */
+#include "outside/endpoint.h"
+
+#include <errno.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/random.h"
+#include "testing/msg_testing.h"
+#include "testing/testing.h"
+
+#define TAG	UINT64_C(0xfedcba9876543210)
+#define CONTEXT UINT64_C(0xffff800012345678)
+
+enum { FEW = 4 };
+
+/* Bytes that come with commands. */
+struct client {
+	uint8_t room[CHANNEL_ROOM];
+	uint32_t holds;
+};
+
+/* The client's memory is its process's. */
+static int take(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold)
+{
+	struct client *c = arg;
+
+	if (!program_has(*at, bytes))
+		return EFAULT;
+	*at += program_base();
+	*hold = 0;
+	c->holds++;
+	return 0;
+}
+
+static void give(void *arg, uint32_t hold)
+{
+	struct client *c = arg;
+
+	assert_int_equal(hold, 0);
+	c->holds--;
+}
+
+static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
+{
+	const struct client *c = arg;
+
+	if (offset > CHANNEL_ROOM || bytes > CHANNEL_ROOM - offset)
+		return false;
+	memcpy(to, c->room + offset, bytes);
+	return true;
+}
+
+struct job {
+	const struct kit_kind *kind;
+	uint32_t n_ranks, n_processes;
+	void (*run)(struct endpoint *e, struct client *c);
+	bool is_left_open;
+};
+
+/* Its state is too large for a stack. */
+struct state {
+	struct endpoint e;
+	struct client c;
+};
+
+static void rank_program(void *arg)
+{
+	const struct job *j = arg;
+	static const struct endpoint_times times = { 0 };
+	struct state *s = mem_alloc(1, sizeof(*s));
+	const struct endpoint_client c = { take, give, load, &s->c };
+	const struct weft_msg_options o = { .matching = WEFT_MSG_MATCH_HOST };
+
+	assert_int_equal(endpoint_open(&s->e, &c, &times, &o), 0);
+	j->run(&s->e, &s->c);
+	if (!j->is_left_open) {
+		assert_int_equal(endpoint_close(&s->e), 0);
+		assert_int_equal(s->c.holds, 0);
+	}
+	endpoint_free(&s->e);
+	mem_free(s);
+}
+
+static uint64_t run_job(struct job *j, uint32_t n_workers)
+{
+	uint32_t each = j->n_processes, n = j->kind->n_nodes * each;
+	struct kit_how how = {
+		.machine = j->kind->machine,
+		.shape = j->kind->shape,
+		.sets = j->kind->sets,
+		.n_workers = n_workers,
+		.needs = { .n_programs = n,
+			.n_spawned = 1,
+			.n_processes = each },
+	};
+	uint64_t digest;
+	struct kit k;
+
+	kit_open(&k, &how);
+	for (uint32_t i = 0; i < n; i++)
+		program_start(k.host, i / each,
+			i % each * host_threads_each(k.host), 0, rank_program,
+			j);
+	digest = kit_run(&k, false);
+	kit_close(&k);
+	return digest;
+}
+
+static void everywhere(
+	void (*run)(struct endpoint *e, struct client *c), bool is_left_open)
+{
+	struct kit_kinds kinds;
+
+	kit_find_kinds(&kinds);
+	for (uint32_t i = 0; i < kinds.n; i++) {
+		struct job j = { .kind = &kinds.kind[i],
+			.n_processes = i % 2 ? 1 : 2,
+			.run = run,
+			.is_left_open = is_left_open };
+		uint64_t digest = run_job(&j, 1);
+
+		assert_true(run_job(&j, 3) == digest);
+	}
+}
+
+/* --- helpers --- */
+
+static void one(struct endpoint *e, struct channel_command c)
+{
+	endpoint_execute(e, &c, 1);
+}
+
+static struct channel_completion wait_for(struct endpoint *e)
+{
+	struct channel_completion c;
+
+	endpoint_wait(e, SIM_NEVER);
+	assert_true(endpoint_next(e, &c));
+	return c;
+}
+
+static uint32_t me(struct endpoint *e)
+{
+	return weft_msg_rank(&e->msg);
+}
+
+static uint32_t next_of(struct endpoint *e)
+{
+	return (me(e) + 1) % weft_msg_ranks(&e->msg);
+}
+
+static uint32_t prev_of(struct endpoint *e)
+{
+	uint32_t n = weft_msg_ranks(&e->msg);
+
+	return (me(e) + n - 1) % n;
+}
+
+static struct channel_command receive_of(uint64_t bytes)
+{
+	return (struct channel_command){ .kind = CHANNEL_RECEIVE,
+		.flags = CHANNEL_TAGGED,
+		.rank = CHANNEL_ANY,
+		.tag = TAG,
+		.at = MSG_TEST_TARGET,
+		.bytes = bytes,
+		.context = CONTEXT };
+}
+
+static struct channel_command send_to(uint32_t rank, uint64_t bytes)
+{
+	return (struct channel_command){ .kind = CHANNEL_SEND,
+		.flags = CHANNEL_TAGGED | CHANNEL_SILENT,
+		.rank = rank,
+		.tag = TAG,
+		.at = MSG_TEST_SOURCE,
+		.bytes = bytes };
+}
+
+/* --- tests --- */
+
+static void exchange(struct endpoint *e, struct client *client)
+{
+	static const uint64_t sizes[] = { 0, 1, 464, 465, 480, 481, 5000 };
+
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct channel_command s = send_to(next_of(e), sizes[i]);
+		struct channel_completion c;
+
+		msg_test_fill(MSG_TEST_SOURCE, me(e) + i, sizes[i]);
+		s.flags = CHANNEL_TAGGED | CHANNEL_HAS_DATA;
+		s.tag = TAG + i;
+		s.data = ~UINT64_C(7) - i;
+		s.context = 1;
+		one(e, receive_of(6000));
+		one(e, (struct channel_command){
+			       .kind = CHANNEL_CANCEL, .context = CONTEXT });
+		c = wait_for(e);
+		assert_int_equal(c.error, ECANCELED);
+		s.ignore = UINT64_MAX; /* of a send, without effect */
+		one(e, s);
+		s = receive_of(6000);
+		s.rank = prev_of(e);
+		s.tag = TAG | 15;
+		s.ignore = 15;
+		one(e, s);
+		for (uint32_t k = 0; k < 2; k++) {
+			c = wait_for(e);
+			assert_int_equal(c.error, 0);
+			if (c.kind == CHANNEL_SEND) {
+				assert_int_equal(c.context, 1);
+				continue;
+			}
+			assert_true(c.context == CONTEXT);
+			assert_int_equal(c.kind, CHANNEL_RECEIVE);
+			assert_true(c.tag == TAG + i);
+			assert_true(c.data == ~UINT64_C(7) - i);
+			assert_true(c.flags & CHANNEL_HAS_DATA);
+			assert_int_equal(c.rank, prev_of(e));
+			assert_int_equal(c.bytes, sizes[i]);
+			assert_int_equal(c.stored, sizes[i]);
+			assert_true(msg_test_is(
+				MSG_TEST_TARGET, prev_of(e) + i, sizes[i]));
+		}
+	}
+}
+
+static void messages_have_tags_of_64_bits_and_a_data_word(void **state)
+{
+	everywhere(exchange, false);
+}
+
+static void separate(struct endpoint *e, struct client *client)
+{
+	struct channel_command s = send_to(next_of(e), 8), r = receive_of(8);
+	struct channel_completion c;
+	uint64_t seen[FEW] = { 0 };
+
+	/* the last is received first */
+	for (uint16_t i = 0; i < FEW; i++) {
+		memcpy(client->room + 8 * i, &(uint64_t){ 100u + i }, 8);
+		s.flags = (uint16_t)(CHANNEL_SILENT | CHANNEL_IN_ROOM |
+				     (i % 2 ? CHANNEL_TAGGED : 0));
+		s.at = 8u * i;
+		s.to = i / 2;
+		one(e, s);
+	}
+	memset(client->room, 0, sizeof(client->room));
+	for (uint16_t i = FEW; i--;) {
+		r.flags = i % 2 ? CHANNEL_TAGGED : 0;
+		r.endpoint = i / 2;
+		r.at = MSG_TEST_TARGET + 8u * i;
+		r.context = i;
+		one(e, r);
+		c = wait_for(e);
+		assert_int_equal(c.context, i);
+		assert_int_equal(c.endpoint, i / 2);
+	}
+	assert_true(weft_msg_load(MSG_TEST_TARGET, seen, sizeof(seen)));
+	for (uint32_t i = 0; i < FEW; i++)
+		assert_int_equal(seen[i], 100 + i);
+}
+
+static void spaces_and_endpoints_do_not_meet(void **state)
+{
+	everywhere(separate, false);
+}
+
+static void look(struct endpoint *e, struct client *client)
+{
+	struct channel_command p = receive_of(0), r = receive_of(6000);
+	struct channel_completion c;
+
+	p.kind = CHANNEL_PEEK;
+	one(e, p);
+	c = wait_for(e);
+	assert_int_equal(c.error, ENOMSG);
+	for (uint64_t i = 0; i < 3; i++) {
+		msg_test_fill(MSG_TEST_SOURCE + 5000 * i, i, 4000);
+		p.tag = TAG + i;
+		r = send_to(next_of(e), i == 1 ? 4000 : 40);
+		r.at += 5000 * i;
+		r.tag = TAG + i;
+		one(e, r);
+	}
+	/* one that lasts sees it when it comes; the second is claimed, and the
+	 * third is dropped */
+	p.tag = TAG + 2;
+	p.flags |= CHANNEL_LASTS;
+	one(e, p);
+	c = wait_for(e);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.bytes, 40);
+	p.flags |= CHANNEL_DISCARD;
+	one(e, p);
+	assert_int_equal(wait_for(e).error, 0);
+	p.tag = TAG;
+	p.ignore = 1;
+	p.flags = CHANNEL_TAGGED;
+	one(e, p);
+	assert_true(wait_for(e).tag == TAG);
+	p.tag = TAG + 1;
+	p.ignore = 0;
+	p.flags = CHANNEL_TAGGED | CHANNEL_CLAIM | CHANNEL_LASTS;
+	p.context = 55;
+	one(e, p);
+	assert_int_equal(wait_for(e).bytes, 4000);
+	r = receive_of(6000);
+	r.ignore = UINT64_MAX;
+	one(e, r);
+	c = wait_for(e);
+	assert_true(c.tag == TAG);
+	r.flags |= CHANNEL_CLAIM;
+	r.context = 55;
+	one(e, r);
+	c = wait_for(e);
+	assert_int_equal(c.error, 0);
+	assert_true(c.tag == TAG + 1);
+	assert_true(msg_test_is(MSG_TEST_TARGET, 1, 4000));
+}
+
+static void messages_are_looked_at_claimed_and_dropped(void **state)
+{
+	everywhere(look, false);
+}
+
+static void finish(struct endpoint *e, struct client *client)
+{
+	struct channel_command s = send_to(next_of(e), 8);
+	sim_time t = program_now();
+	struct channel_completion c;
+
+	s.flags = CHANNEL_TAGGED | CHANNEL_SYNC;
+	s.context = 3;
+	one(e, s);
+	endpoint_wait(e, t + 50000 * (sim_time)SIM_NS);
+	assert_false(endpoint_has_next(e));
+	assert_true(program_now() >= t + 49000 * (sim_time)SIM_NS);
+	one(e, receive_of(8));
+	for (uint32_t k = 0; k < 2; k++) {
+		c = wait_for(e);
+		assert_int_equal(c.error, 0);
+	}
+}
+
+static void a_send_can_end_when_it_is_matched(void **state)
+{
+	everywhere(finish, false);
+}
+
+static void err(struct endpoint *e, struct client *client)
+{
+	struct channel_command s = send_to(next_of(e), 8), r = receive_of(4);
+	struct channel_completion c;
+
+	s.rank = weft_msg_ranks(&e->msg);
+	one(e, s);
+	assert_int_equal(wait_for(e).error, EHOSTUNREACH);
+	s.rank = next_of(e);
+	s.at = UINT64_MAX - 3;
+	one(e, s);
+	assert_int_equal(wait_for(e).error, EFAULT);
+	s.flags |= CHANNEL_IN_ROOM;
+	s.at = CHANNEL_ROOM - 7;
+	one(e, s);
+	assert_int_equal(wait_for(e).error, EFAULT);
+	s.bytes = CHANNEL_SHORT + 1;
+	one(e, s);
+	assert_int_equal(wait_for(e).error, EMSGSIZE);
+	s.kind = CHANNEL_KINDS;
+	one(e, s);
+	assert_int_equal(wait_for(e).error, ENOSYS);
+	r.flags |= CHANNEL_CLAIM;
+	one(e, r);
+	assert_int_equal(wait_for(e).error, EINVAL);
+	/* and one that is too short */
+	one(e, send_to(next_of(e), 8));
+	one(e, receive_of(4));
+	c = wait_for(e);
+	assert_int_equal(c.error, EMSGSIZE);
+	assert_int_equal(c.bytes, 8);
+	assert_int_equal(c.stored, 4);
+}
+
+static void mistakes_are_completions_with_errors(void **state)
+{
+	everywhere(err, false);
+}
+
+/* Random words, most of them nearly right. */
+static void babble(struct endpoint *e, struct client *client)
+{
+	struct channel_completion c;
+
+	for (uint32_t i = 0; i < 400; i++) {
+		struct channel_command x;
+		uint64_t word[8];
+
+		for (uint32_t k = 0; k < 8; k++)
+			word[k] = random_draw(17, me(e), RANDOM_TEST, 8 * i + k)
+					  .a;
+		memcpy(&x, word, sizeof(x));
+		if (i % 4)
+			x.kind %= CHANNEL_KINDS + 1;
+		if (i % 8 > 2) {
+			x.rank %= 64;
+			x.bytes %= 10000;
+			x.at %= 1 << 26;
+			x.tag %= 4;
+			x.endpoint %= 2;
+			x.to %= 2;
+		}
+		one(e, x);
+		endpoint_step(e);
+		while (endpoint_next(e, &c))
+			;
+	}
+}
+
+static void anything_can_be_said(void **state)
+{
+	everywhere(babble, true);
+}
+
+TESTS(TEST(messages_have_tags_of_64_bits_and_a_data_word),
+	TEST(spaces_and_endpoints_do_not_meet),
+	TEST(messages_are_looked_at_claimed_and_dropped),
+	TEST(a_send_can_end_when_it_is_matched),
+	TEST(mistakes_are_completions_with_errors), TEST(anything_can_be_said))
