@@ -65,6 +65,12 @@ static inline uint64_t cq_page(uint32_t queue)
 	return UINT64_C(0xffffe00000000000) + (uint64_t)queue * ELAN_PAGE;
 }
 
+/* --- elan.c --- */
+
+/* elan_wait_event() of a library that computes for some time after it. */
+bool cq_wait_event(
+	const struct elan_cq *q, uint64_t at, uint64_t value, sim_time after);
+
 /* --- input.c --- */
 
 /* elan_enqueue() of a library whose own call takes some more time. */

@@ -342,25 +342,23 @@ static int result(const struct elan_tport *t, uint32_t handle,
 	return s->code & TPORT_CODE;
 }
 
-int tport_finish(struct elan_tport *t, uint32_t handle,
+/* Its time is over. */
+static int finish(struct elan_tport *t, uint32_t handle,
 	struct elan_tport_status *status, bool *is_claim)
 {
 	struct tport_status s = status_of(t, handle);
-	int code = result(t, handle, &s, status);
 
-	program_charge(half_mpi());
 	*is_claim = s.code & TPORT_IS_CLAIMED;
 	if (!*is_claim)
 		free_handle(t, handle);
-	return code;
+	return result(t, handle, &s, status);
 }
 
-static int finish(
-	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
+int tport_finish(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status, bool *is_claim)
 {
-	bool is_claim;
-
-	return tport_finish(t, handle, status, &is_claim);
+	program_charge(half_mpi());
+	return finish(t, handle, status, is_claim);
 }
 
 /* For a program that waits forever. */
@@ -389,7 +387,7 @@ int elan_tport_wait(
 {
 	struct awaited what;
 	struct tport_status s;
-	bool is_done;
+	bool is_done, is_claim;
 
 	if (!handle)
 		return 0;
@@ -398,21 +396,24 @@ int elan_tport_wait(
 	s = status_of(t, handle);
 	what = (struct awaited){ s.tag, s.source };
 	program_explain(explain, &what);
-	is_done = elan_wait_event(&t->queue, done_at(t, handle), 1);
+	is_done = cq_wait_event(&t->queue, done_at(t, handle), 1, half_mpi());
 	program_explain(NULL, NULL);
-	return is_done ? finish(t, handle, status) : EIO;
+	return is_done ? finish(t, handle, status, &is_claim) : EIO;
 }
 
 int elan_tport_test(
 	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
 {
+	bool is_claim;
+
 	if (!handle)
 		return 0;
 	if (!is_handle(t, handle))
 		return EINVAL;
 	program_charge(cq_params()->poll_load + cq_way());
-	return status_of(t, handle).is_done ? finish(t, handle, status)
-					    : EINPROGRESS;
+	return status_of(t, handle).is_done
+		       ? tport_finish(t, handle, status, &is_claim)
+		       : EINPROGRESS;
 }
 
 int elan_tport_cancel(struct elan_tport *t, uint32_t handle)
