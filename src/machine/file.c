@@ -482,9 +482,8 @@ static int read_tree(struct reader *r)
 
 static int read_file(struct reader *r)
 {
-	return trees_read_file(r->trees, &r->tree, r->path) || read_tree(r)
-		       ? -1
-		       : 0;
+	return trees_read_file(r->trees, &r->tree, r->path) || read_tree(r) ? -1
+									    : 0;
 }
 
 int machine_file_read(struct trees *trees, const char *path,

@@ -435,8 +435,8 @@ static int read_named(struct fixture *f, const char *name)
 
 	snprintf(other, sizeof(other), "%s/other", dir);
 	fresh(f);
-	failed = machine_file_read(&trees, in_dir(name), dirs, &f->header,
-		f->blocks, 2, &f->e);
+	failed = machine_file_read(
+		&trees, in_dir(name), dirs, &f->header, f->blocks, 2, &f->e);
 	trees_free(&trees);
 	return failed;
 }
