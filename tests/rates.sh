@@ -65,8 +65,8 @@ bounded() {
 	awk "function least(a, b) { return a < b ? a : b }
 		function look(name, value, bound) {
 			if (!(value > 0 && value <= bound * 1.00001))
-				print name \" is \" value \" GB/s, more than \" \
-					bound
+				print name \" is \" value \
+					\" GB/s, more than \" bound
 		}
 		BEGIN { $(cat "$tmp/looks") }" >"$tmp/over" 2>&1
 	[ ! -s "$tmp/over" ] ||
