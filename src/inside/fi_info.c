@@ -157,11 +157,11 @@ static void set_domain(struct fi_domain_attr *d)
 	};
 }
 
+/* The name of the provider is set by the library. */
 static void set_fabric(struct fi_fabric_attr *f, uint32_t version)
 {
 	*f = (struct fi_fabric_attr){
 		.name = strdup("weft"),
-		.prov_name = strdup("weft"),
 		.prov_version = fi_weft.version,
 		.api_version = version,
 	};

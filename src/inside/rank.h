@@ -25,6 +25,12 @@ enum link_phase link_phase(void);
  * itself. */
 bool link_is_timed(void);
 
+/* Whether weft-fi.so is there and in use. */
+bool link_has_provider(void);
+
+/* The program has made a thread: one that waits must not wait for ever. */
+void link_add_thread(void);
+
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
 void link_exit(void);

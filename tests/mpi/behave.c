@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft/rank.h>
 
 static int rank, n;
 
@@ -66,6 +67,18 @@ static void show_self(void)
 	printf("%s, process %d of %d, random %02x%02x%02x%02x\n", host,
 		(int)getpid(), (int)getppid(), bytes[0], bytes[1], bytes[2],
 		bytes[3]);
+}
+
+static void compute(void)
+{
+	long long a = now(CLOCK_MONOTONIC), b;
+
+	if (!weft_rank_compute)
+		exit(9);
+	weft_rank_compute(123456);
+	b = now(CLOCK_MONOTONIC);
+	printf("%lld ns, cpu %lld, processors %ld\n", b - a,
+		now(CLOCK_PROCESS_CPUTIME_ID), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 /* A child of a rank has the host's clock, and does no harm to its parent. */
@@ -127,6 +140,8 @@ int main(int argc, char **argv)
 		show_clock();
 	else if (strcmp(word, "self") == 0)
 		show_self();
+	else if (strcmp(word, "compute") == 0)
+		compute();
 	else if (strcmp(word, "fork") == 0)
 		fork_one();
 	else if (strcmp(word, "test") == 0)
