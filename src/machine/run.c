@@ -360,7 +360,7 @@ static void note_result(struct machine_run *r)
 	r->cpu_s = cpu_clock() - r->cpu_s;
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
 	total = net_total(r->system->net);
-	r->hops = total.hops;
+	r->hops = net_hops(r->system->net);
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = total.delivered;
 	r->events = sim_n_events(r->system->net->sim);

@@ -313,7 +313,7 @@ static void check_run(bool is_hot)
 	for (uint32_t i = 0; i < NODES; i++)
 		all += x.got[i];
 	assert_int_equal(all, senders * SENT);
-	assert_int_equal(net_total(x.net).hops, 2 * senders * SENT);
+	assert_int_equal(net_hops(x.net), 2 * senders * SENT);
 	net_uses(x.net, 0, u, NULL, NULL);
 	assert_true(u[0].n_links == 2 * NODES);
 	net_free(x.net);
