@@ -5,6 +5,7 @@
 #include "cli/run_partitions.h"
 #include "machine/facts.h"
 #include "net/proof.h"
+#include "route/lists.h"
 
 static void add_step(
 	struct facts *f, const struct machine *m, const struct proof_step *s)

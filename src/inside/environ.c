@@ -75,6 +75,8 @@ static void add_openmpi(char ***list)
 		"OMPI_MCA_osc=rdma",
 		"OMPI_MCA_osc_rdma_btls=ofi",
 		"OMPI_MCA_coll=^sm,han,adapt,hcoll",
+		"OMPI_MCA_orte_create_session_dirs=0",
+		"OMPI_MCA_shmem=mmap",
 		"OMPI_MCA_mpi_yield_when_idle=0",
 		"OMPI_MCA_hwloc_base_binding_policy=none",
 		/* Open MPI 4 takes itself for alone without a launcher that it
@@ -95,6 +97,8 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 			      other ? ":" : "", other ? *other + 11 : ""));
 	environ_set(list, start_text("FI_PROVIDER_PATH=%s", s->folder));
 	environ_set(list, start_text("FI_PROVIDER=weft"));
+	set_default(list, start_text("OMPI_MCA_osc_rdma_backing_directory=%s",
+				  s->scratch));
 	environ_set(list, start_text("WEFT_CHANNEL=%d", START_CHANNEL_FD));
 	environ_set(list, start_text("WEFT_REST=%d", START_REST_FD));
 	environ_set(list, start_text("WEFT_TRACER=%d", (int)getppid()));

@@ -182,19 +182,25 @@ void peer_complete(
 	wake(p, r);
 }
 
-void peer_store(struct rank *r, uint64_t at, const void *from, size_t bytes)
+void peer_store_now(struct rank *r, uint64_t at, const void *from, size_t bytes)
 {
 	struct iovec local = { (void *)from, bytes };
 	struct iovec remote = { (void *)(uintptr_t)at, bytes };
+
+	if (bytes > 0 && process_vm_writev(r->pid, &local, 1, &remote, 1, 0) !=
+				 (ssize_t)bytes)
+		peer_die("cannot write a rank's memory");
+}
+
+void peer_store(struct rank *r, uint64_t at, const void *from, size_t bytes)
+{
 	struct channel_piece piece = { at, bytes };
 	size_t room = sizeof(piece) + (bytes + 7) / 8 * 8;
 
 	if (bytes == 0)
 		return;
 	if (bytes > CHANNEL_SHORT || r->room + room > CHANNEL_ROOM) {
-		if (process_vm_writev(r->pid, &local, 1, &remote, 1, 0) !=
-			(ssize_t)bytes)
-			peer_die("cannot write a rank's memory");
+		peer_store_now(r, at, from, bytes);
 		return;
 	}
 	memcpy(r->pieces + r->room, &piece, sizeof(piece));

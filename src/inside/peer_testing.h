@@ -45,6 +45,7 @@ struct posted {
 struct memory {
 	struct memory *next;
 	uint64_t key, at, bytes, name, rights;
+	bool has_events;
 };
 
 struct rank {
@@ -83,7 +84,10 @@ void *peer_alloc(size_t n, size_t bytes);
 void peer_arrive_later(struct peer *p, struct packet *k);
 void peer_complete(
 	struct peer *p, struct rank *r, const struct channel_completion *c);
+/* With the rank's next turn; or at once, for memory that others read. */
 void peer_store(struct rank *r, uint64_t at, const void *from, size_t bytes);
+void peer_store_now(
+	struct rank *r, uint64_t at, const void *from, size_t bytes);
 void peer_load(struct rank *r, void *to, uint64_t at, size_t bytes);
 
 /* Executes a command; returns how many of those behind it it took, too. */

@@ -17,7 +17,6 @@ static const pmix_nspace_t nspace = "weft";
 
 /* The library's callbacks have no argument of their own. */
 static struct start *start_;
-static char folder_[] = "/tmp/weft-XXXXXX";
 
 /* --- what ranks ask for --- */
 
@@ -266,8 +265,8 @@ static pmix_status_t open_server(void)
 	setenv("PMIX_MCA_gds", "hash", 1);
 	setenv("PMIX_MCA_pmix_show_load_errors", "0", 1);
 	setenv("PMIX_MCA_psec", "native", 0);
-	add_text(&f, PMIX_SERVER_TMPDIR, folder_);
-	add_text(&f, PMIX_SYSTEM_TMPDIR, folder_);
+	add_text(&f, PMIX_SERVER_TMPDIR, start_->scratch);
+	add_text(&f, PMIX_SYSTEM_TMPDIR, start_->scratch);
 	status = PMIx_server_init(&module, f.info, f.n);
 	free(f.info);
 	return status;
@@ -278,8 +277,6 @@ const char *pmix_open(struct start *s)
 	pmix_status_t status;
 
 	start_ = s;
-	if (!mkdtemp(folder_))
-		return "no folder in /tmp";
 	status = open_server();
 	if (is_good(status))
 		status = register_job();
@@ -302,5 +299,4 @@ const char *pmix_environ(uint32_t rank, char ***list)
 void pmix_close(void)
 {
 	PMIx_server_finalize();
-	rmdir(folder_);
 }

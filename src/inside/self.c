@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ static bool has_host(void)
 	return host[0] && link_is_timed();
 }
 
-static bool is_fixed(void)
+bool self_is_fixed(void)
 {
 	return link_phase() == LINK_RUNS && link_is_timed();
 }
@@ -82,7 +83,7 @@ INSIDE_EXPORT pid_t getpid(void)
 
 	if (!real)
 		call_next(&real, "getpid");
-	return is_fixed() ? fixed_pid() : real();
+	return self_is_fixed() ? fixed_pid() : real();
 }
 
 INSIDE_EXPORT pid_t getppid(void)
@@ -91,7 +92,7 @@ INSIDE_EXPORT pid_t getppid(void)
 
 	if (!real)
 		call_next(&real, "getppid");
-	return is_fixed() ? PARENT_PID : real();
+	return self_is_fixed() ? PARENT_PID : real();
 }
 
 /* A program that kills itself means itself. */
@@ -104,12 +105,34 @@ INSIDE_EXPORT int kill(pid_t pid, int number)
 		call_next(&own, "getpid");
 		call_next(&real, "kill");
 	}
-	if (is_fixed() && pid == fixed_pid())
+	if (self_is_fixed() && pid == fixed_pid())
 		pid = own();
 	return real(pid, number);
 }
 
-/* --- processors --- */
+/* --- processors: one, as if the others were other ranks' --- */
+
+INSIDE_EXPORT long sysconf(int name)
+{
+	static long (*real)(int);
+
+	if (!real)
+		call_next(&real, "sysconf");
+	if (self_is_fixed() &&
+		(name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
+		return 1;
+	return real(name);
+}
+
+INSIDE_EXPORT int get_nprocs(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+INSIDE_EXPORT int get_nprocs_conf(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_CONF);
+}
 
 INSIDE_EXPORT int sched_getcpu(void)
 {
@@ -117,7 +140,7 @@ INSIDE_EXPORT int sched_getcpu(void)
 
 	if (!real)
 		call_next(&real, "sched_getcpu");
-	return is_fixed() ? (int)weft_link_open()->process : real();
+	return self_is_fixed() ? (int)weft_link_open()->process : real();
 }
 
 /* --- random numbers: the seed's, one sequence a rank --- */
@@ -133,7 +156,7 @@ static uint64_t next_random(void)
 	return x ^ x >> 31;
 }
 
-static void fill(unsigned char *to, size_t bytes)
+void self_random(unsigned char *to, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
 		uint64_t x = next_random();
@@ -149,9 +172,9 @@ INSIDE_EXPORT ssize_t getrandom(void *to, size_t bytes, unsigned flags)
 
 	if (!real)
 		call_next(&real, "getrandom");
-	if (!is_fixed())
+	if (!self_is_fixed())
 		return real(to, bytes, flags);
-	fill(to, bytes);
+	self_random(to, bytes);
 	return (ssize_t)bytes;
 }
 
@@ -161,8 +184,8 @@ INSIDE_EXPORT int getentropy(void *to, size_t bytes)
 
 	if (!real)
 		call_next(&real, "getentropy");
-	if (!is_fixed())
+	if (!self_is_fixed())
 		return real(to, bytes);
-	fill(to, bytes);
+	self_random(to, bytes);
 	return 0;
 }

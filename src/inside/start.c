@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* execvpe(), pipe2() */
 #include "inside/start.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -333,6 +334,41 @@ static void kill_all(struct loop *l)
 		continue;
 }
 
+/* --- a folder for what ranks of one node share --- */
+
+static bool open_scratch(struct start *s)
+{
+	strcpy(s->scratch, "/dev/shm/weft-XXXXXX");
+	if (mkdtemp(s->scratch))
+		return true;
+	strcpy(s->scratch, "/tmp/weft-XXXXXX");
+	return mkdtemp(s->scratch);
+}
+
+/* Ranks that were killed leave files behind. */
+static void close_scratch(const struct start *s)
+{
+	DIR *folder = opendir(s->scratch);
+	struct dirent *d;
+
+	while (folder && (d = readdir(folder)))
+		if (d->d_name[0] != '.')
+			unlinkat(dirfd(folder), d->d_name, 0);
+	if (folder)
+		closedir(folder);
+	rmdir(s->scratch);
+}
+
+/* Where no ranks share a node nobody needs it, and if all are killed, nobody is
+ * left to remove it. */
+static bool is_scratch_used(const struct start *s)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i].n_processes > 1)
+			return true;
+	return false;
+}
+
 /* --- life --- */
 
 static const char *own_folder(void)
@@ -381,7 +417,10 @@ int main(void)
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))
 		return fail("orders", "they end too early");
-	why = pmix_open(&l.start);
+	why = open_scratch(&l.start) ? pmix_open(&l.start)
+				     : "no folder in /dev/shm or /tmp";
+	if (!is_scratch_used(&l.start))
+		rmdir(l.start.scratch);
 	if (why) {
 		start_tell(&l.start, CHANNEL_FAILED, 0, EIO, why);
 		return fail("PMIx", why);
@@ -389,5 +428,6 @@ int main(void)
 	run(&l);
 	kill_all(&l);
 	pmix_close();
+	close_scratch(&l.start);
 	return 0;
 }

@@ -30,6 +30,7 @@ struct start {
 	uint32_t n_ranks, n_nodes;
 	struct start_rank *rank;
 	const char *folder; /* of this program, and of what ranks load */
+	char scratch[32]; /* where ranks of one node share memory */
 };
 
 void start_tell(const struct start *s, enum channel_event event, uint32_t rank,

@@ -160,7 +160,7 @@ struct elan_pending {
 
 struct elan_interrupts {
 	struct slots items; /* struct elan_pending */
-	uint32_t asked, handled; /* ever */
+	uint32_t asked, handled; /* ever, one after the other */
 	struct elan_handling *handler;
 	uint32_t n;
 };

@@ -1,8 +1,7 @@
 /*
- * Interrupts by command (QSN-F31), and by threads.  The driver takes them one
- * after the other, on CPU 0, whose programs lose that time; at its end the
- * handler runs that the queue's process has set, if there is one.  A thread's
- * interrupt has no handler: the thread can wait for that end.
+ * Interrupts by command (QSN-F31), and by threads.  When the driver has taken
+ * one, the handler runs that the queue's process has set, if there is one.  A
+ * thread's interrupt has no handler: the thread can wait for that end.
  */
 #include "nic/elan4/units.h"
 
