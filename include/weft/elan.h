@@ -77,6 +77,7 @@ struct elan_cq {
 	uint64_t stored; /* bytes, since it was opened */
 	weft_time free_at; /* when the bus has taken all stores */
 	uint32_t n; /* number of words not yet stored */
+	bool is_relaxed; /* some of them may leave early */
 	uint64_t word[ELAN_CQ_WORDS];
 };
 
@@ -552,6 +553,7 @@ struct elan_tport {
 	uint32_t port, handles;
 	uint64_t at, card; /* its memory, and the card's */
 	uint64_t statuses, datas, numbers;
+	uint32_t rank, n_ranks; /* the process's own; of its job */
 	uint32_t made, free; /* handles: used ever, a free one */
 	uint16_t records; /* number of the next one */
 	bool is_open;

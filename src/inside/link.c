@@ -32,6 +32,7 @@ static struct {
 			     known */
 	int64_t cpu; /* when the turn came, ns */
 	int rest; /* where to say that it only waits, or -1 */
+	bool has_threads; /* of the program's own */
 } link_ = { .lock = PTHREAD_MUTEX_INITIALIZER, .rest = -1 };
 
 enum link_phase link_phase(void)
@@ -51,7 +52,10 @@ void weft_link_lock(void)
 
 void weft_link_unlock(void)
 {
+	int64_t now = link_.phase == LINK_RUNS ? link_.clock : INT64_MIN;
+
 	pthread_mutex_unlock(&link_.lock);
+	timers_look(now);
 }
 
 /* --- life --- */
@@ -125,6 +129,11 @@ const struct channel *weft_link_open(void)
 void weft_link_serve(void (*done)(const struct channel_completion *c))
 {
 	link_.done = done;
+}
+
+bool link_has_provider(void)
+{
+	return link_.done;
 }
 
 void link_rest(void)
@@ -329,7 +338,8 @@ static bool is_free(struct link_looks *l)
 	return l->n++ < FREE_LOOKS;
 }
 
-/* In a call of which nothing is known: it may not be waiting at all. */
+/* In a call of which nothing is known: it may not be waiting at all.  Or what
+ * it waits for is the business of another thread, which gets its chance. */
 static void wait_some_time(void)
 {
 	int64_t most = link_.deadline;
@@ -338,6 +348,16 @@ static void wait_some_time(void)
 	cross(CHANNEL_WAIT, link_.clock + most);
 	if (epoch == link_.epoch)
 		link_.deadline = most + most / 8;
+	if (link_.has_threads) {
+		weft_link_unlock();
+		syscall(SYS_sched_yield);
+		weft_link_lock();
+	}
+}
+
+void link_add_thread(void)
+{
+	link_.has_threads = true;
 }
 
 /* A call that tests looks once; all that it finds later is from that look,
@@ -365,7 +385,7 @@ void weft_link_look(struct link_looks *l)
 		test(l, call);
 	else if (is_free(l))
 		return;
-	else if (call->how == CALL_BLOCKS)
+	else if (call->how == CALL_BLOCKS && !link_.has_threads)
 		cross(CHANNEL_WAIT, INT64_MAX);
 	else
 		wait_some_time();

@@ -281,6 +281,8 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 		.port = o->port,
 		.at = o->at,
 		.handles = o->handles + 1,
+		.rank = elan_rank(),
+		.n_ranks = elan_ranks(),
 	};
 	if (o->port >= ELAN_TPORTS || !o->handles ||
 		o->handles >= ELAN_TPORT_HANDLES || o->at % 64)

@@ -25,14 +25,14 @@ static struct tport_status status_of(const struct elan_tport *t, uint32_t h)
 {
 	struct tport_status s;
 
-	elan_load_bytes(status_at(t, h), &s, sizeof(s));
+	program_read(status_at(t, h), &s, sizeof(s));
 	return s;
 }
 
 static void set_status(
 	const struct elan_tport *t, uint32_t h, const struct tport_status *s)
 {
-	elan_store_bytes(status_at(t, h), s, sizeof(*s));
+	program_write(status_at(t, h), s, sizeof(*s));
 }
 
 static void free_handle(struct elan_tport *t, uint32_t h)
@@ -73,9 +73,9 @@ static uint16_t next_number(const struct elan_tport *t, uint32_t rank)
 	uint64_t at = t->numbers + 2 * (uint64_t)rank;
 	uint16_t number = 0, next;
 
-	elan_load_bytes(at, &number, sizeof(number));
+	program_read(at, &number, sizeof(number));
 	next = (uint16_t)(number + 1);
-	elan_store_bytes(at, &next, sizeof(next));
+	program_write(at, &next, sizeof(next));
 	return number;
 }
 
@@ -93,12 +93,12 @@ static int send_record(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
 		.kind = (uint8_t)kind,
 	};
 
-	return elan_enqueue(&t->own, elan_rank(), &l);
+	return elan_enqueue(&t->own, t->rank, &l);
 }
 
-static bool is_rank(uint32_t rank)
+static bool is_rank(const struct elan_tport *t, uint32_t rank)
 {
-	return rank < elan_ranks() || rank == ELAN_TPORT_ANY;
+	return rank < t->n_ranks || rank == ELAN_TPORT_ANY;
 }
 
 /* The library's part of both calls is divided evenly. */
@@ -211,7 +211,7 @@ int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 	*handle = 0;
 	if (!t->is_open)
 		return EBADF;
-	if (m->rank >= elan_ranks() || m->space > UINT16_MAX)
+	if (m->rank >= t->n_ranks || m->space > UINT16_MAX)
 		return EINVAL;
 	if (!cq_has(m->at, m->bytes))
 		return EFAULT;
@@ -256,7 +256,7 @@ static int check_receive(
 {
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(m->rank) || m->space > UINT16_MAX)
+	if (!is_rank(t, m->rank) || m->space > UINT16_MAX)
 		return EINVAL;
 	return cq_has(m->at, m->bytes) ? 0 : EFAULT;
 }
@@ -356,25 +356,23 @@ static int result(const struct elan_tport *t, uint32_t handle,
 	return s->code & TPORT_CODE;
 }
 
-int tport_finish(struct elan_tport *t, uint32_t handle,
+/* Its time is over. */
+static int finish(struct elan_tport *t, uint32_t handle,
 	struct elan_tport_status *status, bool *is_claim)
 {
 	struct tport_status s = status_of(t, handle);
-	int code = result(t, handle, &s, status);
 
-	program_charge(half_mpi());
 	*is_claim = s.code & TPORT_IS_CLAIMED;
 	if (!*is_claim)
 		free_handle(t, handle);
-	return code;
+	return result(t, handle, &s, status);
 }
 
-static int finish(
-	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
+int tport_finish(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status, bool *is_claim)
 {
-	bool is_claim;
-
-	return tport_finish(t, handle, status, &is_claim);
+	program_charge(half_mpi());
+	return finish(t, handle, status, is_claim);
 }
 
 /* For a program that waits forever. */
@@ -403,7 +401,7 @@ int elan_tport_wait(
 {
 	struct awaited what;
 	struct tport_status s;
-	bool is_done;
+	bool is_done, is_claim;
 
 	if (!handle)
 		return 0;
@@ -412,21 +410,24 @@ int elan_tport_wait(
 	s = status_of(t, handle);
 	what = (struct awaited){ s.tag, s.source };
 	program_explain(explain, &what);
-	is_done = elan_wait_event(&t->queue, done_at(t, handle), 1);
+	is_done = cq_wait_event(&t->queue, done_at(t, handle), 1, half_mpi());
 	program_explain(NULL, NULL);
-	return is_done ? finish(t, handle, status) : EIO;
+	return is_done ? finish(t, handle, status, &is_claim) : EIO;
 }
 
 int elan_tport_test(
 	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
 {
+	bool is_claim;
+
 	if (!handle)
 		return 0;
 	if (!is_handle(t, handle))
 		return EINVAL;
 	program_charge(cq_params()->poll_load + cq_way());
-	return status_of(t, handle).is_done ? finish(t, handle, status)
-					    : EINPROGRESS;
+	return status_of(t, handle).is_done
+		       ? tport_finish(t, handle, status, &is_claim)
+		       : EINPROGRESS;
 }
 
 int elan_tport_cancel(struct elan_tport *t, uint32_t handle)
@@ -464,7 +465,7 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(rank))
+	if (!is_rank(t, rank))
 		return EINVAL;
 	code = tport_ask(t, TPORT_PROBE, tag, &r, &s);
 	return code ? code

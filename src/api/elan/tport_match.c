@@ -360,7 +360,8 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 	struct tport_matcher x = { 0 };
 	struct elan_message m;
 
-	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)))
+	/* a program may have changed what is not its own */
+	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)) || !x.plan.block)
 		return;
 	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
 		x.looked = 0;
