@@ -65,7 +65,7 @@ says out 'all of it is right'
 report 'puts, gets, atomics and locks are right'
 
 good 2 fabric
-says out 'rank 1: all of libfabric is right, 8 sends'
+says out 'rank 1: all of libfabric is right, 11 sends'
 report 'a program without MPI uses every kind of call of libfabric'
 
 good 4 any_source
@@ -80,6 +80,8 @@ good 2 behave self
 says out 'node1, process 1001 of 999, random 352d9ab6'
 good 2 behave compute
 says out '123481 ns, cpu 123556, processors 1'
+good 2 behave alarm
+says out '0 alarms, 1 s left, 1 alarms, 11 alarms, every 1000 us'
 good 2 behave fork
 says out 'child in real time: 1'
 good 2 behave test

@@ -52,7 +52,10 @@ void weft_link_lock(void)
 
 void weft_link_unlock(void)
 {
+	int64_t now = link_.phase == LINK_RUNS ? link_.clock : INT64_MIN;
+
 	pthread_mutex_unlock(&link_.lock);
+	timers_look(now);
 }
 
 /* --- life --- */

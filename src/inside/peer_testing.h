@@ -45,6 +45,7 @@ struct posted {
 struct memory {
 	struct memory *next;
 	uint64_t key, at, bytes, name, rights;
+	bool has_events;
 };
 
 struct rank {

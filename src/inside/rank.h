@@ -6,6 +6,7 @@
  * calls.c  which call of MPI a thread is in
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * timers.c  alarms
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -69,6 +70,11 @@ struct call *call_mine(void);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+
+/* --- timers.c --- */
+
+/* Fires what is due. */
+void timers_look(int64_t now);
 
 /* --- self.c --- */
 

@@ -82,8 +82,9 @@ enum channel_flag {
 		128, /* a receive that stays until less than tag is left */
 	CHANNEL_SILENT = 256, /* no completion but for errors */
 	CHANNEL_RELEASED = 512, /* of a completion: the last of a MULTI */
-	CHANNEL_REMOTE =
-		1024, /* of a completion: another rank's write with data */
+	/* Of a completion: another rank's write with data.  Of a registration:
+	 * every access of others to it is told so, with the key as tag. */
+	CHANNEL_REMOTE = 1024,
 	CHANNEL_LASTS = 2048, /* a peek that is completed when there is one */
 };
 

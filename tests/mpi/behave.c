@@ -81,6 +81,36 @@ static void compute(void)
 		now(CLOCK_PROCESS_CPUTIME_ID), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+static int n_alarms;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	n_alarms++;
+}
+
+/* Alarms come in simulated time, and so does what is left of one. */
+static void alarms(void)
+{
+	struct itimerval each = { { 0, 1000 }, { 0, 500 } }, none = { 0 };
+	unsigned rest;
+
+	signal(SIGALRM, on_alarm);
+	alarm(5);
+	usleep(4900000);
+	rest = alarm(3);
+	printf("%d alarms, %u s left, ", n_alarms, rest);
+	sleep(4);
+	printf("%d alarms, ", n_alarms);
+	setitimer(ITIMER_REAL, &each, NULL);
+	for (int i = 0; i < 10; i++)
+		usleep(1000);
+	setitimer(ITIMER_REAL, &none, &each);
+	usleep(10000);
+	printf("%d alarms, every %ld us\n", n_alarms,
+		(long)each.it_interval.tv_usec);
+}
+
 /* A child of a rank has the host's clock, and does no harm to its parent. */
 static void fork_one(void)
 {
@@ -142,6 +172,8 @@ int main(int argc, char **argv)
 		show_self();
 	else if (strcmp(word, "compute") == 0)
 		compute();
+	else if (strcmp(word, "alarm") == 0)
+		alarms();
 	else if (strcmp(word, "fork") == 0)
 		fork_one();
 	else if (strcmp(word, "test") == 0)

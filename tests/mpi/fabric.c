@@ -115,6 +115,8 @@ static void find_other(void)
 	CHECK(bytes == sizeof(name));
 	CHECK(fi_getname(&ep->fid, &name, &bytes) == 0);
 	rank = name.rank;
+	if (rank > 1)
+		exit(0);
 	for (uint32_t r = 0; r < 2; r++) {
 		name.rank = r;
 		CHECK(fi_av_insert(av, &name, 1, &handle[r], 0, NULL) == 1);
@@ -378,6 +380,72 @@ static void memory(void)
 	CHECK(fi_close(&mr->fid) == 0);
 }
 
+/* Another domain with keys of one's own, counters of regions, and queues that
+ * can overrun. */
+static struct fi_info *other_info(void)
+{
+	struct fi_info *hints = fi_allocinfo(), *found;
+
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->caps = FI_MSG | FI_RMA | FI_RMA_EVENT;
+	hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	CHECK(fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, hints, &found) == 0);
+	CHECK(found->domain_attr->mr_mode == 0);
+	fi_freeinfo(hints);
+	return found;
+}
+
+static void own_keys(void)
+{
+	struct fi_info *second = other_info();
+	struct fi_cq_attr small = { .size = 2, .format = FI_CQ_FORMAT_CONTEXT };
+	struct fi_av_attr map = { .type = FI_AV_MAP };
+	struct {
+		uint32_t rank;
+		uint16_t endpoint, zero;
+	} name;
+	static char window[64];
+	size_t bytes = sizeof(name);
+	struct fid_domain *d;
+	struct fid_cntr *arrived;
+	struct fid_cq *cq;
+	struct fid_av *names;
+	struct fid_ep *e;
+	struct fid_mr *mr;
+	struct fi_cq_entry entry[4];
+	fi_addr_t to;
+
+	CHECK(fi_domain(fabric, second, &d, NULL) == 0);
+	CHECK(fi_cntr_open(d, NULL, &arrived, NULL) == 0);
+	CHECK(fi_cq_open(d, &small, &cq, NULL) == 0);
+	CHECK(fi_av_open(d, &map, &names, NULL) == 0);
+	CHECK(fi_endpoint(d, second, &e, NULL) == 0);
+	CHECK(fi_ep_bind(e, &cq->fid, FI_TRANSMIT | FI_RECV) == 0);
+	CHECK(fi_ep_bind(e, &names->fid, 0) == 0);
+	CHECK(fi_enable(e) == 0);
+	CHECK(fi_mr_reg(d, window, sizeof(window), FI_REMOTE_WRITE, 0, 1234, 0,
+		      &mr, NULL) == 0);
+	CHECK(fi_mr_key(mr) == 1234);
+	CHECK(fi_mr_bind(mr, &arrived->fid, FI_REMOTE_WRITE) == 0);
+	CHECK(fi_getname(&e->fid, &name, &bytes) == 0);
+	name.rank = 1 - rank;
+	CHECK(fi_av_insert(names, &name, 1, &to, 0, NULL) == 1);
+	meet();
+	CHECK(fi_inject_write(e, "abc", 4, to, 10, 1234) == 0);
+	CHECK(fi_cntr_wait(arrived, 1, -1) == 0);
+	CHECK(strcmp(window + 10, "abc") == 0);
+	meet();
+	for (int i = 0; i < 3; i++)
+		CHECK(fi_write(e, window, 1, NULL, to, 0, 1234, &name) == 0);
+	CHECK(fi_cntr_wait(arrived, 4, -1) == 0);
+	meet();
+	CHECK(fi_cq_read(cq, entry, 4) == -FI_EOVERRUN);
+	CHECK(fi_close(&mr->fid) == 0 && fi_close(&e->fid) == 0);
+	CHECK(fi_close(&names->fid) == 0 && fi_close(&cq->fid) == 0);
+	CHECK(fi_close(&arrived->fid) == 0 && fi_close(&d->fid) == 0);
+	fi_freeinfo(second);
+}
+
 static void questions(void)
 {
 	size_t n = 0;
@@ -405,6 +473,7 @@ int main(void)
 	peeks();
 	errors();
 	memory();
+	own_keys();
 	questions();
 	meet();
 	printf("rank %u: all of libfabric is right, %llu sends\n", rank,
