@@ -62,6 +62,22 @@ for pause in 20 50; do
 done
 report "an early message ends a search and a copy after its receive"
 
+early() { # budget and figures, by a way
+	ends 0 run qsnet2-16 $match bytes=8 rounds=20 early=20us --json \
+		--budget --set nic.match.by=$1
+}
+
+# One of the two is early in each round.
+early card
+holds '.budget.causes | (.receiver.ns > 5000) and (.retry.ns == 0)'
+early reject
+holds '.budget.causes | (.receiver.ns < 200) and (.retry.ns > 5000)'
+holds '.card.early > 10 and .card.moved == 0'
+early interrupt
+holds '.card.early > 10 and .card.moved == .card.early'
+ends 2 run qsnet2-16 $match bytes=8 --set nic.match.by=nobody
+report "QSN-F62: what waits is its receiver, or a rejected try"
+
 # Long ones are DMAs that receivers begin.
 ends 0 run qsnet2-16 stream by=match bytes=100000 rounds=10 both=yes --json
 ends 0 run qsnet2-16 stream by=match bytes=100000 rounds=10 both=yes --json \

@@ -77,6 +77,7 @@ struct elan_cq {
 	uint64_t stored; /* bytes, since it was opened */
 	weft_time free_at; /* when the bus has taken all stores */
 	uint32_t n; /* number of words not yet stored */
+	bool is_relaxed; /* some of them may leave early */
 	uint64_t word[ELAN_CQ_WORDS];
 };
 
@@ -534,7 +535,7 @@ int elan_thread_read_block(
 enum {
 	ELAN_TPORTS = 64,
 	ELAN_TPORT_QUEUES = 4, /* command queues of each */
-	ELAN_TPORT_HANDLES = 65536, /* at most */
+	ELAN_TPORT_HANDLES = 65535, /* at most */
 };
 
 #define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
@@ -552,6 +553,7 @@ struct elan_tport {
 	uint32_t port, handles;
 	uint64_t at, card; /* its memory, and the card's */
 	uint64_t statuses, datas, numbers;
+	uint32_t rank, n_ranks; /* the process's own; of its job */
 	uint32_t made, free; /* handles: used ever, a free one */
 	uint16_t records; /* number of the next one */
 	bool is_open;
@@ -578,6 +580,9 @@ struct elan_tport_status {
 struct elan_tport_message {
 	uint64_t tag, mask, data;
 	uint32_t rank, flags;
+	/* Messages and receives of different spaces do not match: below 65536,
+	 * EINVAL beyond. */
+	uint32_t space;
 	uint64_t at, bytes;
 };
 
@@ -627,9 +632,10 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 
 /*
  * The same with flags.  elan_tport_send() is elan_tport_tx_start() for messages
- * with a data word, which takes 8 more bytes, and for those whose sender is to
- * know that they are matched, with 16 more bytes; these have a handle.
- * elan_tport_receive() is elan_tport_rx_start().
+ * with a data word, which takes 8 more bytes, for those whose sender is to know
+ * that they are matched, with 16 more bytes, and for those of another space
+ *than 0, with 8 more bytes.  The second have a handle. elan_tport_receive() is
+ *elan_tport_rx_start().
  *
  * elan_tport_peek() begins what elan_tport_probe() does: the wait for *handle
  * tells of the message, or returns ENOMSG.  If it has found one, then

@@ -119,8 +119,10 @@ static void complain(struct mpi *m, const struct proxy *p)
 
 	if (p->ending == PROXY_DIED) {
 		describe_end(m, p->rank, how, sizeof(how));
-		snprintf(text, sizeof(text), "rank %u ended with %s at %.3f us",
-			p->rank, how, (double)p->ended / 1e6);
+		snprintf(text, sizeof(text),
+			"rank %u ended with %s at %.3f us, after %s", p->rank,
+			how, (double)p->ended / 1e6,
+			proxy_call_name(p->turn.call.name));
 		programs_give_up(&m->programs, EXIT_ANSWER_NO, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),

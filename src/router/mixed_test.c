@@ -312,7 +312,7 @@ static void check_run(bool is_hot)
 	for (uint32_t i = 0; i < NODES; i++)
 		all += x.got[i];
 	assert_int_equal(all, senders * SENT);
-	assert_int_equal(net_total(x.net).hops, 2 * senders * SENT);
+	assert_int_equal(net_hops(x.net), 2 * senders * SENT);
 	assert_true(net_wire_use(x.net, 0, 0).n_links == 2 * NODES);
 	net_free(x.net);
 }

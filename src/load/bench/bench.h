@@ -206,6 +206,9 @@ struct bench_driver {
 	/* A program that keeps breaking the rules of its own queue; arg is a
 	 * struct bench_rogue. */
 	void (*rogue)(void *arg);
+	/* The interface loses the pages of some of the process's memory, which
+	 * keeps its bytes, and finds them again. */
+	void (*drop)(struct bench_end *x, uint64_t at, uint64_t bytes);
 	const struct bench_tracking *tracking;
 	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
@@ -304,6 +307,12 @@ struct bench_channel {
 	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);
 	/* The next complete block; returns its length, or 0. */
 	uint32_t (*take)(struct bench_end *x, void *block);
+	/* Bytes for each program from that address on, if they are more than
+	 * buffers; NULL: a few blocks'.  Outside of programs. */
+	uint64_t (*memory)(const struct load *l, uint32_t bytes);
+	/* Tells receivers that no more blocks are sent, so that they can wait
+	 * for all.  May be NULL. */
+	void (*finish)(struct bench_end *x);
 	/* Accepts no more blocks; those that have arrived can be taken.  May be
 	 * NULL. */
 	void (*close)(struct bench_end *x);

@@ -180,7 +180,7 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 static inline struct elan_view elan_look(const struct nic_at *a,
 	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
 {
-	const struct elan_recent *r = elan_here(a)->mmu.recent;
+	const struct elan_recent *r = &elan_here(a)->mmu.recent;
 	uint64_t offset = at - r->first;
 
 	if (__builtin_expect(
