@@ -30,7 +30,8 @@ peer() { # RANKS PROGRAM...
 	ranks=$1 program=$2
 	shift 2
 	timeout 100 "$WEFT_PEER" -n $ranks ${per_node:+-p $per_node} \
-		$options "$tmp/$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+		$options "$tmp/$program" "$@" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
 	code=$?
 }
 
