@@ -72,6 +72,7 @@ static void on_child(void)
 {
 	link_.phase = LINK_NONE;
 	link_.channel = NULL;
+	alloc_on_child();
 	pthread_mutex_init(&link_.lock, NULL);
 }
 
@@ -79,6 +80,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	if (variable("WEFT_CHANNEL") < 0)
 		return;
+	alloc_open();
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
 }

@@ -6,7 +6,8 @@
  * calls.c  which call of MPI a thread is in
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
- * timers.c  alarms
+ * timers.c alarms
+ * alloc.c  its memory
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -70,6 +71,11 @@ struct call *call_mine(void);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+
+/* --- alloc.c --- */
+
+void alloc_open(void);
+void alloc_on_child(void);
 
 /* --- timers.c --- */
 
