@@ -23,7 +23,7 @@ enum { ENDING = 5000 }; /* ms that ranks have for their end */
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags;
+	int64_t ranks, ppn, tags, collectives;
 	char place[PARAM_TEXT_MAX];
 
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -46,6 +46,9 @@ static const struct param params[] = {
 	KEY_TEXT("place", AT(place), "linear",
 		"nodes of the ranks: linear, random, or a file with the number "
 		"of a node for each group of ppn ranks"),
+	KEY_WORD("collectives", AT(collectives), "auto", "auto|messages",
+		"barriers, broadcasts and reductions of all ranks; auto: by "
+		"the network where it can; messages: by MPI's own"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
 };
@@ -186,6 +189,7 @@ static void set_world(struct mpi *m)
 static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
+	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
 	const int to[OUTPUT_STREAMS] = { STDOUT_FILENO, STDERR_FILENO };
 	char helper[1024];
 	struct start_setup s = {
@@ -193,6 +197,7 @@ static int start_all(struct mpi *m, struct err *e)
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,
+		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
 	};
 
