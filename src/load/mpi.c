@@ -162,6 +162,16 @@ static void run_nothing(void *arg)
 		weft_msg_fini(&m);
 }
 
+/* All nodes, in their order: the machine's own collectives are for these. */
+static bool is_whole(const struct mpi *m)
+{
+	uint32_t n = m->programs.load.net->n_nodes, i = 0;
+
+	while (i < m->n_groups && m->world.node[i] == i)
+		i++;
+	return i == n;
+}
+
 static void set_world(struct mpi *m)
 {
 	struct load *l = &m->programs.load;
@@ -182,7 +192,7 @@ static void set_world(struct mpi *m)
 		m->world.place[node] = i;
 		m->worlds[node] = &m->world;
 	}
-	if (!l->place)
+	if (!l->place && !is_whole(m))
 		host_set_worlds(l->host, m->worlds);
 }
 
