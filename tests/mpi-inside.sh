@@ -23,12 +23,14 @@ if command -v mpif90 >/dev/null; then
 	done
 fi
 
+options=
+
 # $code, $tmp/out and $tmp/err are what came of it.
 peer() { # RANKS PROGRAM...
 	ranks=$1 program=$2
 	shift 2
 	timeout 100 "$WEFT_PEER" -n $ranks ${per_node:+-p $per_node} \
-		"$tmp/$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+		$options "$tmp/$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	code=$?
 }
 
@@ -63,6 +65,16 @@ report 'one of each call, and the same commands each time'
 good 3 one_sided
 says out 'all of it is right'
 report 'puts, gets, atomics and locks are right'
+
+for options in '' '-c -v'; do
+	good 4 together
+	says out 'all together is right'
+done
+options=
+for kind in barrier broadcast reduce; do
+	says err "$kind done, error 0"
+done
+report 'what the network can do it does, all else goes by messages'
 
 good 2 fabric
 says out 'rank 1: all of libfabric is right, 11 sends'

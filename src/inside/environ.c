@@ -97,6 +97,9 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 			      other ? ":" : "", other ? *other + 11 : ""));
 	environ_set(list, start_text("FI_PROVIDER_PATH=%s", s->folder));
 	environ_set(list, start_text("FI_PROVIDER=weft"));
+	set_default(list,
+		start_text("OMPI_MCA_mca_base_component_path=%s:SYSTEM_DEFAULT",
+			s->folder));
 	set_default(list, start_text("OMPI_MCA_osc_rdma_backing_directory=%s",
 				  s->scratch));
 	environ_set(list, start_text("WEFT_CHANNEL=%d", START_CHANNEL_FD));

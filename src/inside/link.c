@@ -198,6 +198,20 @@ static void take_pieces(const struct channel *c)
 	}
 }
 
+static bool is_collective(const struct channel_completion *c)
+{
+	return c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
+	       c->kind == CHANNEL_REDUCE;
+}
+
+static void end_collective(const struct channel_completion *c)
+{
+	struct link_collective *wait = (void *)(uintptr_t)c->context;
+
+	wait->is_done = true;
+	wait->error = c->error;
+}
+
 static void take_turn(struct channel *c)
 {
 	uint32_t n = c->n_completions;
@@ -209,7 +223,9 @@ static void take_turn(struct channel *c)
 	link_.room = 0;
 	take_pieces(c);
 	for (uint32_t i = 0; i < n; i++)
-		if (link_.done)
+		if (is_collective(&c->completion[i]))
+			end_collective(&c->completion[i]);
+		else if (link_.done)
 			link_.done(&c->completion[i]);
 	c->n_completions = 0;
 	if (n > 0) {

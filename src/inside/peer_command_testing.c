@@ -442,6 +442,11 @@ uint32_t peer_command(
 	case CHANNEL_UNREGISTER:
 		remove_memory(r, c->ignore);
 		return more;
+	case CHANNEL_BARRIER:
+	case CHANNEL_BROADCAST:
+	case CHANNEL_REDUCE:
+		peer_collective(p, r, c);
+		return more;
 	default:
 		peer_die("a command that is none");
 	}

@@ -1,7 +1,7 @@
 /*
  * weft-peer: runs an MPI program on no machine at all.
  *
- *   weft-peer [-n RANKS] [-p RANKS A NODE] [-v] PROGRAM [ARGUMENT...]
+ *   weft-peer [-n RANKS] [-p RANKS A NODE] [-c] [-v] PROGRAM [ARGUMENT...]
  *
  * It plays the simulator's side of the channels, so that what is loaded into
  * ranks is tested alone.  The network takes a microsecond a message, whatever
@@ -9,6 +9,7 @@
  * their clocks, so a run is the same each time.  What ranks print comes rank by
  * rank at the end.
  *
+ * With -c the network has barriers, broadcasts and reductions of its own.
  * Exit code: 0; 1 if a rank failed; 3 if all wait.  With -v each command and
  * completion is a line on stderr; the last line is always a sum of them all.
  */
@@ -55,6 +56,9 @@ static const char *const kind_names[] = {
 	[CHANNEL_REGISTER] = "register",
 	[CHANNEL_UNREGISTER] = "unregister",
 	[CHANNEL_VECTOR_OF] = "vector",
+	[CHANNEL_BARRIER] = "barrier",
+	[CHANNEL_BROADCAST] = "broadcast",
+	[CHANNEL_REDUCE] = "reduce",
 };
 
 _Noreturn void peer_die(const char *what)
@@ -406,6 +410,9 @@ static void open_rank(struct peer *p, uint32_t i)
 	c->node = i / p->per_node;
 	c->process = i % p->per_node;
 	c->seed = 1;
+	if (p->has_collectives)
+		c->collectives = 1u << CHANNEL_BARRIER |
+				 1u << CHANNEL_BROADCAST | 1u << CHANNEL_REDUCE;
 	atomic_store(&c->turn, CHANNEL_RANK);
 }
 
@@ -573,15 +580,18 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "+n:p:v")) > 0)
+	while ((option = getopt(argc, argv, "+n:p:cv")) > 0)
 		if (option == 'n')
 			p.n_ranks = (uint32_t)atoi(optarg);
 		else if (option == 'p')
 			p.per_node = (uint32_t)atoi(optarg);
+		else if (option == 'c')
+			p.has_collectives = true;
 		else if (option == 'v')
 			p.is_loud = true;
 	if (optind == argc || p.n_ranks == 0 || p.per_node == 0)
-		peer_die("usage: weft-peer [-n N] [-p N] [-v] PROGRAM ...");
+		peer_die(
+			"usage: weft-peer [-n N] [-p N] [-c] [-v] PROGRAM ...");
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		peer_die("no /proc");
 	p.rank = peer_alloc(p.n_ranks, sizeof(*p.rank));

@@ -48,6 +48,12 @@ struct memory {
 	bool has_events;
 };
 
+/* The collective that ranks are in: they all call them in one order. */
+struct together {
+	uint32_t n; /* have come */
+	char *bytes; /* of the root, or the result so far */
+};
+
 struct rank {
 	uint32_t number;
 	pid_t pid;
@@ -60,6 +66,7 @@ struct rank {
 	struct posted *posted;
 	struct packet *early;
 	struct memory *memory;
+	struct channel_command collective;
 	uint64_t n_keys;
 	size_t room;
 	uint32_t n_pieces;
@@ -70,7 +77,8 @@ struct rank {
 struct peer {
 	struct rank *rank;
 	uint32_t n_ranks, per_node;
-	bool is_loud;
+	bool is_loud, has_collectives;
+	struct together together;
 	int socket;
 	pid_t helper;
 	int64_t now;
@@ -94,6 +102,10 @@ void peer_load(struct rank *r, void *to, uint64_t at, size_t bytes);
 uint32_t peer_command(
 	struct peer *p, struct rank *r, const struct channel_command *c);
 void peer_arrive(struct peer *p, struct rank *r, struct packet *k);
+
+/* A barrier, broadcast or reduction. */
+void peer_collective(
+	struct peer *p, struct rank *r, const struct channel_command *c);
 
 /* Combines n bytes: to = to op with; `compare` for those that compare. */
 void peer_combine(unsigned op, char *to, const char *with, const char *compare,

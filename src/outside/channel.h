@@ -64,6 +64,7 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
+	/* Of all ranks; ENOTSUP, the same for all, if the network cannot. */
 	CHANNEL_BARRIER,
 	CHANNEL_BROADCAST, /* rank: root */
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
@@ -147,7 +148,8 @@ struct channel {
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
 	uint32_t is_measured; /* it says how long it computed */
-	uint32_t unused;
+	/* what the network does by itself, 1 << kind; set before it begins */
+	uint32_t collectives;
 
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */

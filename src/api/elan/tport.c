@@ -212,10 +212,11 @@ static int open_parts(struct elan_tport *t, uint32_t queue)
 
 	if (!code)
 		code = open_mapped(&t->packets, queue + 1, ELAN_8K,
-			ELAN_MAY_STEN,
+			ELAN_MAY_STEN | ELAN_GOES_ON,
 			tport_page_at(t->port, TPORT_PAGE_PACKETS));
 	if (!code)
-		code = open_mapped(&t->dmas, queue + 2, ELAN_64K, ELAN_MAY_DMA,
+		code = open_mapped(&t->dmas, queue + 2, ELAN_64K,
+			ELAN_MAY_DMA | ELAN_GOES_ON,
 			tport_page_at(t->port, TPORT_PAGE_DMAS));
 	if (!code)
 		code = elan_cq_open(&t->own, queue + 3, ELAN_8K, ELAN_MAY_ALL);

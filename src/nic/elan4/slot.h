@@ -26,6 +26,7 @@ struct elan_slot {
 	uint8_t asks; /* an enum elan_asks */
 	void *header; /* where it is; NULL: not yet known */
 	sim_time asked; /* its command was in the sender's card */
+	sim_time last; /* its last packet came */
 };
 
 /* For the answer to a message that asks. */

@@ -108,6 +108,11 @@ static bool is_lingering(const struct nic_at *a, const struct elan_threads *h)
 							  ELAN_ENGINE_THREAD)));
 }
 
+bool elan_thread_lingers_until(const struct elan_node *n, sim_time t)
+{
+	return n->threads && n->threads->lingers && n->threads->until == t;
+}
+
 /* It will look for them after all, when its time has come: there are some, or
  * another thread is ready. */
 static void go_on(const struct nic_at *a)

@@ -396,6 +396,9 @@ static inline struct elan_queue *elan_queue(
 void elan_queue_on_store(const struct nic_at *a, uint32_t queue);
 void elan_queue_stop(
 	const struct nic_at *a, struct elan_queue *q, enum elan_error why);
+/* A packet or DMA of it was given up: it stops, or goes on without. */
+void elan_queue_failed(
+	const struct nic_at *a, struct elan_queue *q, enum elan_error why);
 /* The queue that a context's addresses [at, at + bytes) are mapped to: whole
  * words of one page.  NULL: none. */
 struct elan_queue *elan_queue_mapped(const struct elan_node *n,
@@ -747,6 +750,8 @@ bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q);
 enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
+/* Whether one that is ahead waits for messages from this time on. */
+bool elan_thread_lingers_until(const struct elan_node *n, sim_time t);
 /* Whether one waits for messages of an input queue. */
 bool elan_thread_wants(const struct elan_node *n, const struct elan_iq *q);
 /* A message is in an input queue. */
@@ -763,5 +768,8 @@ void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q);
 /* There is a queue with work. */
 void elan_command_go(const struct nic_at *a);
 void elan_command_on_free(const struct nic_at *a, uint32_t none);
+/* The same as the last thing that an event does: if the next one would be the
+ * command processor's, at this instant, it needs none. */
+void elan_command_go_now(const struct nic_at *a);
 
 #endif
