@@ -67,7 +67,7 @@ for to in '1 min' '15 max'; do
 		set -- $to
 		run run qsnet2-16 pingpong via=net to="$1" bytes=512 rounds=2 \
 			--set topology.cable.length=$lengths --json
-		is "QSN-F75: cables of $lengths m to node $1, as simulated" \
+		is "QSN-F75: as simulated, over $lengths m to node $1" \
 			"qsnet2-16 --set topology.cable.length=$lengths" \
 			".packets[2].zero_load_ns.$2 - \
 			$(jq .results.latency_ns.max "$tmp/out") | fabs < 0.001"

@@ -77,6 +77,7 @@ struct elan_cq {
 	uint64_t stored; /* bytes, since it was opened */
 	weft_time free_at; /* when the bus has taken all stores */
 	uint32_t n; /* number of words not yet stored */
+	bool is_relaxed; /* some of them may leave early */
 	uint64_t word[ELAN_CQ_WORDS];
 };
 
@@ -534,7 +535,7 @@ int elan_thread_read_block(
 enum {
 	ELAN_TPORTS = 64,
 	ELAN_TPORT_QUEUES = 4, /* command queues of each */
-	ELAN_TPORT_HANDLES = 65536, /* at most */
+	ELAN_TPORT_HANDLES = 65535, /* at most */
 };
 
 #define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
@@ -552,6 +553,7 @@ struct elan_tport {
 	uint32_t port, handles;
 	uint64_t at, card; /* its memory, and the card's */
 	uint64_t statuses, datas, numbers;
+	uint32_t rank, n_ranks; /* the process's own; of its job */
 	uint32_t made, free; /* handles: used ever, a free one */
 	uint16_t records; /* number of the next one */
 	bool is_open;
@@ -578,6 +580,9 @@ struct elan_tport_status {
 struct elan_tport_message {
 	uint64_t tag, mask, data;
 	uint32_t rank, flags;
+	/* Messages and receives of different spaces do not match: below 65536,
+	 * EINVAL beyond. */
+	uint32_t space;
 	uint64_t at, bytes;
 };
 
@@ -627,9 +632,10 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 
 /*
  * The same with flags.  elan_tport_send() is elan_tport_tx_start() for messages
- * with a data word, which takes 8 more bytes, and for those whose sender is to
- * know that they are matched, with 16 more bytes; these have a handle.
- * elan_tport_receive() is elan_tport_rx_start().
+ * with a data word, which takes 8 more bytes, for those whose sender is to know
+ * that they are matched, with 16 more bytes, and for those of another space
+ *than 0, with 8 more bytes.  The second have a handle. elan_tport_receive() is
+ *elan_tport_rx_start().
  *
  * elan_tport_peek() begins what elan_tport_probe() does: the wait for *handle
  * tells of the message, or returns ENOMSG.  If it has found one, then
@@ -648,60 +654,6 @@ int elan_tport_receive(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle);
 int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle);
-
-/* --- barrier --- */
-
-/*
- * A barrier of all processes of the job, of which each node has one.  A process
- * stores the number of the round into a word of its card's memory.  Rank 0 asks
- * all by a global query, which its card repeats until the answer is yes; then
- * its card broadcasts the number into the memory of all nodes.  Between the
- * last call and the release no CPU has a part in that.
- *
- * The query names one address of card memory for all: processes must take and
- * give back card memory, and open queues, in the same order before they open a
- * barrier.  All must have opened it before rank 0 enters it for the first time.
- *
- * While a process does not come, rank 0's card asks again and again, about once
- * per microsecond.  A run in which nothing else happens for 10 times
- * router.stall, and in which no program computes, ends: it cannot go on.
- */
-enum elan_hgsync_by { ELAN_HGSYNC_CARD, ELAN_HGSYNC_HOST, ELAN_HGSYNC_CPU };
-
-enum { ELAN_HGSYNC_BYTES = 32 }; /* of the node's memory */
-
-/* A barrier.  Programs must not change it. */
-struct elan_hgsync {
-	struct elan_cq queue, sender;
-	uint64_t at, card; /* its memory, and the card's */
-	uint64_t round; /* that was entered last */
-	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
-	int32_t failed; /* for ever, by an error number */
-	bool is_started;
-};
-
-/*
- * Opens a barrier, with command queues queue and queue + 1, and
- * ELAN_HGSYNC_BYTES of the node's memory at an address that is the same for
- * all, a multiple of eight.  EINVAL also if nodes have several processes,
- * EFAULT; errors of elan_cq_open(), elan_cq_map() and elan_card_alloc().
- */
-int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at);
-/* EBADF; EBUSY between elan_hgsync_start() and the end of the round, and while
- * the card works on it. */
-int elan_hgsync_close(struct elan_hgsync *h);
-/*
- * Enters the barrier, and waits until all have, like elan_wait_word().  EBADF;
- * EINVAL if it is not at the same address of card memory everywhere: the first
- * round then fails for all.  EIO if rank 0's queue has stopped, because a node
- * has died or closed the barrier: rank 0 tells those that it reaches, and
- * others wait for ever.  Each later round fails, too.
- */
-int elan_hgsync(struct elan_hgsync *h);
-/* The same in two calls, between which the program can compute.  EBUSY if the
- * round before has not been waited for. */
-int elan_hgsync_start(struct elan_hgsync *h);
-int elan_hgsync_wait(struct elan_hgsync *h);
 
 /* --- the card's memory --- */
 
@@ -769,5 +721,7 @@ bool elan_store_bytes(uint64_t at, const void *from, size_t n);
 #ifdef __cplusplus
 }
 #endif
+
+#include "weft/elan_coll.h"
 
 #endif

@@ -321,6 +321,7 @@ struct elan_message {
 	uint8_t kind;
 	uint8_t asks; /* an enum elan_asks */
 	uint32_t left; /* of its bytes, that have not come */
+	uint32_t note; /* 0; for what the thread itself knows of it */
 };
 
 enum { ELAN_BANKS = 4 }; /* of a host's memory */

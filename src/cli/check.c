@@ -5,6 +5,7 @@
 #include "cli/run_partitions.h"
 #include "machine/facts.h"
 #include "net/proof.h"
+#include "route/lists.h"
 
 static void add_step(
 	struct facts *f, const struct machine *m, const struct proof_step *s)
@@ -181,7 +182,7 @@ static void prove_all(
 	bool is_written = parts_write(at, &x);
 
 	prove(m, m->route, is_written ? &x : NULL, p);
-	parts_prove(at, p);
+	parts_prove(at, is_written ? &x : NULL, p);
 	add_nodes(m, p);
 	if (is_written && x.free)
 		x.free(x.arg);

@@ -31,12 +31,15 @@ enum cli_takes {
 	CLI_DRAW = 2048, /* --svg, --dot */
 	CLI_JOBS = 4096,
 	CLI_GOAL = 8192, /* --binary */
+	CLI_REST = 32768, /* words behind -- are a program's */
+	CLI_MPI = 65536, /* -n */
 };
 
 struct cli_args {
 	const char *word[CLI_MAX_WORDS +
 			 1]; /* words that are not options, then NULL */
 	size_t n_words;
+	const char *const *rest; /* behind --, then NULL; or NULL */
 	const char *set[CLI_MAX_SETS];
 	size_t n_sets;
 	const char *shape;
@@ -64,6 +67,7 @@ struct cli_args {
 	bool is_quick;
 	bool is_verbose;
 	uint64_t seed;
+	uint32_t ranks; /* 0: as many as fit */
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 
@@ -157,8 +161,9 @@ static inline const char *cli_s(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-extern const struct cli_command cli_run, cli_show, cli_check, cli_machines,
-	cli_params, cli_paper, cli_claims, cli_sweep, cli_goal, cli_sql,
-	cli_rerun, cli_compare, cli_trace, cli_plot, cli_report, cli_new;
+extern const struct cli_command cli_run, cli_mpirun, cli_show, cli_check,
+	cli_machines, cli_params, cli_paper, cli_claims, cli_sweep, cli_goal,
+	cli_sql, cli_rerun, cli_compare, cli_trace, cli_plot, cli_report,
+	cli_new;
 
 #endif

@@ -196,10 +196,21 @@ static int write_links(
 	return out_file_close(&f, e);
 }
 
+/* Where the programs print, the report does not. */
+static int tell_facts(struct facts *f, const struct cli_args *a,
+	const struct machine_run *r, struct err *e)
+{
+	if (!r->load->ops->prints)
+		return cli_tell(a, f, CLI_PLAIN, e);
+	cli_write(a, f, CLI_PLAIN, stderr);
+	facts_fini(f);
+	return 0;
+}
+
 int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
-	if (cli_tell(a, f, CLI_PLAIN, e) ||
+	if (tell_facts(f, a, r, e) ||
 		(a->links && write_links(a->links, r, e)) ||
 		book_missed(a, r->system->net, e))
 		return -1;
@@ -395,6 +406,7 @@ static int run(const struct cli_args *a, struct err *e)
 	s.keys = a->word + 2;
 	s.n_keys = a->jobs ? 0 : a->n_words - 2;
 	s.threads = a->threads;
+	s.command = a->rest;
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
@@ -407,8 +419,8 @@ static int run(const struct cli_args *a, struct err *e)
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JOBS | CLI_JSON,
-	.usage = "MACHINE WORKLOAD [KEY=VALUE...]",
+		 CLI_JOBS | CLI_JSON | CLI_REST,
+	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "
 		"one):\n",

@@ -359,6 +359,11 @@ struct host *program_host(void)
 	return self()->host;
 }
 
+struct nic *program_nic(void)
+{
+	return host_self()->host->nic;
+}
+
 site_id program_node(void)
 {
 	return self()->node;

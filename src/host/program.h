@@ -22,6 +22,8 @@
 #include "host/log.h"
 
 struct host *program_host(void);
+/* The network interface of its node. */
+struct nic *program_nic(void);
 site_id program_node(void);
 /* The world of the program; NULL: all nodes are one world. */
 const struct host_world *program_world(void);

@@ -92,6 +92,7 @@ struct load_needs {
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	uint32_t n_processes; /* of each node; 0: one */
 	const char *const *arguments; /* of its programs; NULL: none */
+	const char *const *command; /* of the host, and its; NULL: none */
 	bool has_files; /* IO nodes, where there are some, serve files */
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
@@ -137,6 +138,8 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
+	/* Its programs print, so reports go elsewhere. */
+	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
 	/* Of the network; NULL where it runs programs on hosts instead, which

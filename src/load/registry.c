@@ -29,6 +29,7 @@ const struct load_ops *const load_registry[] = {
 	&load_collective,
 	&load_storm,
 	&load_replay,
+	&load_mpi,
 	&load_code,
 	&load_lofamo,
 	&load_files,

@@ -17,6 +17,9 @@ extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,
 /* Schedules that users bring: see replay/. */
 extern const struct load_ops load_replay;
 
+/* Programs of the host. */
+extern const struct load_ops load_mpi;
+
 /* What needs no traffic. */
 extern const struct load_ops load_code, load_lofamo;
 

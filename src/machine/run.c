@@ -196,6 +196,7 @@ static struct load *new_load(const struct machine_run *r,
 	l->begin = j->begin;
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
+	l->needs.command = r->setup.command;
 	l->topo = r->machine->topo;
 	l->route = r->machine->route;
 	l->link = &r->machine->link;
@@ -353,12 +354,15 @@ int machine_run_open(
 
 static void note_result(struct machine_run *r)
 {
+	struct net_tally total;
+
 	r->wall_s = machine_clock() - r->wall_s;
 	r->cpu_s = cpu_clock() - r->cpu_s;
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
-	r->hops = net_total(r->system->net).hops;
+	total = net_total(r->system->net);
+	r->hops = net_hops(r->system->net);
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
-	r->packets = net_total(r->system->net).delivered;
+	r->packets = total.delivered;
 	r->events = sim_n_events(r->system->net->sim);
 	r->memory = system_memory(r->system);
 }

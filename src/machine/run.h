@@ -27,6 +27,8 @@ struct machine_run_setup {
 	/* Then: its name and its arguments, with NULL after the last. */
 	const char *program;
 	const char *const *arguments;
+	/* A program of the host, with NULL after its last argument; or NULL. */
+	const char *const *command;
 	/* Runs programs of plugins, which get the keys as their arguments, with
 	 * NULL after the last; NULL: they are not run. */
 	const struct load_ops *programs;

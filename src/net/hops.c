@@ -20,6 +20,7 @@ struct hops {
 	const struct net *n;
 	struct inside *list;
 	size_t count;
+	site_id *peer; /* of each port of each site */
 	/* distances from one source: UINT32_MAX where it has not been yet */
 	uint32_t *distance;
 	site_id *queue;
@@ -64,10 +65,27 @@ static int by_source(const void *a, const void *b)
 	return order(x->from, y->from);
 }
 
+/* A topology computes its peers; each source looks at all of them. */
+static void list_peers(struct hops *h)
+{
+	const struct topo *t = h->n->topo;
+	size_t n_ports = h->n->n_ports;
+
+	h->peer = mem_alloc(h->n->n_sites * n_ports, sizeof(*h->peer));
+	for (site_id s = 0; s < h->n->n_sites; s++) {
+		uint32_t n = net_router(h->n, s)->sites.n_ports;
+
+		for (uint32_t p = 0; p < n_ports; p++)
+			h->peer[s * n_ports + p] =
+				p < n ? t->ops->peer(t, s, p).router
+				      : NO_ROUTER;
+	}
+}
+
 /* The hops from a site to all others. */
 static void measure(struct hops *h, site_id from)
 {
-	const struct topo *t = h->n->topo;
+	uint32_t n = h->n->n_ports;
 	size_t first = 0, last = 0;
 
 	memset(h->distance, 0xff, h->n->n_sites * sizeof(*h->distance));
@@ -75,16 +93,14 @@ static void measure(struct hops *h, site_id from)
 	h->queue[last++] = from;
 	for (; first < last; first++) {
 		site_id s = h->queue[first];
-		uint32_t n = net_router(h->n, s)->sites.n_ports, p;
 
-		for (p = 0; p < n; p++) {
-			struct topo_end to = t->ops->peer(t, s, p);
+		for (uint32_t p = 0; p < n; p++) {
+			site_id to = h->peer[(size_t)s * n + p];
 
-			if (to.router == NO_ROUTER ||
-				h->distance[to.router] != UINT32_MAX)
+			if (to == NO_ROUTER || h->distance[to] != UINT32_MAX)
 				continue;
-			h->distance[to.router] = h->distance[s] + 1;
-			h->queue[last++] = to.router;
+			h->distance[to] = h->distance[s] + 1;
+			h->queue[last++] = to;
 		}
 	}
 }
@@ -133,7 +149,9 @@ uint64_t net_hops_inside(const struct net *n)
 		qsort(h.list, h.count, sizeof(*h.list), by_source);
 		h.distance = mem_alloc(n->n_sites, sizeof(*h.distance));
 		h.queue = mem_alloc(n->n_sites, sizeof(*h.queue));
+		list_peers(&h);
 		hops = sum(&h);
+		mem_free(h.peer);
 		mem_free(h.distance);
 		mem_free(h.queue);
 	}

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "route/cdg.h"
+#include "route/lists.h"
 
 /* The edges of a graph. */
 struct edges {

@@ -53,12 +53,18 @@ enum channel_kind {
 	CHANNEL_CANCEL,
 	CHANNEL_WRITE, /* tag: remote address; ignore: key */
 	CHANNEL_READ,
-	CHANNEL_ATOMIC, /* the same; op; followed by a CHANNEL_MORE */
+	/* The same; op: 256 times the type, and the operation, as libfabric has
+	 * them; followed by a CHANNEL_MORE. */
+	CHANNEL_ATOMIC,
 	CHANNEL_MORE, /* at: result; tag: where to compare; of the one before */
-	CHANNEL_REGISTER, /* its completion's data is the key */
+	/* tag: what others call its first byte; ignore: rights, as libfabric
+	 * has them; data: the key that is asked for, if there is one.  Its
+	 * completion's data is the key. */
+	CHANNEL_REGISTER,
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
+	/* Of all ranks; ENOTSUP, the same for all, if the network cannot. */
 	CHANNEL_BARRIER,
 	CHANNEL_BROADCAST, /* rank: root */
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
@@ -77,8 +83,9 @@ enum channel_flag {
 		128, /* a receive that stays until less than tag is left */
 	CHANNEL_SILENT = 256, /* no completion but for errors */
 	CHANNEL_RELEASED = 512, /* of a completion: the last of a MULTI */
-	CHANNEL_REMOTE =
-		1024, /* of a completion: another rank's write with data */
+	/* Of a completion: another rank's write with data.  Of a registration:
+	 * every access of others to it is told so, with the key as tag. */
+	CHANNEL_REMOTE = 1024,
 	CHANNEL_LASTS = 2048, /* a peek that is completed when there is one */
 };
 
@@ -141,7 +148,8 @@ struct channel {
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
 	uint32_t is_measured; /* it says how long it computed */
-	uint32_t unused;
+	/* what the network does by itself, 1 << kind; set before it begins */
+	uint32_t collectives;
 
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */

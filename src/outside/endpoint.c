@@ -83,6 +83,7 @@ static struct channel_completion completion_of(const struct channel_command *c)
 		.kind = c->kind,
 		.flags = c->flags,
 		.endpoint = c->endpoint,
+		.from_endpoint = c->to,
 		.rank = c->rank,
 		.bytes = c->bytes,
 		.tag = c->tag,
@@ -214,7 +215,9 @@ static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 
 	return (struct msg_tagged_entry){
 		.tag = c->tag,
-		.ignore = is_send ? 0 : c->ignore,
+		.ignore = is_send	       ? 0
+			  : f & CHANNEL_TAGGED ? c->ignore
+					       : UINT64_MAX,
 		.data = c->data,
 		.rank = c->rank == CHANNEL_ANY ? MSG_TAGGED_ANY : c->rank,
 		.space = space_of(c, is_send ? c->to : c->endpoint),

@@ -200,6 +200,7 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 		return false;
 	t->why = (enum channel_why)why;
 	t->clock = *(const volatile int64_t *)&c->clock;
+	t->until = *(const volatile int64_t *)&c->until;
 	t->computed = *(const volatile uint64_t *)&c->computed;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
@@ -215,6 +216,11 @@ enum handover_answer handover_join(
 	if (atomic_load(&h->channel->turn) != CHANNEL_SIM)
 		return HANDOVER_GONE;
 	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
+}
+
+void handover_settle(struct handover *h)
+{
+	await(h->channel, CHANNEL_SIM, -1);
 }
 
 bool handover_load(

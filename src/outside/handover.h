@@ -27,7 +27,7 @@ struct handover {
 /* What a rank has said: a copy. */
 struct handover_turn {
 	enum channel_why why;
-	int64_t clock;
+	int64_t clock, until;
 	uint64_t computed;
 	struct channel_call call;
 	uint32_t n_commands;
@@ -67,6 +67,9 @@ enum handover_answer {
 /* Waits for the turn, for so many milliseconds; negative: for ever. */
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds);
+
+/* Waits until the rank has given the turn back, or has ended. */
+void handover_settle(struct handover *h);
 
 /* From any thread: the rank has ended, so it will not give the turn back. */
 void handover_gone(struct handover *h);

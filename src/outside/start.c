@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft_paths.h> /* made by meson */
 
 #include "base/mem.h"
 
@@ -262,6 +263,34 @@ static int start_helper(struct start *s, const char *path, struct err *e)
 	return 0;
 }
 
+static bool is_helper(const char *path)
+{
+	return access(path, X_OK) == 0;
+}
+
+int start_find_helper(char *path, size_t size, struct err *e)
+{
+	static const char *const ways[] = { "inside", "../lib/weft" };
+	char exe[512];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	exe[n > 0 ? n : 0] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash)
+		*slash = '\0';
+	for (uint32_t i = 0; i < 2; i++) {
+		snprintf(path, size, "%s/%s/weft-start", exe, ways[i]);
+		if (is_helper(path))
+			return 0;
+	}
+	snprintf(path, size, "%s/weft-start", WEFT_INSIDE_DIR);
+	if (is_helper(path))
+		return 0;
+	return err_set(e, "weft-start is missing: MPI programs need Weft built "
+			  "with libfabric-dev and libpmix-dev");
+}
+
 /* --- life --- */
 
 static int open_channels(
@@ -400,10 +429,17 @@ struct start_end start_end(struct start *s, uint32_t rank)
 	return end;
 }
 
-bool start_await_end(struct start *s, int milliseconds)
+/* Locked. */
+static bool has_ended(const struct start *s, uint32_t rank)
+{
+	return rank == CHANNEL_ANY ? s->n_ended == s->n_ranks
+				   : s->rank[rank].end.has_ended;
+}
+
+bool start_await_end(struct start *s, uint32_t rank, int milliseconds)
 {
 	struct timespec until;
-	bool has_ended;
+	bool is_over;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += milliseconds / 1000;
@@ -413,12 +449,12 @@ bool start_await_end(struct start *s, int milliseconds)
 		until.tv_nsec -= 1000000000L;
 	}
 	pthread_mutex_lock(&s->lock);
-	while (s->n_ended < s->n_ranks &&
+	while (!has_ended(s, rank) &&
 		!pthread_cond_timedwait(&s->ended, &s->lock, &until))
 		;
-	has_ended = s->n_ended == s->n_ranks;
+	is_over = has_ended(s, rank);
 	pthread_mutex_unlock(&s->lock);
-	return has_ended;
+	return is_over;
 }
 
 void start_describe(const struct start_end *end, char *text, size_t size)

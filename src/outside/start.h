@@ -36,6 +36,9 @@ struct start_end {
 
 struct start;
 
+/* The path of weft-start: beside this program, or where it was installed. */
+int start_find_helper(char *path, size_t size, struct err *e);
+
 /* Returns when the helper has all that it needs; ranks begin meanwhile. */
 struct start *start_ranks(const struct start_setup *s, struct err *e);
 struct handover *start_channel(struct start *s, uint32_t rank);
@@ -43,8 +46,9 @@ struct handover *start_channel(struct start *s, uint32_t rank);
 pid_t start_pid(struct start *s, uint32_t rank);
 struct start_end start_end(struct start *s, uint32_t rank);
 
-/* Waits until all ranks have ended, at most so long; true if they have. */
-bool start_await_end(struct start *s, int milliseconds);
+/* Waits until a rank has ended, or all for CHANNEL_ANY, at most so long; true
+ * if they have. */
+bool start_await_end(struct start *s, uint32_t rank, int milliseconds);
 /* Ends all ranks and the helper, and waits for them. */
 void start_free(struct start *s);
 

@@ -187,12 +187,13 @@ bool parts_write(const struct part_place *at, struct route_written *x)
 	return false;
 }
 
-void parts_prove(const struct part_place *at, struct proof *p)
+void parts_prove(const struct part_place *at, const struct route_written *x,
+	struct proof *p)
 {
 	const struct part_slot *s = at->parts->slot;
 	const struct part_slot *last = s + at->parts->n;
 
 	for (; s < last; s++)
 		if (s->exists && s->ops->prove)
-			s->ops->prove(s->params, at, p);
+			s->ops->prove(s->params, at, x, p);
 }

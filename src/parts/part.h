@@ -102,9 +102,10 @@ struct part_ops {
 	 * false for nothing.  The caller frees it by x->free. */
 	bool (*writes)(const void *params, const struct part_place *at,
 		struct route_written *x);
-	/* Adds steps to the proof against deadlock. */
+	/* Adds steps to the proof against deadlock; x is what writes() has
+	 * filled in, its own or another part's, or NULL. */
 	void (*prove)(const void *params, const struct part_place *at,
-		struct proof *p);
+		const struct route_written *x, struct proof *p);
 };
 
 struct part_slot {
@@ -140,7 +141,9 @@ uint64_t parts_memory(const struct parts *p);
 void parts_facts(const struct part_place *at, sim_time end, struct facts *f);
 int parts_audit(const struct parts *p, struct err *e);
 bool parts_write(const struct part_place *at, struct route_written *x);
-void parts_prove(const struct part_place *at, struct proof *p);
+/* x is what parts_write() has filled in, or NULL. */
+void parts_prove(const struct part_place *at, const struct route_written *x,
+	struct proof *p);
 
 /* NULL if the machine has no such part, or p is NULL. */
 const void *part_params(const struct parts *p, const struct part_ops *ops);

@@ -20,7 +20,7 @@
 #ifndef ROUTE_TABLE_H
 #define ROUTE_TABLE_H
 
-#include "route/route.h"
+#include "route/lists.h"
 #include "topo/fattree.h"
 
 /* By what packets are for; the third is for any that has gone sideways going

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "link/link_testing.h"
 #include "net/params_testing.h"
+#include "route/lists.h"
 #include "router/crossbar/crossbar.h"
 #include "router/direct/direct.h"
 #include "testing/testing.h"

@@ -52,30 +52,42 @@ static uint32_t several(const struct kit_kind *k)
 	return most < 4 ? most : 4;
 }
 
+/* On the i-th of all machines, with one process a node and with several. */
+static void run_on(struct weft_msg_test *t, uint32_t i)
+{
+	/* the other of both is done once, if time is not short */
+	bool is_other = (i / 2 + i) % 2;
+	uint64_t digest;
+
+	if (getenv("WEFT_SLOW") && is_other)
+		return;
+	t->n_processes = i % 2 ? several(t->kind) : 1;
+	t->n_workers = i % 2 ? 3 : 1;
+	digest = msg_test_run(t);
+	if (getenv("WEFT_SLOW") || is_other)
+		return;
+	t->n_workers = i % 2 ? 1 : 3;
+	assert_true(msg_test_run(t) == digest);
+}
+
 void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	const struct weft_msg_options *o)
 {
 	struct weft_msg_test t = { .run = run };
+	enum weft_msg_matching matching = o ? o->matching : 0;
 	struct kit_kinds kinds;
-	uint64_t digest;
 
 	if (o)
 		t.options = *o;
 	kit_find_kinds(&kinds);
 	for (uint32_t i = 0; i < 2 * kinds.n; i++) {
-		/* the other of both is done once, if time is not short */
-		bool is_other = (i / 2 + i) % 2;
-
-		if (getenv("WEFT_SLOW") && is_other)
-			continue;
 		t.kind = &kinds.kind[i / 2];
-		t.n_processes = i % 2 ? several(t.kind) : 1;
-		t.n_workers = i % 2 ? 3 : 1;
-		digest = msg_test_run(&t);
-		if (getenv("WEFT_SLOW") || is_other)
+		t.options.matching = matching;
+		run_on(&t, i);
+		if (!api_to(t.kind->nic)->msg->tagged || matching)
 			continue;
-		t.n_workers = i % 2 ? 1 : 3;
-		assert_true(msg_test_run(&t) == digest);
+		t.options.matching = WEFT_MSG_MATCH_HOST;
+		run_on(&t, i);
 	}
 }
 

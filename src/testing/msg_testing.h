@@ -27,7 +27,8 @@ struct weft_msg_test {
  * digest. */
 uint64_t msg_test_run(const struct weft_msg_test *t);
 /* The same on each machine, with one process a node and with several, one
- * worker and three: digests are equal. */
+ * worker and three: digests are equal.  Where the machine can match messages
+ * itself, so does the host in addition. */
 void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	const struct weft_msg_options *o);
 

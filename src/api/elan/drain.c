@@ -62,9 +62,9 @@ void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n)
 {
 	struct random_bits r = { 0, 0 };
 
-	if (cq_host()->relaxed)
+	if (q->is_relaxed)
 		r = draw(q, q->stored);
-	if (n > 1 && cq_host()->relaxed && is_relaxed(&r)) {
+	if (n > 1 && q->is_relaxed && is_relaxed(&r)) {
 		/* the words from this one on leave first */
 		uint32_t from = 1 + (uint32_t)random_below(r.b << 32, n - 1);
 

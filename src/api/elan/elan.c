@@ -355,17 +355,26 @@ static bool has_fired(void *arg, uint64_t *seen)
 	       elan_queue_error(f->nic, f->node, f->queue) != ELAN_FINE;
 }
 
-bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
+bool cq_wait_event(
+	const struct elan_cq *q, uint64_t at, uint64_t value, sim_time after)
 {
 	PROGRAM_CALL("elan_wait_event, queue #", q->id, 0);
 	struct fired f = { cq_card(), program_host(), program_node(), q->id, at,
 		value };
+	struct poll_loop loop;
 	uint64_t seen;
 
 	if (cq_may_use(q) || at % 8 || !cq_find(&f.at, 8))
 		return false;
-	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
+	loop = elan_poll_loop();
+	loop.load += after;
+	program_poll_until(has_fired, &f, loop, &seen);
 	return seen == value;
+}
+
+bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
+{
+	return cq_wait_event(q, at, value, 0);
 }
 
 /* --- threads on the card --- */

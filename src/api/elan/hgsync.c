@@ -44,8 +44,6 @@ enum { GO = 0, CAME = 8, ANSWER = 16 };
 
 enum { STORE_WORDS = 3, ASK_WORDS = 7 };
 
-/* Beyond any memory, and the pages of tagged ports. */
-#define PAGES_AT UINT64_C(0xffffe00000000000)
 /* In place of a round: cards differ; the root's queue has stopped. */
 #define DIFFER UINT64_MAX
 #define BROKEN (UINT64_MAX - 1)
@@ -64,7 +62,7 @@ static uint64_t block_at(const struct elan_hgsync *h, uint64_t round)
 
 static uint64_t page_of(const struct elan_hgsync *h)
 {
-	return PAGES_AT + (uint64_t)h->sender.id * ELAN_PAGE;
+	return cq_page(h->sender.id);
 }
 
 /* The word that says which round a process has come to. */
@@ -174,39 +172,19 @@ static uint32_t next_words(const struct elan_hgsync *h, uint64_t *words)
 
 /* --- waiting --- */
 
-struct look {
-	const struct nic *nic;
-	const struct host *host;
-	site_id node;
-	uint32_t queue, sender;
-	uint64_t at, least;
-};
-
-static bool has_come(void *arg, uint64_t *seen)
-{
-	const struct look *x = arg;
-
-	host_read(x->host, x->node, x->at, seen, 8);
-	return *seen >= x->least ||
-	       elan_queue_error(x->nic, x->node, x->queue) ||
-	       elan_queue_error(x->nic, x->node, x->sender);
-}
-
 /* Until a word of host memory has come to a number; the word, which is less if
- * a queue has stopped. */
+ * a queue of the root has stopped. */
 static uint64_t await(
 	const struct elan_hgsync *h, uint64_t offset, uint64_t least)
 {
 	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
-	struct look x = { cq_card(), program_host(), program_node(),
-		h->queue.id, h->sender.id, h->at + offset, least };
 	uint64_t seen;
 
-	if (is_root())
-		program_poll_with(x.at, has_come, &x, elan_poll_loop(), &seen);
-	else
-		program_poll(
-			x.at, WORD_AT_LEAST, least, elan_poll_loop(), &seen);
+	if (is_root() || h->wait.until)
+		return cq_await(
+			h->at + offset, least, &h->queue, &h->sender, &h->wait);
+	program_poll(
+		h->at + offset, WORD_AT_LEAST, least, elan_poll_loop(), &seen);
 	return seen;
 }
 
@@ -372,7 +350,7 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 		.at = at,
 		.by = (uint32_t)cq_params()->hgsync,
 	};
-	if (host_n_processes(program_host()) > 1 || at % 8)
+	if (!cq_can_cast() || at % 8)
 		return EINVAL;
 	if (!cq_is_own(at, ELAN_HGSYNC_BYTES))
 		return EFAULT;

@@ -79,8 +79,8 @@ static void add_here(
 
 static bool is_here(const struct range *to, const struct elan_letter *l)
 {
-	return !to->is_all && to->first == elan_rank() && !l->source_event &&
-	       l->bytes <= ELAN_HERE_MOST;
+	return !to->is_all && !l->source_event && l->bytes <= ELAN_HERE_MOST &&
+	       to->first == elan_rank();
 }
 
 static int enqueue(struct elan_cq *q, const struct range *to,

@@ -1,7 +1,8 @@
 /*
  * Messages on QsNetII: short puts are packets that the core writes into command
  * queues, long ones are DMAs, and gets fetch 512 bytes each.  Events count
- * arriving bytes, and write a zero when all are there.
+ * arriving bytes, and write a zero when all are there.  Sends and receives use
+ * a tagged port (msg_tagged.c).
  *
  * A queue has few packets in flight, so there are several.  The first has no
  * packets, so arming an event there never waits.
@@ -9,13 +10,15 @@
 #include <errno.h>
 
 #include "api/elan/elan.h"
-#include "api/msg/msg.h"
+#include "api/elan/msg_coll.h"
+#include "api/elan/msg_tagged.h"
 
 enum {
 	QUEUE_EVENTS, /* and DMAs */
 	QUEUE_POST,
 	QUEUE_GET = QUEUE_POST + 4,
 	QUEUES = QUEUE_GET + 2,
+	ALL_QUEUES = QUEUES + ELAN_TPORT_QUEUES,
 
 	PUT_MOST = ELAN_PACKET, /* bytes that the core writes itself */
 };
@@ -64,14 +67,21 @@ static void arm(struct msg_state *m, uint32_t word, uint64_t count)
 		count, msg_word_at(m, word), 0);
 }
 
+static bool has_port(const struct msg_state *m)
+{
+	return m->tagged == &elan_tagged;
+}
+
 static int msg_elan_open(struct msg_state *m)
 {
+	uint32_t first = m->process * ALL_QUEUES, i;
 	int code = 0;
-	uint32_t i;
 
 	for (i = 0; i < QUEUES && !code; i++)
-		code = elan_cq_open(&own(m)->queue[i], m->process * QUEUES + i,
-			ELAN_8K, ELAN_MAY_ALL);
+		code = elan_cq_open(
+			&own(m)->queue[i], first + i, ELAN_8K, ELAN_MAY_ALL);
+	if (!code && has_port(m))
+		code = msg_port_open(m, first + QUEUES);
 	for (; code && i; i--)
 		elan_cq_close(&own(m)->queue[i - 1]);
 	return code;
@@ -142,6 +152,9 @@ static struct poll_loop msg_elan_loop(struct msg_state *m)
 
 static void msg_elan_close(struct msg_state *m)
 {
+	msg_coll_close(m);
+	if (has_port(m))
+		msg_port_close(m);
 	/* an unawaited DMA may still run on the first */
 	for (uint32_t i = QUEUE_POST; i < QUEUES; i++)
 		while (elan_cq_close(&own(m)->queue[i]) == EBUSY)
@@ -149,6 +162,7 @@ static void msg_elan_close(struct msg_state *m)
 }
 
 static const struct msg_ops elan_msg_ops = {
+	.tagged = &elan_tagged,
 	.open = msg_elan_open,
 	.close = msg_elan_close,
 	.post = msg_elan_post,
@@ -157,6 +171,11 @@ static const struct msg_ops elan_msg_ops = {
 	.expect = arm,
 	.arrived = msg_elan_arrived,
 	.loop = msg_elan_loop,
+	.memory = MSG_COLL_BYTES,
+	.is_done = msg_coll_is_done,
+	.barrier = msg_coll_barrier,
+	.broadcast = msg_coll_broadcast,
+	.reduce = msg_coll_reduce,
 };
 
 const struct api elan_api = {

@@ -11,10 +11,7 @@ static const sim_time AHEAD = 2500 * SIM_NS;
 
 struct nic *cq_card(void)
 {
-	struct nic *nic = nic_check(host_nic(program_host()), &elan4_ops);
-
-	BUG_IF(program_is_card()); /* a thread on the card is no program */
-	return nic;
+	return nic_check(program_nic(), &elan4_ops);
 }
 
 const struct elan_params *cq_params(void)
@@ -24,16 +21,21 @@ const struct elan_params *cq_params(void)
 
 const struct elan_host *cq_host(void)
 {
-	return &cq_params()->host[cq_params()->platform];
+	const struct elan_params *p = cq_params();
+
+	return &p->host[p->platform];
 }
 
 sim_time cq_way(void)
 {
-	uint32_t threads = host_threads_each(program_host());
+	const struct elan_params *p = cq_params();
+	sim_time hop = p->host[p->platform].hop;
+	uint32_t threads;
 
-	return elan_cpu(cq_params(), program_process(),
-		       program_thread() % threads) *
-	       cq_host()->hop;
+	if (!hop)
+		return 0;
+	threads = host_threads_each(program_host());
+	return elan_cpu(p, program_process(), program_thread() % threads) * hop;
 }
 
 /* --- processes --- */
@@ -105,6 +107,11 @@ int cq_open_memory(void)
 
 /* --- queues --- */
 
+static struct elan_cq new_queue(uint32_t id)
+{
+	return (struct elan_cq){ .id = id, .is_relaxed = cq_host()->relaxed };
+}
+
 int elan_cq_open(
 	struct elan_cq *q, uint32_t id, enum elan_depth depth, uint32_t rights)
 {
@@ -114,7 +121,7 @@ int elan_cq_open(
 		code = elan_queue_open(cq_card(), program_node(), id, depth,
 			rights, cq_context());
 	/* one that was not opened may be another's */
-	*q = (struct elan_cq){ .id = code ? ELAN_QUEUES : id };
+	*q = new_queue(code ? ELAN_QUEUES : id);
 	if (!code)
 		cq_open_memory();
 	return code;
@@ -137,7 +144,7 @@ int elan_cq_restart(struct elan_cq *q)
 		return code == EBADF ? EINVAL : code;
 	code = elan_queue_restart(cq_card(), program_node(), q->id);
 	if (!code)
-		*q = (struct elan_cq){ .id = q->id };
+		*q = new_queue(q->id);
 	return code;
 }
 
@@ -200,8 +207,10 @@ static bool has_room(void *arg, uint64_t *seen)
 
 struct poll_loop elan_poll_loop(void)
 {
-	return nic_poll_loop(cq_card(), cq_params()->poll_period,
-		cq_params()->poll_load + cq_way());
+	const struct elan_params *p = cq_params();
+
+	return nic_poll_loop(
+		cq_card(), p->poll_period, p->poll_load + cq_way());
 }
 
 /*
@@ -213,16 +222,19 @@ struct poll_loop elan_poll_loop(void)
 static void store(struct elan_cq *q, uint32_t n)
 {
 	uint32_t most = (uint32_t)cq_host()->pio_burst / 8, i, k;
+	sim_time now = program_now(), way = cq_way();
 
-	if (q->free_at < program_now() + cq_way())
-		q->free_at = program_now() + cq_way();
+	if (q->free_at < now + way)
+		q->free_at = now + way;
 	for (i = 0; i < n; i += k) {
 		k = n - i < most ? n - i : most;
 		cq_drain(q, q->word + i, k);
 	}
 	q->n -= n;
-	memmove(q->word, q->word + n, 8 * q->n);
-	program_wait(q->free_at - AHEAD);
+	if (q->n)
+		memmove(q->word, q->word + n, 8 * q->n);
+	if (q->free_at > now + AHEAD)
+		program_wait(q->free_at - AHEAD);
 }
 
 void elan_flush(struct elan_cq *q)
@@ -231,15 +243,14 @@ void elan_flush(struct elan_cq *q)
 	program_wait(q->free_at);
 }
 
-void cq_add(struct elan_cq *q, uint64_t word)
+void cq_add_and_store(struct elan_cq *q, uint64_t word)
 {
-	const struct elan_host *host = cq_host();
-	uint32_t most = (uint32_t)host->pio_burst / 8;
+	uint32_t most = (uint32_t)cq_host()->pio_burst / 8;
 
 	if (q->n == ELAN_CQ_WORDS)
 		store(q, q->n - q->n % most);
 	q->word[q->n++] = word;
-	if (host->relaxed && cq_is_early(q))
+	if (q->is_relaxed && cq_is_early(q))
 		store(q, q->n);
 }
 
@@ -258,8 +269,15 @@ void cq_need_room(struct elan_cq *q, uint32_t bytes)
 
 void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
 {
+	uint32_t n = (bytes + 7) / 8;
 	uint64_t word;
 
+	if (n && n <= ELAN_CQ_WORDS - q->n && !q->is_relaxed) {
+		q->n += n;
+		q->word[q->n - 1] = 0;
+		memcpy(q->word + q->n - n, data, bytes);
+		return;
+	}
 	for (uint32_t i = 0; i < bytes; i += 8) {
 		word = 0;
 		memcpy(&word, data + i, bytes - i < 8 ? bytes - i : 8);

@@ -32,12 +32,44 @@ int cq_check(const struct elan_cq *q, uint64_t event, uint64_t other);
 /* Waits until this number of bytes fits after the waiting words. */
 void cq_need_room(struct elan_cq *q, uint32_t bytes);
 /* Adds a waiting word, for which there is room. */
-void cq_add(struct elan_cq *q, uint64_t word);
+void cq_add_and_store(struct elan_cq *q, uint64_t word);
+static inline void cq_add(struct elan_cq *q, uint64_t word)
+{
+	if (q->n == ELAN_CQ_WORDS || q->is_relaxed)
+		cq_add_and_store(q, word);
+	else
+		q->word[q->n++] = word;
+}
+
 /* Adds bytes, in whole words; the last one's rest is zeros. */
 void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
 /* Waits for room: the next word begins a packet or a DMA of a program that was
  * begun at some time; SIM_NEVER: when it is stored. */
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);
+
+/* Waits until a word of the process's memory is at least a number, or one of
+ * two queues has stopped; or by wait() (struct elan_wait), if it is not NULL.
+ * Returns the word. */
+uint64_t cq_await(uint64_t at, uint64_t least, const struct elan_cq *a,
+	const struct elan_cq *b, const struct elan_wait *how);
+/* Whether nodes have one process each, and the network can copy packets to all
+ * of the job's nodes, which lie side by side. */
+bool cq_can_cast(void);
+/* Closes a queue whose last packets may not have been acknowledged yet. */
+int cq_close_later(struct elan_cq *q);
+
+/* A page of addresses for a queue of a library, by its number: beyond any
+ * memory, and the pages of tagged ports. */
+static inline uint64_t cq_page(uint32_t queue)
+{
+	return UINT64_C(0xffffe00000000000) + (uint64_t)queue * ELAN_PAGE;
+}
+
+/* --- elan.c --- */
+
+/* elan_wait_event() of a library that computes for some time after it. */
+bool cq_wait_event(
+	const struct elan_cq *q, uint64_t at, uint64_t value, sim_time after);
 
 /* --- input.c --- */
 

@@ -68,7 +68,7 @@ uint64_t tport_page_at(uint32_t port, uint32_t i)
 uint32_t tport_slot_bytes(void)
 {
 	uint32_t eager = (uint32_t)cq_params()->match.eager;
-	uint32_t least = sizeof(struct tport_long) + sizeof(uint64_t);
+	uint32_t least = sizeof(struct tport_long) + sizeof(struct tport_front);
 
 	return eager < least ? least : (eager + 7) / 8 * 8;
 }
@@ -282,6 +282,8 @@ int elan_tport_open(struct elan_tport *t, const struct elan_tport_options *o)
 		.port = o->port,
 		.at = o->at,
 		.handles = o->handles + 1,
+		.rank = elan_rank(),
+		.n_ranks = elan_ranks(),
 	};
 	if (o->port >= ELAN_TPORTS || !o->handles ||
 		o->handles >= ELAN_TPORT_HANDLES || o->at % 64)

@@ -7,6 +7,8 @@
 #include "api/elan/tport_lib.h"
 #include "host/program.h"
 
+enum { FRONT_WORDS = sizeof(struct tport_front) / sizeof(uint64_t) };
+
 /* --- handles --- */
 
 static uint64_t status_at(const struct elan_tport *t, uint32_t h)
@@ -23,14 +25,14 @@ static struct tport_status status_of(const struct elan_tport *t, uint32_t h)
 {
 	struct tport_status s;
 
-	elan_load_bytes(status_at(t, h), &s, sizeof(s));
+	program_read(status_at(t, h), &s, sizeof(s));
 	return s;
 }
 
 static void set_status(
 	const struct elan_tport *t, uint32_t h, const struct tport_status *s)
 {
-	elan_store_bytes(status_at(t, h), s, sizeof(*s));
+	program_write(status_at(t, h), s, sizeof(*s));
 }
 
 static void free_handle(struct elan_tport *t, uint32_t h)
@@ -71,9 +73,9 @@ static uint16_t next_number(const struct elan_tport *t, uint32_t rank)
 	uint64_t at = t->numbers + 2 * (uint64_t)rank;
 	uint16_t number = 0, next;
 
-	elan_load_bytes(at, &number, sizeof(number));
+	program_read(at, &number, sizeof(number));
 	next = (uint16_t)(number + 1);
-	elan_store_bytes(at, &next, sizeof(next));
+	program_write(at, &next, sizeof(next));
 	return number;
 }
 
@@ -91,12 +93,12 @@ static int send_record(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
 		.kind = (uint8_t)kind,
 	};
 
-	return elan_enqueue(&t->own, elan_rank(), &l);
+	return elan_enqueue(&t->own, t->rank, &l);
 }
 
-static bool is_rank(uint32_t rank)
+static bool is_rank(const struct elan_tport *t, uint32_t rank)
 {
-	return rank < elan_ranks() || rank == ELAN_TPORT_ANY;
+	return rank < t->n_ranks || rank == ELAN_TPORT_ANY;
 }
 
 /* The library's part of both calls is divided evenly. */
@@ -113,11 +115,15 @@ static uint64_t event_of(const struct elan_tport *t, uint32_t handle)
 /* The kind of a message, and what it adds. */
 static uint8_t make_front(const struct elan_tport *t,
 	const struct elan_tport_message *m, uint32_t handle, bool is_long,
-	uint64_t word[3])
+	uint64_t word[FRONT_WORDS])
 {
 	uint32_t n = 0;
 	uint8_t kind = is_long ? TPORT_LONG : 0;
 
+	if (m->space) {
+		kind |= TPORT_SPACE;
+		word[n++] = m->space;
+	}
 	if (m->flags & ELAN_TPORT_DATA) {
 		kind |= TPORT_DATA;
 		word[n++] = m->data;
@@ -143,7 +149,7 @@ static int send_short(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t handle)
 {
 	uint8_t block[ELAN_SLOT_MOST];
-	uint64_t front[3];
+	uint64_t front[FRONT_WORDS];
 	struct elan_letter l = {
 		.from = m->at,
 		.bytes = (uint32_t)m->bytes,
@@ -165,7 +171,7 @@ static int send_long(struct elan_tport *t, const struct elan_tport_message *m,
 {
 	struct {
 		struct tport_long d;
-		uint64_t front[3];
+		uint64_t front[FRONT_WORDS];
 	} x = { .d = {
 			.bytes = m->bytes,
 			.from = m->at,
@@ -182,14 +188,21 @@ static int send_long(struct elan_tport *t, const struct elan_tport_message *m,
 	return send_message(t, m, &l);
 }
 
+/* Bytes that a short message has beside its own. */
+static uint32_t front_bytes(const struct elan_tport_message *m)
+{
+	uint32_t kind = m->space ? TPORT_SPACE : 0;
+
+	kind |= m->flags & ELAN_TPORT_DATA ? TPORT_DATA : 0;
+	kind |= m->flags & ELAN_TPORT_SYNC ? TPORT_SYNC : 0;
+	return tport_front_bytes(kind);
+}
+
 /* Whether a message is sent with its bytes. */
 static bool is_short(const struct elan_tport_message *m)
 {
-	uint32_t front = (m->flags & ELAN_TPORT_DATA ? 8 : 0) +
-			 (m->flags & ELAN_TPORT_SYNC ? 16 : 0);
-
 	return m->bytes <= (uint64_t)cq_params()->match.eager &&
-	       m->bytes + front <= tport_slot_bytes();
+	       m->bytes + front_bytes(m) <= tport_slot_bytes();
 }
 
 int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
@@ -198,7 +211,7 @@ int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 	*handle = 0;
 	if (!t->is_open)
 		return EBADF;
-	if (m->rank >= elan_ranks())
+	if (m->rank >= t->n_ranks || m->space > UINT16_MAX)
 		return EINVAL;
 	if (!cq_has(m->at, m->bytes))
 		return EFAULT;
@@ -243,7 +256,7 @@ static int check_receive(
 {
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(m->rank))
+	if (!is_rank(t, m->rank) || m->space > UINT16_MAX)
 		return EINVAL;
 	return cq_has(m->at, m->bytes) ? 0 : EFAULT;
 }
@@ -254,6 +267,7 @@ static int begin(struct elan_tport *t, enum tport_kind kind,
 {
 	struct tport_record r = { .mask = m->mask,
 		.source = m->rank,
+		.space = (uint16_t)m->space,
 		.to = m->at,
 		.bytes = m->bytes };
 	int code = check_receive(t, m);
@@ -264,7 +278,7 @@ static int begin(struct elan_tport *t, enum tport_kind kind,
 		code = take_claim(t, *handle);
 	else
 		*handle = take_handle(t, m->rank, m->tag);
-	r.handle = *handle;
+	r.handle = (uint16_t)*handle;
 	if (code || !r.handle)
 		return code ? code : EAGAIN;
 	return send_record(t, kind, m->tag, &r);
@@ -291,7 +305,8 @@ int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
 		kind = TPORT_PROBE_CLAIM;
 	else if (m->flags & ELAN_TPORT_DISCARD)
 		kind = TPORT_PROBE_DISCARD;
-	what.at = what.bytes = 0;
+	what.at = t->at;
+	what.bytes = 0;
 	return begin(t, kind, &what, handle);
 }
 
@@ -341,25 +356,23 @@ static int result(const struct elan_tport *t, uint32_t handle,
 	return s->code & TPORT_CODE;
 }
 
-int tport_finish(struct elan_tport *t, uint32_t handle,
+/* Its time is over. */
+static int finish(struct elan_tport *t, uint32_t handle,
 	struct elan_tport_status *status, bool *is_claim)
 {
 	struct tport_status s = status_of(t, handle);
-	int code = result(t, handle, &s, status);
 
-	program_charge(half_mpi());
 	*is_claim = s.code & TPORT_IS_CLAIMED;
 	if (!*is_claim)
 		free_handle(t, handle);
-	return code;
+	return result(t, handle, &s, status);
 }
 
-static int finish(
-	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
+int tport_finish(struct elan_tport *t, uint32_t handle,
+	struct elan_tport_status *status, bool *is_claim)
 {
-	bool is_claim;
-
-	return tport_finish(t, handle, status, &is_claim);
+	program_charge(half_mpi());
+	return finish(t, handle, status, is_claim);
 }
 
 /* For a program that waits forever. */
@@ -388,7 +401,7 @@ int elan_tport_wait(
 {
 	struct awaited what;
 	struct tport_status s;
-	bool is_done;
+	bool is_done, is_claim;
 
 	if (!handle)
 		return 0;
@@ -397,26 +410,29 @@ int elan_tport_wait(
 	s = status_of(t, handle);
 	what = (struct awaited){ s.tag, s.source };
 	program_explain(explain, &what);
-	is_done = elan_wait_event(&t->queue, done_at(t, handle), 1);
+	is_done = cq_wait_event(&t->queue, done_at(t, handle), 1, half_mpi());
 	program_explain(NULL, NULL);
-	return is_done ? finish(t, handle, status) : EIO;
+	return is_done ? finish(t, handle, status, &is_claim) : EIO;
 }
 
 int elan_tport_test(
 	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
 {
+	bool is_claim;
+
 	if (!handle)
 		return 0;
 	if (!is_handle(t, handle))
 		return EINVAL;
 	program_charge(cq_params()->poll_load + cq_way());
-	return status_of(t, handle).is_done ? finish(t, handle, status)
-					    : EINPROGRESS;
+	return status_of(t, handle).is_done
+		       ? tport_finish(t, handle, status, &is_claim)
+		       : EINPROGRESS;
 }
 
 int elan_tport_cancel(struct elan_tport *t, uint32_t handle)
 {
-	const struct tport_record r = { .handle = handle };
+	const struct tport_record r = { .handle = (uint16_t)handle };
 
 	if (!t->is_open)
 		return EBADF;
@@ -430,7 +446,7 @@ int tport_ask(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
 {
 	int code;
 
-	r->handle = spare_handle(t);
+	r->handle = (uint16_t)spare_handle(t);
 	code = send_record(t, kind, tag, r);
 	if (code)
 		return code;
@@ -449,7 +465,7 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(rank))
+	if (!is_rank(t, rank))
 		return EINVAL;
 	code = tport_ask(t, TPORT_PROBE, tag, &r, &s);
 	return code ? code

@@ -43,14 +43,13 @@ static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 
 /* --- sending --- */
 
-bool msg_lane_has_slot(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p)
 {
-	struct msg_peer p = msg_peer(m, lane, rank);
 	uint64_t words[2] = { 0 };
 
 	program_read(credits_at(m, lane, rank), words, sizeof(words));
-	return mailbox_has_slot(&p.box, m->n_slots, words);
+	return mailbox_has_slot(&p->box, m->n_slots, words);
 }
 
 static uint32_t whole_words(uint64_t bytes)
@@ -59,17 +58,19 @@ static uint32_t whole_words(uint64_t bytes)
 }
 
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, const struct msg_wide *w, const void *data)
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const void *data)
 {
-	struct msg_peer p = msg_peer(m, lane, rank);
 	uint32_t n = t->kind == MSG_SHORT ? whole_words(t->bytes) : 0;
-	uint8_t slot[MSG_SLOT] = { 0 };
+	uint8_t slot[MSG_SLOT];
 
-	t->number = ++p.box.sent;
-	msg_set_peer(m, lane, rank, &p);
-	if (n)
-		memcpy(slot, data, t->bytes);
+	t->number = ++p->box.sent;
 	t->is_wide = w != NULL;
+	msg_set_peer(m, lane, rank, p);
+	if (n) {
+		memset(slot + n - 8, 0, 8);
+		memcpy(slot, data, t->bytes);
+	}
 	if (w) {
 		memcpy(slot + n, w, sizeof(*w));
 		n += sizeof(*w);
@@ -96,12 +97,15 @@ static void make_sane(struct msg_trailer *t)
 }
 
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, struct msg_wide *w, uint64_t *at)
+	const struct msg_peer *p, struct msg_trailer *t, struct msg_wide *w,
+	uint64_t *at)
 {
-	uint64_t number = msg_peer(m, lane, rank).box.taken + 1;
+	uint64_t number = p->box.taken + 1;
 	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
 
 	program_read(end, t, sizeof(*t));
+	if (t->number != number)
+		return false;
 	make_sane(t);
 	*w = (struct msg_wide){ 0 };
 	if (t->is_wide) {
@@ -109,19 +113,19 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 		program_read(end, w, sizeof(*w));
 	}
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
-	return t->number == number;
+	return true;
 }
 
-void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank)
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p)
 {
-	struct msg_peer p = msg_peer(m, lane, rank);
 	uint32_t word;
-	bool tells = mailbox_take(&p.box, m->n_slots, &word);
+	bool tells = mailbox_take(&p->box, m->n_slots, &word);
 
-	msg_set_peer(m, lane, rank, &p);
+	msg_set_peer(m, lane, rank, p);
 	if (tells)
 		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,
-			&p.box.taken, 8);
+			&p->box.taken, 8);
 }
 
 /* --- collectives --- */
@@ -130,22 +134,24 @@ void msg_lane_give(
 	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
 {
 	struct msg_trailer t = { .bytes = bytes, .kind = MSG_SHORT };
+	struct msg_peer p = msg_peer(m, MSG_COLL, rank);
 
-	while (!msg_lane_has_slot(m, MSG_COLL, rank))
+	while (!msg_lane_has_slot(m, MSG_COLL, rank, &p))
 		msg_go_on(m);
-	msg_lane_send(m, MSG_COLL, rank, &t, NULL, data);
+	msg_lane_send(m, MSG_COLL, rank, &p, &t, NULL, data);
 }
 
 uint64_t msg_lane_take(
 	struct msg_state *m, uint32_t rank, void *data, uint64_t most)
 {
+	struct msg_peer p = msg_peer(m, MSG_COLL, rank);
 	struct msg_trailer t;
 	struct msg_wide w;
 	uint64_t at;
 
-	while (!msg_lane_next(m, MSG_COLL, rank, &t, &w, &at))
+	while (!msg_lane_next(m, MSG_COLL, rank, &p, &t, &w, &at))
 		msg_go_on(m);
 	program_read(at, data, t.bytes < most ? t.bytes : most);
-	msg_lane_taken(m, MSG_COLL, rank);
+	msg_lane_taken(m, MSG_COLL, rank, &p);
 	return t.bytes;
 }

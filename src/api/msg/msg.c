@@ -258,7 +258,8 @@ static void look_at_all(struct msg_state *m)
 {
 	m->has_all = false;
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		m->tagged->drain(m, i);
+		if (m->tagged->drain)
+			m->tagged->drain(m, i);
 		msg_atomic_serve(m, i);
 	}
 }
@@ -290,7 +291,12 @@ void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
-	if (!msg_step(m) && !has_news(m, &seen))
+	if (msg_step(m) || has_news(m, &seen))
+		return;
+	if (m->awaited_at)
+		program_poll_with(
+			m->awaited_at, has_news, m, m->ops->loop(m), &seen);
+	else
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 

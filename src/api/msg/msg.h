@@ -103,6 +103,7 @@ struct __attribute__((may_alias)) msg_state {
 	/* Of the library above that uses tagged messages, too, or NULL. */
 	void (*on_end)(void *arg, const struct msg_tagged_end *end);
 	void *on_end_arg;
+	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
@@ -124,6 +125,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool has_all; /* too many for the ring: look at all ranks */
 	bool has_word;
 	struct weft_msg_done awaited;
+	uint64_t awaited_at; /* an address that its end is written to, or 0 */
 
 	uint64_t dones, fins; /* bits of those in use */
 	uint64_t round, n_asked;
@@ -293,17 +295,21 @@ struct msg_peer msg_peer(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
 void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p);
-bool msg_lane_has_slot(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+/* p: what msg_peer() returns; it is kept up to date. */
+bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p);
 /* Fills a slot of a rank that has one; a MSG_SHORT has t->bytes of data. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, const struct msg_wide *w, const void *data);
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const void *data);
 /* The next message of a rank, if it has arrived, and the address of its bytes.
  */
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	struct msg_trailer *t, struct msg_wide *w, uint64_t *at);
+	const struct msg_peer *p, struct msg_trailer *t, struct msg_wide *w,
+	uint64_t *at);
 /* Empties its slot. */
-void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank);
+void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p);
 
 /* The same for collectives, see struct msg_matching. */
 void msg_lane_give(

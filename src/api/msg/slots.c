@@ -101,21 +101,31 @@ static struct op *begin(
 		s->spare = x->next;
 	else
 		x = mem_alloc(1, sizeof(*x));
-	*x = (struct op){ .e = *e,
-		.state = state,
-		.end = { .context = e->context,
-			.tag = e->tag,
-			.data = e->data,
-			.bytes = e->bytes,
-			.rank = e->rank,
-			.flags = e->flags } };
+	x->e = *e;
+	x->state = state;
 	return x;
 }
 
+/* x->end is filled in. */
 static void end(struct msg_soft *s, struct op *x)
 {
 	x->state = STATE_OVER;
 	append(&s->over, x);
+}
+
+/* Ends a send, or what has no message. */
+static void end_alone(struct msg_soft *s, struct op *x, int error)
+{
+	x->end = (struct msg_tagged_end){
+		.context = x->e.context,
+		.tag = x->e.tag,
+		.data = x->e.data,
+		.bytes = x->e.bytes,
+		.rank = x->e.rank,
+		.flags = x->e.flags,
+		.error = error,
+	};
+	end(s, x);
 }
 
 /* --- early messages --- */
@@ -172,26 +182,29 @@ static bool fits(const struct msg_tagged_entry *e, const struct letter *l)
 static void answer(struct msg_state *m, const struct letter *l)
 {
 	if (l->kind == MSG_SELF)
-		end(m->soft, l->self);
+		end_alone(m->soft, l->self, 0);
 	else if (l->kind == MSG_LONG || l->flags & MSG_TAGGED_SYNC)
 		msg_answer(m, l->rank, l->fin, 1, 0);
 }
 
 /* What a receive, or a peek, learns of a message. */
-static void describe(struct msg_tagged_end *end, const struct letter *l)
+static void describe(struct op *x, const struct letter *l)
 {
-	end->tag = l->tag;
-	end->data = l->data;
-	end->bytes = l->bytes;
-	end->rank = l->rank;
-	end->flags = l->flags & MSG_TAGGED_DATA;
+	x->end = (struct msg_tagged_end){
+		.context = x->e.context,
+		.tag = l->tag,
+		.data = l->data,
+		.bytes = l->bytes,
+		.rank = l->rank,
+		.flags = l->flags & MSG_TAGGED_DATA,
+	};
 }
 
 /* at: the address of a short message's bytes, or 0: they are in memory. */
 static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	uint64_t at, const uint8_t *memory)
 {
-	describe(&x->end, l);
+	describe(x, l);
 	x->mark = msg_log_matched(m, l->rank, (uint32_t)l->tag, l->bytes);
 	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
 	if (x->e.flags & MSG_TAGGED_DISCARD)
@@ -257,18 +270,19 @@ static struct letter letter_of(
 
 static void slots_drain(struct msg_state *m, uint32_t rank)
 {
+	struct msg_peer p = msg_peer(m, MSG_USER, rank);
 	struct msg_trailer t;
 	struct msg_wide w;
 	uint64_t at;
 
-	while (msg_lane_next(m, MSG_USER, rank, &t, &w, &at)) {
+	while (msg_lane_next(m, MSG_USER, rank, &p, &t, &w, &at)) {
 		const struct letter l = letter_of(&t, &w, rank);
 
 		if (!arrive(m, &l, at)) {
 			m->is_full = true;
 			return;
 		}
-		msg_lane_taken(m, MSG_USER, rank);
+		msg_lane_taken(m, MSG_USER, rank, &p);
 	}
 }
 
@@ -309,8 +323,10 @@ static bool send_to_self(struct msg_state *m, struct op *x)
 	};
 
 	x->state = l.kind == MSG_SHORT ? STATE_SENT : STATE_EARLY;
-	if (arrive(m, &l, x->e.at))
+	if (arrive(m, &l, x->e.at)) {
+		msg_log_sent(m, l.rank, (uint32_t)l.tag, l.bytes);
 		return true;
+	}
 	x->state = STATE_WAITING;
 	return false;
 }
@@ -328,43 +344,68 @@ static bool expect_answer(
 	return true;
 }
 
-/* Sends it by a slot, if it can go now. */
-static bool send_by_slot(struct msg_state *m, struct op *x)
+/* Whether it goes at once, and nobody answers. */
+static bool is_short(
+	const struct msg_state *m, const struct msg_tagged_entry *e)
 {
-	struct msg_trailer t = { .bytes = x->e.bytes,
-		.tag = (uint32_t)x->e.tag };
+	return e->bytes <= most_short(m, e) && !(e->flags & MSG_TAGGED_SYNC);
+}
+
+/* Fills a slot that is free. */
+static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p, struct msg_trailer *t)
+{
 	const struct msg_wide w = {
-		.data = x->e.data,
-		.tag = (uint32_t)(x->e.tag >> 32),
-		.flags = x->e.flags,
-		.space = x->e.space,
+		.data = e->data,
+		.tag = (uint32_t)(e->tag >> 32),
+		.flags = e->flags,
+		.space = e->space,
 	};
 	uint8_t data[WEFT_MSG_EAGER];
 
-	if (!msg_lane_has_slot(m, MSG_USER, x->e.rank))
-		return false;
-	t.kind = x->e.bytes <= most_short(m, &x->e) ? MSG_SHORT : MSG_LONG;
-	if (t.kind == MSG_LONG || x->e.flags & MSG_TAGGED_SYNC) {
-		if (!expect_answer(m, x, &t))
-			return false;
-	} else {
-		x->state = STATE_SENT;
-	}
-	if (t.kind == MSG_SHORT)
-		msg_read(x->e.at, data, x->e.bytes);
+	t->bytes = e->bytes;
+	t->tag = (uint32_t)e->tag;
+	t->kind = e->bytes <= most_short(m, e) ? MSG_SHORT : MSG_LONG;
+	if (t->kind == MSG_SHORT)
+		msg_read(e->at, data, e->bytes);
 	else
-		t.from = x->e.at;
-	msg_lane_send(m, MSG_USER, x->e.rank, &t, is_wide(m, &x->e) ? &w : NULL,
-		data);
+		t->from = e->at;
+	msg_lane_send(
+		m, MSG_USER, e->rank, p, t, is_wide(m, e) ? &w : NULL, data);
+	msg_log_sent(m, e->rank, (uint32_t)e->tag, e->bytes);
+}
+
+/* If it can go now. */
+static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p)
+{
+	struct msg_trailer t = { 0 };
+
+	if (!msg_lane_has_slot(m, MSG_USER, e->rank, p))
+		return false;
+	fill_slot(m, e, p, &t);
 	return true;
 }
 
-static bool try_send(struct msg_state *m, struct op *x)
+static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 {
-	if (!(x->e.rank == m->rank ? send_to_self(m, x) : send_by_slot(m, x)))
+	struct msg_trailer t = { 0 };
+
+	if (is_short(m, &x->e)) {
+		x->state = STATE_SENT;
+		return send_short(m, &x->e, p);
+	}
+	if (!msg_lane_has_slot(m, MSG_USER, x->e.rank, p) ||
+		!expect_answer(m, x, &t))
 		return false;
-	msg_log_sent(m, x->e.rank, (uint32_t)x->e.tag, x->e.bytes);
+	fill_slot(m, &x->e, p, &t);
 	return true;
+}
+
+static bool try_send(struct msg_state *m, struct op *x, struct msg_peer *p)
+{
+	return x->e.rank == m->rank ? send_to_self(m, x)
+				    : send_by_slot(m, x, p);
 }
 
 /* Gives back what needs no end of its own. */
@@ -377,20 +418,23 @@ static void put_away(struct msg_soft *s, struct op *x)
 static int slots_send(
 	struct msg_state *m, const struct msg_tagged_entry *e, bool *is_over)
 {
-	struct op *x = begin(m->soft, e, STATE_WAITING);
 	struct msg_peer p = msg_peer(m, MSG_USER, e->rank);
+	struct op *x;
 
-	if (!p.box.waiting && try_send(m, x)) {
+	*is_over = !p.box.waiting && e->rank != m->rank && is_short(m, e) &&
+		   send_short(m, e, &p);
+	if (*is_over)
+		return 0;
+	x = begin(m->soft, e, STATE_WAITING);
+	if (!p.box.waiting && try_send(m, x, &p)) {
 		*is_over = x->state == STATE_SENT;
 		if (*is_over)
 			put_away(m->soft, x);
 		return 0;
 	}
-	p = msg_peer(m, MSG_USER, e->rank);
 	p.box.waiting++;
 	msg_set_peer(m, MSG_USER, e->rank, &p);
 	append(&m->soft->waiting, x);
-	*is_over = false;
 	return 0;
 }
 
@@ -405,11 +449,10 @@ static bool go_on_sending(struct msg_state *m)
 		uint32_t rank = x->e.rank;
 
 		next = x->next;
-		if (p.stuck != m->round && try_send(m, x)) {
+		if (p.stuck != m->round && try_send(m, x, &p)) {
 			take_out(&m->soft->waiting, prev, x, next);
 			if (x->state == STATE_SENT)
-				end(m->soft, x);
-			p = msg_peer(m, MSG_USER, rank);
+				end_alone(m->soft, x, 0);
 			p.box.waiting--;
 			did = true;
 		} else {
@@ -468,7 +511,10 @@ static bool slots_go_on(struct msg_state *m)
 			program_log_received(x->mark);
 			msg_answer(m, x->end.rank, x->fin, 1, 0);
 		}
-		end(m->soft, x);
+		if (is_receive)
+			end(m->soft, x);
+		else
+			end_alone(m->soft, x, 0);
 		did = true;
 	}
 	return go_on_sending(m) || did;
@@ -527,8 +573,7 @@ static int slots_cancel(struct msg_state *m, uint64_t context)
 	if (!x)
 		return EINVAL;
 	take_out(&m->soft->posted, prev, x, x->next);
-	x->end.error = ECANCELED;
-	end(m->soft, x);
+	end_alone(m->soft, x, ECANCELED);
 	return 0;
 }
 
@@ -537,12 +582,14 @@ static int slots_peek(struct msg_state *m, const struct msg_tagged_entry *e)
 	struct op *x = begin(m->soft, e, STATE_OVER);
 	struct early **link = find_early(m->soft, e);
 
-	x->end.error = *link ? 0 : ENOMSG;
-	if (*link)
-		describe(&x->end, &(*link)->letter);
-	if (*link && e->flags & MSG_TAGGED_CLAIM) {
+	if (!*link) {
+		end_alone(m->soft, x, ENOMSG);
+		return 0;
+	}
+	describe(x, &(*link)->letter);
+	if (e->flags & MSG_TAGGED_CLAIM) {
 		(*link)->claimed = e->context + 1;
-	} else if (*link && e->flags & MSG_TAGGED_DISCARD) {
+	} else if (e->flags & MSG_TAGGED_DISCARD) {
 		answer(m, &(*link)->letter);
 		forget(m, link);
 	}

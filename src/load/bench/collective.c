@@ -27,7 +27,8 @@ static const struct param params[] = {
 		"hardware"),
 	KEY_WORD("by", AT(by), "software", "software|hardware|mpi",
 		"implementation; software: messages between nodes; hardware: "
-		"the network copies packets (QsNetII), or combines and copies "
+		"the network copies packets and cards combine integers "
+		"(QsNetII), or the network combines and copies "
 		"packets and bits of barriers (Blue Gene/Q), or interfaces "
 		"combine along a tree (Sunway); mpi: messages with the times "
 		"of MPI's calls (Sunway)"),
@@ -54,7 +55,7 @@ static const struct param params[] = {
 	KEY_WORD("type", AT(type), "double",
 		"double|signed|unsigned|bits|float",
 		"type of the words of a reduction, by hardware that combines; "
-		"float on Sunway"),
+		"float on Sunway, no double on QsNetII"),
 	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
 		"operation of a reduction, by hardware that combines"),
 	KEY_BYTES("word", AT(word), "8", 4, 512,
@@ -367,23 +368,30 @@ static void run_messages(struct bench_end *x)
 /* Keys that only some implementations have. */
 static int check_own_keys(const struct collective *c, struct err *e)
 {
-	bool has_members = c->by == BY_MPI || c->group;
+	bool has_shape = c->group && c->group->has_shape;
+	bool has_members = c->by == BY_MPI || has_shape;
 	bool has_tree = c->fan.n > 1 || c->fan.v[0];
 
-	if (c->by == BY_HARDWARE && !c->group && c->bench.procs > 1)
+	if (c->by == BY_HARDWARE && !has_shape && c->bench.procs > 1)
 		return err_set(e,
 			"procs: several processes per node need by=software");
 	if (c->nodes > 0 && !has_members)
 		return err_set(e, "nodes: all take part (want by=mpi, or "
 				  "hardware of interfaces)");
-	if (has_tree && !c->group)
+	if (has_tree && !has_shape)
 		return err_set(e, "tree: only where interfaces combine");
-	if (c->type == TYPE_FLOAT && !c->group)
+	if (c->type == TYPE_FLOAT && !has_shape)
 		return err_set(e, "type: float only where interfaces combine");
 	if (c->root < 0 && (c->cast || c->tree))
 		return err_set(e, "root: this hardware broadcasts from one "
 				  "node (want a node)");
 	return 0;
+}
+
+/* Whether interfaces do it because another one broadcasts each time. */
+static bool turns(const struct collective *c, const struct bench_driver *d)
+{
+	return c->root < 0 && d->group;
 }
 
 /* What of the machine does it, where it is not messages. */
@@ -405,10 +413,12 @@ static int find_hardware(struct collective *c, struct err *e)
 	/* by messages: sums of integers */
 	c->arith = (struct coll_arith){ COLL_ADD, COLL_UNSIGNED, 8 };
 	if (c->by == BY_HARDWARE && d) {
-		c->group = d->group;
 		c->barrier = c->op == OP_BARRIER ? d->barrier : NULL;
 		c->tree = c->op != OP_BARRIER ? d->tree : NULL;
-		c->cast = c->op == OP_BROADCAST && !c->tree ? d->cast : NULL;
+		c->cast = c->op == OP_BROADCAST && !c->tree && !turns(c, d)
+				  ? d->cast
+				  : NULL;
+		c->group = c->barrier || c->cast ? NULL : d->group;
 	}
 	if (check_own_keys(c, e))
 		return -1;
@@ -511,7 +521,7 @@ static void collective_start(struct load *l)
 						     : &messages);
 	if (c->by == BY_MPI)
 		collective_mpi_open(c);
-	if (c->group)
+	if (c->group && c->group->start)
 		c->group->start(&c->bench, &c->groups);
 	for (uint32_t i = 0; i < c->bench.needs.n_programs; i++) {
 		struct member *m = c->bench.ends[i].data;

@@ -12,11 +12,11 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "load/keys.h"
+#include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
 #include "load/replay/goal.h"
 #include "load/replay/goal_pairs.h"
-#include "sim/random.h"
 
 #define AT(field) offsetof(struct replay, field)
 
@@ -453,59 +453,20 @@ static void run_rank(void *arg)
 
 /* --- the workload --- */
 
-static int place_by_file(struct replay *r, struct err *e)
-{
-	FILE *f = fopen(r->place, "r");
-	unsigned long long v;
-	int failed = 0;
-
-	if (!f)
-		return err_set(e,
-			"place: want linear, random or a file; %s: %s",
-			r->place, strerror(errno));
-	for (uint32_t i = 0; i < r->goal.n_ranks && !failed; i++) {
-		if (fscanf(f, "%llu", &v) != 1) {
-			failed = err_set(e, "%s: has no number for rank %u",
-				r->place, i);
-		} else if (v >= r->n_ranks || r->which[v]) {
-			failed = err_set(e,
-				"%s: rank %u cannot be at process %llu: %s",
-				r->place, i, v,
-				v >= r->n_ranks ? "there is no such process"
-						: "it has another rank");
-		} else {
-			r->at[i] = (uint32_t)v;
-			r->which[v] = i + 1;
-		}
-	}
-	fclose(f);
-	return failed;
-}
-
 static int place_ranks(struct replay *r, struct err *e)
 {
-	bool is_random = !strcmp(r->place, "random");
-	uint32_t k, v;
+	const struct place_setup p = {
+		.how = r->place,
+		.n = r->goal.n_ranks,
+		.n_places = r->n_ranks,
+		.what = "rank",
+		.where = "process",
+		.seed = r->programs.load.seed,
+	};
 
-	r->at = mem_alloc(r->goal.n_ranks, sizeof(*r->at));
-	r->which = mem_alloc(r->n_ranks, sizeof(*r->which));
-	if (!is_random && strcmp(r->place, "linear") != 0)
-		return place_by_file(r, e);
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		r->which[i] = i < r->goal.n_ranks ? i + 1 : 0;
-	for (uint32_t i = r->n_ranks; is_random && i-- > 1;) {
-		k = (uint32_t)random_below(
-			random_draw(r->programs.load.seed, i, RANDOM_PATTERN, 0)
-				.a,
-			i + 1);
-		v = r->which[i];
-		r->which[i] = r->which[k];
-		r->which[k] = v;
-	}
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		if (r->which[i])
-			r->at[r->which[i] - 1] = i;
-	return 0;
+	r->at = mem_alloc(p.n, sizeof(*r->at));
+	r->which = mem_alloc(p.n_places, sizeof(*r->which));
+	return place_all(&p, r->at, r->which, e);
 }
 
 /* The longest message, which decides where they come to. */

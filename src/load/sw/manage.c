@@ -14,6 +14,7 @@
 #include "load/programs.h"
 #include "load/registry.h"
 #include "net/proof.h"
+#include "route/lists.h"
 #include "weft/msg.h"
 #include "weft/swnet.h"
 

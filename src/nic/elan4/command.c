@@ -374,3 +374,24 @@ void elan_command_on_free(const struct nic_at *a, uint32_t none)
 	}
 	elan_command_go(a);
 }
+
+/* Whether its event would be the next one. */
+static bool is_next(const struct nic_at *a)
+{
+	const struct sim_worker *w = a->w;
+	uint16_t key = SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_COMMAND);
+
+	return (w->at == w->end ||
+		       w->at->rank >= SIM_RANK(a->t - w->start, key, 0)) &&
+	       !elan_thread_lingers_until(elan_here(a), a->t);
+}
+
+void elan_command_go_now(const struct nic_at *a)
+{
+	const struct elan_commands *x = &elan_here(a)->commands;
+
+	if (!x->is_posted && x->free_at <= a->t && is_next(a))
+		elan_command_on_free(a, 0);
+	else
+		elan_command_go(a);
+}

@@ -48,8 +48,9 @@ int elan_mmu_set_up(
 
 void elan_mmu_forget(struct elan_mmu *m)
 {
+	m->recent = (struct elan_recent){ .context = UINT32_MAX };
 	for (uint32_t i = 0; i < ELAN_RECENT; i++)
-		m->recent[i] = (struct elan_recent){ .context = UINT32_MAX };
+		m->before[i] = m->recent;
 }
 
 void elan_mmu_init(struct elan_mmu *m, const struct elan_params *p)
@@ -155,14 +156,6 @@ static bool fill(const struct nic_at *a, const struct elan_page *p, uint64_t to,
 
 /* --- looking --- */
 
-/* Makes room for the first one, which is none until it is set. */
-static void push_recent(struct elan_mmu *m, uint32_t place)
-{
-	for (; place; place--)
-		m->recent[place] = m->recent[place - 1];
-	m->recent[0].context = UINT32_MAX;
-}
-
 static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	uint64_t first, uint64_t last, uint64_t to)
 {
@@ -172,44 +165,36 @@ static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	}
 	if (last > x->last)
 		last = x->last;
-	m->recent[0] = (struct elan_recent){ first, last - first, to,
-		x->context, x->flags, x->tlb };
+	m->recent = (struct elan_recent){ first, last - first, to, x->context,
+		x->flags, x->tlb };
+	m->before[m->next++ % ELAN_RECENT] = m->recent;
 }
 
 /* Whether a recent translation has it. */
-static bool is_recent(const struct elan_recent *r, uint32_t context,
-	uint64_t at, uint64_t bytes, enum elan_use use)
+static inline bool has(const struct elan_recent *r, uint32_t context,
+	uint64_t at, uint64_t bytes)
 {
 	return at - r->first <= r->more && r->context == context &&
-	       bytes - 1 <= r->more - (at - r->first) &&
-	       !(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY);
+	       bytes - 1 <= r->more - (at - r->first);
 }
 
-/* The place of one but the first; ELAN_RECENT: none. */
-static uint32_t find_recent(const struct elan_mmu *m, uint32_t context,
-	uint64_t at, uint64_t bytes, enum elan_use use)
-{
-	uint32_t i = 1;
-
-	while (i < ELAN_RECENT &&
-		!is_recent(&m->recent[i], context, at, bytes, use))
-		i++;
-	return i;
-}
-
-/* Makes it the first one, if its TLB still has it, and not again. */
-static bool look_recent(const struct nic_at *a, uint32_t i)
+/* Looks for it among those before the last one.  False: it is none of them, or
+ * its TLB may not have it. */
+static bool look_before(const struct nic_at *a, uint32_t context, uint64_t at,
+	uint64_t bytes, enum elan_use use)
 {
 	struct elan_mmu *m = mmu_of(a);
-	struct elan_recent r = m->recent[i];
+	const struct elan_recent *r = m->before, *end = r + ELAN_RECENT;
 	uint64_t frame;
 
-	if (a->t < m->filled || r.flags & ELAN_TO_QUEUE ||
-		!tlb_look(&m->tlb[r.tlb], r.context,
-			r.first >> how_of(a)->shift[r.tlb], &frame))
+	while (r < end && !has(r, context, at, bytes))
+		r++;
+	if (r == end || a->t < m->filled || r->flags & ELAN_TO_QUEUE ||
+		(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY) ||
+		!tlb_look(&m->tlb[r->tlb], context,
+			r->first >> how_of(a)->shift[r->tlb], &frame))
 		return false;
-	push_recent(m, i);
-	m->recent[0] = r;
+	m->recent = *r;
 	elan_count(a)->tlb_hits++;
 	return true;
 }
@@ -228,7 +213,7 @@ static enum elan_sight look_page(const struct nic_at *a,
 	uint64_t frame;
 
 	*t = a->t;
-	push_recent(m, ELAN_RECENT - 1);
+	m->recent.context = UINT32_MAX;
 	if (tlb_look(&m->tlb[p->tlb], p->context, p->at >> p->shift, &frame)) {
 		elan_count(a)->tlb_hits++;
 		*t = when_here(m, p, a->t);
@@ -312,16 +297,13 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 	uint64_t at, uint64_t bytes, enum elan_use use)
 {
 	const struct elan_view nowhere = { .t = a->t, .state = ELAN_NOWHERE };
-	uint32_t i = find_recent(mmu_of(a), context, at, bytes, use);
+	const struct elan_recent *r = &mmu_of(a)->recent;
 	struct elan_area made;
 	const struct elan_area *x;
 
-	if (i < ELAN_RECENT && look_recent(a, i)) {
-		const struct elan_recent *r = mmu_of(a)->recent;
-
+	if (look_before(a, context, at, bytes, use))
 		return (struct elan_view){ r->to + (at - r->first), a->t,
 			ELAN_SEEN, r->flags };
-	}
 	x = elan_area_find(elan_here(a), context, at, bytes, &made);
 	if (!x) {
 		at = elan_area_end(elan_here(a), context, at);

@@ -528,6 +528,17 @@ static void keep(const struct nic_at *a, struct elan_queue *q)
 		elan_queue_back(a, q, until);
 }
 
+/* A queue with work joins the run queue: false if it is there, or cannot. */
+static bool join(const struct nic_at *a, struct elan_queue *q)
+{
+	if (q->is_queued || q->is_blocked || q->error ||
+		q->taken == q->announced)
+		return false;
+	q->is_queued = true;
+	list_push(&elan_here(a)->queues.run, &q->link);
+	return true;
+}
+
 void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 {
 	struct elan_queue *q = elan_queue(elan_here(a), queue);
@@ -540,7 +551,8 @@ void elan_queue_on_store(const struct nic_at *a, uint32_t queue)
 	q->word_at = a->t;
 	if (came.error)
 		elan_queue_stop(a, q, came.error);
-	elan_queue_wake(a, q);
+	if (join(a, q))
+		elan_command_go_now(a);
 }
 
 /* --- content --- */
@@ -582,12 +594,8 @@ bool elan_queue_check(const struct nic_at *a, struct elan_queue *q,
 
 void elan_queue_wake(const struct nic_at *a, struct elan_queue *q)
 {
-	if (q->is_queued || q->is_blocked || q->error ||
-		q->taken == q->announced)
-		return;
-	q->is_queued = true;
-	list_push(&elan_here(a)->queues.run, &q->link);
-	elan_command_go(a);
+	if (join(a, q))
+		elan_command_go(a);
 }
 
 struct elan_queue *elan_queue_next(struct elan_node *n)

@@ -132,7 +132,7 @@ enum {
 	ELAN_TLBS = 2, /* one for each active page size */
 	ELAN_TLB_WAYS = 4,
 	ELAN_WALKS = 4, /* fills of TLBs at a time */
-	ELAN_RECENT = 4, /* translations that are found without a search */
+	ELAN_RECENT = 8, /* translations that are found without a search */
 };
 
 /* Of all cards: what follows from the parameters. */
@@ -160,9 +160,10 @@ struct elan_recent {
 };
 
 struct elan_mmu {
-	/* the last ones: the first is still the last in its TLB; of the others
-	 * only the TLB knows whether it has them */
-	struct elan_recent recent[ELAN_RECENT];
+	struct elan_recent recent; /* the last one */
+	/* others, of which only the TLB knows whether it still has them */
+	struct elan_recent before[ELAN_RECENT];
+	uint32_t next; /* to be replaced */
 	struct tlb tlb[ELAN_TLBS];
 	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
 	struct elan_walk *walk; /* some of them are over */

@@ -11,7 +11,9 @@
  * commands, looks at a queue, waits or ends.  Its loads see card memory as it
  * was when the thread was last resumed, as if they had been executed early.
  *
- * The processor has one event posted while a thread has it, otherwise none.
+ * The processor has one event posted while a thread has it, otherwise none; nor
+ * where one that is ahead waits for messages, as long as nothing comes that the
+ * processor's time matters to.
  * Events are for a later instant: a program's store may end a wait.
  */
 #include "nic/elan4/thread.h"
@@ -88,11 +90,42 @@ static void bury(const struct nic_at *a)
 		if (thread(h, id)->waits == WAITS_ROOM)
 			thread(h, id)->queue->wanted--;
 	h->ready = h->waiting = (struct slot_list){ 0 };
-	h->n_words = h->running = 0;
+	h->n_words = h->running = h->lingers = 0;
 	card_watch(a->nic->host, a->s, NULL, NULL);
 }
 
 /* --- scheduling --- */
+
+/* Whether a thread that waits for messages still has the processor: it would
+ * have gone on, to look for them, later than what happens now. */
+static bool is_lingering(const struct nic_at *a, const struct elan_threads *h)
+{
+	uint16_t key = (uint16_t)(a->w->at[-1].rank >> 16);
+
+	return h->lingers &&
+	       (a->t < h->until ||
+		       (a->t == h->until && key < SIM_KEY(PHASE_ENGINE,
+							  ELAN_ENGINE_THREAD)));
+}
+
+bool elan_thread_lingers_until(const struct elan_node *n, sim_time t)
+{
+	return n->threads && n->threads->lingers && n->threads->until == t;
+}
+
+/* It will look for them after all, when its time has come: there are some, or
+ * another thread is ready. */
+static void go_on(const struct nic_at *a)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+	struct elan_thread *x = thread(h, h->lingers);
+
+	slots_remove(&h->all, x->waits ? &h->waiting : &h->ready, x->id);
+	x->waits = WAITS_NOT;
+	h->running = h->last = x->id;
+	h->lingers = 0;
+	elan_post(a, h->until, ELAN_ENGINE_THREAD, x->id);
+}
 
 static void dispatch(const struct nic_at *a)
 {
@@ -103,6 +136,11 @@ static void dispatch(const struct nic_at *a)
 
 	if (h->running || !id)
 		return;
+	if (is_lingering(a, h)) {
+		go_on(a);
+		return;
+	}
+	h->lingers = 0;
 	slots_pop(&h->all, &h->ready);
 	h->running = id;
 	h->last = id;
@@ -398,5 +436,8 @@ void elan_thread_wait(
 	/* the registers of one that waits for messages are not kept */
 	if (what == WAITS_MESSAGE && h->last == x->id)
 		h->last = 0;
+	h->until = a->t;
+	if (a->t > h->at)
+		h->lingers = x->id;
 	card_suspend();
 }

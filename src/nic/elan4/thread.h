@@ -70,6 +70,9 @@ struct elan_threads {
 	struct slot_list ready, waiting;
 	uint32_t n_words; /* of those that wait */
 	uint32_t running, last; /* it has the processor; it had it last */
+	/* one that is ahead and waits for messages has it until then; or 0 */
+	uint32_t lingers;
+	sim_time until;
 	sim_time since; /* it began to run, or its slice did */
 	sim_time at; /* it was resumed; it may be ahead: */
 	struct nic_at now;
@@ -142,7 +145,8 @@ void elan_thread_spend(
 	struct nic_at *a, const struct elan_thread *x, sim_time time);
 /* It is ahead no more. */
 struct elan_thread *elan_thread_settle(struct nic_at *a);
-/* Gives the processor up until it is woken. */
+/* Gives the processor up until it is woken.  Only one that waits for messages
+ * may be ahead then, if no other is ready. */
 void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
 /* So long it waited for a page, for its message. */

@@ -155,11 +155,12 @@ int elan_thread_wait_queue(uint32_t first, uint32_t n, struct elan_message *m)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
+	const struct elan_threads *h = elan_here(&a)->threads;
 	struct elan_iq *q;
 
 	if (!find_message(&a, x, first, n, &q))
 		return EINVAL;
-	if (a.t > elan_here(&a)->threads->at) {
+	if (a.t > h->at && (q || h->ready.first)) {
 		x = elan_thread_settle(&a);
 		if (!find_message(&a, x, first, n, &q))
 			return EINVAL;

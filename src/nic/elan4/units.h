@@ -180,7 +180,7 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 static inline struct elan_view elan_look(const struct nic_at *a,
 	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
 {
-	const struct elan_recent *r = elan_here(a)->mmu.recent;
+	const struct elan_recent *r = &elan_here(a)->mmu.recent;
 	uint64_t offset = at - r->first;
 
 	if (__builtin_expect(
@@ -750,6 +750,8 @@ bool elan_thread_has_room(const struct nic_at *a, struct elan_queue *q);
 enum elan_error elan_thread_begin(const struct nic_at *a,
 	const struct elan_queue *q, const uint64_t *word);
 void elan_thread_on_go(const struct nic_at *a, uint32_t id);
+/* Whether one that is ahead waits for messages from this time on. */
+bool elan_thread_lingers_until(const struct elan_node *n, sim_time t);
 /* Whether one waits for messages of an input queue. */
 bool elan_thread_wants(const struct elan_node *n, const struct elan_iq *q);
 /* A message is in an input queue. */
@@ -766,5 +768,8 @@ void elan_thread_on_room(const struct nic_at *a, struct elan_queue *q);
 /* There is a queue with work. */
 void elan_command_go(const struct nic_at *a);
 void elan_command_on_free(const struct nic_at *a, uint32_t none);
+/* The same as the last thing that an event does: if the next one would be the
+ * command processor's, at this instant, it needs none. */
+void elan_command_go_now(const struct nic_at *a);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/wide.h"
 #include "coll/multicast.h"
 #include "parts/registers/inside.h"
+#include "route/lists.h"
 
 static struct bank_state *state_of(void *arg)
 {

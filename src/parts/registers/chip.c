@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "host/program.h"
 #include "parts/registers/inside.h"
+#include "route/lists.h"
 
 /* Above the numbers that switches use for themselves. */
 enum {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "parts/registers/inside.h"
+#include "route/lists.h"
 
 enum { MAGAZINE = 16 };
 

@@ -4,6 +4,7 @@
 #include "facts/facts.h"
 #include "host/host.h"
 #include "parts/registers/inside.h"
+#include "route/lists.h"
 
 _Static_assert(sizeof(struct registers_body) ==
 		       REGISTERS_HEAD + WEFT_SWNET_WORDS * sizeof(uint64_t),

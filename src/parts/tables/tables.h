@@ -20,7 +20,7 @@
 
 #include "base/param.h"
 #include "parts/part.h"
-#include "route/route.h"
+#include "route/lists.h"
 
 struct tables_params {
 	struct param_lines entries, multicasts;

@@ -15,9 +15,10 @@ static void write_routes(const void *params, const struct part_place *at)
 	}
 }
 
-static void prove(
-	const void *params, const struct part_place *at, struct proof *p)
+static void prove(const void *params, const struct part_place *at,
+	const struct route_written *x, struct proof *p)
 {
+	(void)x;
 	tree_prove(p, at->topo, params, at->given.v, at->given.n);
 }
 

@@ -38,6 +38,7 @@
 #define ROUTER_ARRAY_ARRAY_H
 
 #include "net/net.h"
+#include "route/lists.h"
 
 enum {
 	ARRAY_CHANNELS = LINK_CHANNELS,

@@ -19,7 +19,11 @@ enum {
 	EVENT_LANE = EVENT + COUNTERS,
 	CAST_QUEUE = 100, /* beyond those of messages */
 	SYNC_QUEUE, /* two */
+	GROUP_QUEUE = SYNC_QUEUE + 2, /* two */
+	GROUP_INPUT = 200, /* three */
+	GROUP_CODE = 200,
 	CAST_EVENT = 60000,
+	GROUP_EVENT,
 	PORT_QUEUE = BENCH_ELAN_PORT_QUEUE,
 	RECEIVES = 512,
 	OTHERS = 4096, /* receives that match nothing, at most */
@@ -29,6 +33,7 @@ enum {
 
 #define WORDS_AT UINT64_C(0x1000) /* by event */
 #define SYNC_AT	 UINT64_C(0x1000)
+#define GROUP_AT UINT64_C(0x800)
 #define PORTS_AT (UINT64_C(512) << 20) /* by lane */
 
 struct own {
@@ -40,6 +45,7 @@ struct own {
 	struct elan_tport port;
 	uint32_t receive[RECEIVES], posted, awaited; /* ever */
 	uint32_t send[SENDS], sent, finished; /* ever */
+	struct elan_hgroup group;
 	uint64_t networked, network_ps; /* counts, by warm rounds */
 	struct blocks *blocks; /* or NULL */
 	struct elan_cq queue[];
@@ -530,6 +536,95 @@ static const struct bench_barrier barrier = {
 	.is_copied = true,
 };
 
+/* --- what cards combine, and broadcasts that need nobody to be ready --- */
+
+static int group_check(const struct bench *b, const struct bench_group_work *w,
+	const struct bench_group_shape *g, struct err *e)
+{
+	const struct load *l = &b->programs.load;
+	bool combines = w->what != BENCH_GROUP_BROADCAST;
+
+	(void)g;
+	if (!l->route->ops->spread)
+		return err_set(e,
+			"by: hardware collectives need a fat tree, not "
+			"routing.kind %s (want by=software)",
+			l->route->ops->name);
+	if (combines && w->arith.type == COLL_DOUBLE)
+		return err_set(e, "type: the thread processors of cards have "
+				  "no floating point (want signed, unsigned or "
+				  "bits, or by=software)");
+	if (combines && (w->arith.word != 8 || !w->bytes))
+		return err_set(e, "%s: cards combine words of 8 bytes",
+			w->bytes ? "word" : "bytes");
+	return 0;
+}
+
+static bool group_open(struct bench_end *x, const struct bench_group_shape *g)
+{
+	const struct elan_hgroup_options o = {
+		.queue = GROUP_QUEUE,
+		.input = GROUP_INPUT,
+		.code = GROUP_CODE,
+		.event = GROUP_EVENT,
+		.at = GROUP_AT,
+	};
+
+	(void)g;
+	return programs_did(x->programs, "elan_hgroup_open",
+		elan_hgroup_open(&own(x)->group, &o));
+}
+
+static enum elan_reduction reduction_of(const struct coll_arith *a)
+{
+	bool is_signed = a->type == COLL_SIGNED;
+
+	switch (a->op) {
+	case COLL_MIN:
+		return is_signed ? ELAN_MIN : ELAN_MIN_UNSIGNED;
+	case COLL_MAX:
+		return is_signed ? ELAN_MAX : ELAN_MAX_UNSIGNED;
+	case COLL_AND:
+		return ELAN_AND;
+	case COLL_OR:
+		return ELAN_OR;
+	case COLL_XOR:
+		return ELAN_XOR;
+	default:
+		return ELAN_SUM;
+	}
+}
+
+static int group_call(struct bench_end *x, const struct bench_group_work *w)
+{
+	struct elan_hgroup *g = &own(x)->group;
+
+	if (w->what == BENCH_GROUP_BROADCAST) {
+		if (w->root == x->rank)
+			program_move(w->to, w->from, w->bytes);
+		return elan_hbcast(g, w->root, w->to, w->bytes);
+	}
+	return elan_hreduce(g,
+		w->what == BENCH_GROUP_ALLREDUCE ? ELAN_ALL : w->root,
+		reduction_of(&w->arith), w->from, w->to, w->bytes / 8);
+}
+
+static bool group_run(struct bench_end *x, const struct bench_group_work *w)
+{
+	int code = group_call(x, w);
+
+	if (code == EIO)
+		return programs_fail(
+			x->programs, "a queue of the group stopped");
+	return programs_did(x->programs, "a collective", code);
+}
+
+static const struct bench_group group = {
+	.check = group_check,
+	.open = group_open,
+	.run = group_run,
+};
+
 static const struct bench_tracking tracking = {
 	.puts = elan_track_puts,
 	.gets = elan_track_gets,
@@ -581,4 +676,5 @@ const struct bench_driver bench_elan = {
 	.looks = &looks,
 	.cast = &cast,
 	.barrier = &barrier,
+	.group = &group,
 };

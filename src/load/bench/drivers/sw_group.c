@@ -250,6 +250,7 @@ static bool group_run(struct bench_end *x, const struct bench_group_work *w)
 }
 
 const struct bench_group swd_group = {
+	.has_shape = true,
 	.check = group_check,
 	.start = group_start,
 	.open = group_open,

@@ -1,0 +1,237 @@
+/*
+ * All names of MPI, in C and in Fortran, so that it is known which call a rank
+ * is in and whether it waits there.
+ *
+ * All of them have one form: sixteen words are passed on, whatever they are.
+ * MPI has no more arguments, and none of them is a floating-point number.  So
+ * no prototype is needed, and what a call does with its words is its own
+ * business.  Words beyond a call's arguments are whatever stands on the stack.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include "inside/rank.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS                                                                  \
+	long a, long b, long c, long d, long e, long f, long g, long h,        \
+		long i, long j, long k, long l, long m, long n, long o, long p
+#define PASSED_ON a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p
+
+typedef long any_call(WORDS);
+
+/* The same call three times: C's, Fortran's, and that of Fortran 2008. */
+enum call_form { FORM_C, FORM_F, FORM_F08, N_FORMS };
+
+enum call_number {
+	CALL_0,
+#define NAME(c_name, f_name, how, rank, tag) CALL_##c_name,
+#include "inside/names.h"
+#undef NAME
+	N_CALLS
+};
+
+static const struct call_name {
+	const char *name[N_FORMS];
+	enum call_how how;
+	int rank, tag; /* which arguments they are */
+} names[N_CALLS] = {
+#define NAME(c_name, f_name, how, rank, tag)                                   \
+	[CALL_##c_name] = { { "MPI_" #c_name, "mpi_" #f_name "_",              \
+				    "mpi_" #f_name "_f08_" },                  \
+		CALL_##how, rank, tag },
+#include "inside/names.h"
+#undef NAME
+};
+
+static _Thread_local struct call mine;
+static any_call *next_of[N_CALLS][N_FORMS];
+
+struct call *call_mine(void)
+{
+	return &mine;
+}
+
+/* --- what comes behind a name --- */
+
+/* Libraries that a program has loaded for itself, as Python does, are not among
+ * those that come next. */
+static void *find_in(const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	void *found = handle ? dlsym(handle, name) : NULL;
+
+	if (handle)
+		dlclose(handle);
+	return found;
+}
+
+/* C does not turn pointers to objects into pointers to functions. */
+void call_next(void *function, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+static any_call *find(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	any_call *answer;
+
+	if (!found)
+		found = find_in("libmpi.so.40", name);
+	if (!found)
+		found = find_in("libmpi_mpifh.so.40", name);
+	if (!found) {
+		fprintf(stderr, "weft: no MPI library has %s\n", name);
+		abort();
+	}
+	memcpy(&answer, &found, sizeof(found));
+	return answer;
+}
+
+static any_call *next(unsigned number, enum call_form form)
+{
+	any_call **at = &next_of[number][form];
+
+	if (!*at)
+		*at = find(names[number].name[form]);
+	return *at;
+}
+
+/* --- a call begins, and ends --- */
+
+/* Fortran passes all by reference. */
+static int argument(const long *words, int i, enum call_form form)
+{
+	if (i < 0)
+		return -1;
+	return form == FORM_C ? (int)words[i] : *(const int *)words[i];
+}
+
+static void enter(unsigned number, enum call_form form, const long *words)
+{
+	const struct call_name *n = &names[number];
+
+	mine.how = n->how;
+	mine.looks = 0;
+	mine.what.name = number;
+	mine.what.rank = (uint32_t)argument(words, n->rank, form);
+	mine.what.tag = (uint64_t)argument(words, n->tag, form);
+	mine.is_setup = number == CALL_Init || number == CALL_Init_thread ||
+			number == CALL_Finalize;
+}
+
+static void leave(void)
+{
+	mine.how = CALL_NONE;
+	mine.is_setup = false;
+	mine.what = (struct channel_call){ .name = 0 };
+}
+
+/* An MPI library that has not opened the provider talks by other ways: what it
+ * does would take no time. */
+static void start(void)
+{
+	weft_link_lock();
+	if (!link_has_provider()) {
+		fprintf(stderr,
+			"weft: MPI_Init() has not opened the provider weft of "
+			"libfabric: the messages of this program would go "
+			"round the network\n");
+		_exit(1);
+	}
+	link_start();
+	weft_link_unlock();
+}
+
+static void finish(void)
+{
+	weft_link_lock();
+	link_exit();
+	weft_link_unlock();
+}
+
+/* Calls within a call are its own business. */
+static long call(unsigned number, enum call_form form, WORDS)
+{
+	any_call *to = next(number, form);
+	const long words[] = { PASSED_ON };
+	long answer;
+
+	if (mine.how != CALL_NONE || !link_is_timed())
+		return to(PASSED_ON);
+	enter(number, form, words);
+	if (number == CALL_Finalize)
+		finish();
+	answer = to(PASSED_ON);
+	if (number == CALL_Init || number == CALL_Init_thread)
+		start();
+	leave();
+	return answer;
+}
+
+/* --- the names --- */
+
+#define FORWARD(name, number, form)                                            \
+	INSIDE_EXPORT long name(WORDS);                                        \
+	long name(WORDS)                                                       \
+	{                                                                      \
+		return call(number, form, PASSED_ON);                          \
+	}
+/* What other Fortran compilers make of the same name. */
+#define SAME(name, as) INSIDE_EXPORT __attribute__((alias(as))) any_call name;
+
+#define NAME(c_name, f_name, how, rank, tag)                                   \
+	FORWARD(MPI_##c_name, CALL_##c_name, FORM_C)                           \
+	FORWARD(mpi_##f_name##_, CALL_##c_name, FORM_F)                        \
+	FORWARD(mpi_##f_name##_f08_, CALL_##c_name, FORM_F08)                  \
+	SAME(mpi_##f_name, "mpi_" #f_name "_")                                 \
+	SAME(mpi_##f_name##__, "mpi_" #f_name "_")
+#include "inside/names.h"
+#undef NAME
+
+/* --- threads --- */
+
+struct thread {
+	void *(*run)(void *);
+	void *argument;
+};
+
+static void *run_foreign(void *argument)
+{
+	struct thread t = *(struct thread *)argument;
+
+	free(argument);
+	mine.is_foreign = true;
+	return t.run(t.argument);
+}
+
+typedef int create_call(
+	pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+/* Threads that MPI_Init() makes, and those that they make, are the library's:
+ * they live in real time. */
+INSIDE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+	void *(*run)(void *), void *argument)
+{
+	static create_call *real;
+	struct thread *t;
+
+	if (!real)
+		call_next(&real, "pthread_create");
+	if (!mine.is_setup && !mine.is_foreign) {
+		link_add_thread();
+		return real(thread, attr, run, argument);
+	}
+	t = malloc(sizeof(*t));
+	if (!t)
+		return real(thread, attr, run, argument);
+	*t = (struct thread){ run, argument };
+	return real(thread, attr, run_foreign, t);
+}

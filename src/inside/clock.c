@@ -1,0 +1,311 @@
+/*
+ * The clock that a rank sees, under the names that programs use.
+ *
+ * While a rank runs, its clock is the machine's: looking at it takes 25 ns,
+ * sleeping takes what it says.  The day begins with the year 2000.  Before that
+ * and behind it sleeps are real, and the clock creeps: it stands just below the
+ * start, or at the end, so that differences are never negative and never depend
+ * on the host.  MPI_Init(), MPI_Finalize() and threads of the MPI library have
+ * the host's clock: some libraries measure it when they are loaded.
+ */
+#define _GNU_SOURCE /* clocks of Linux */
+#include "inside/rank.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <unistd.h>
+
+#define LOOK_PS	    (25 * INT64_C(1000))
+#define NS_PER_S    INT64_C(1000000000)
+#define DAY_S	    INT64_C(946684800) /* 2000-01-01 */
+#define UP_S	    INT64_C(1000) /* since when the host runs, at the start */
+#define BEFORE_PS   (-PS_PER_S) /* where the clock creeps from */
+#define SHORTEST_NS INT64_C(10000000) /* a sleep while time is real */
+
+static _Atomic int64_t n_creeps;
+static int64_t end_ps; /* of the rank's time */
+
+/* --- the host's --- */
+
+#define REAL(type, name, parameters)                                           \
+	static type(*real_##name) parameters;                                  \
+	if (!real_##name)                                                      \
+	call_next(&real_##name, #name)
+
+void clock_real(clockid_t id, struct timespec *t)
+{
+	REAL(int, clock_gettime, (clockid_t, struct timespec *));
+	real_clock_gettime(id, t);
+}
+
+void clock_real_sleep(const struct timespec *t)
+{
+	syscall(SYS_nanosleep, t, NULL);
+}
+
+/* --- the rank's --- */
+
+static bool is_simulated(void)
+{
+	return link_phase() == LINK_RUNS && !call_mine()->is_foreign;
+}
+
+static bool is_real(void)
+{
+	return !link_is_timed() || call_mine()->is_setup;
+}
+
+static int64_t creep(void)
+{
+	int64_t n = atomic_fetch_add(&n_creeps, 1);
+	int64_t now = BEFORE_PS + n * LOOK_PS;
+
+	if (link_phase() == LINK_AFTER)
+		return end_ps + n * LOOK_PS;
+	return now < 0 ? now : -1;
+}
+
+static int64_t look(void)
+{
+	if (!is_simulated())
+		return creep();
+	link_charge(LOOK_PS);
+	end_ps = link_now();
+	return end_ps;
+}
+
+/* Nanoseconds of a clock; negative ones are rounded down. */
+static int64_t nanoseconds(clockid_t id)
+{
+	int64_t ns = (look() - BEFORE_PS) / PS_PER_NS + BEFORE_PS / PS_PER_NS;
+
+	switch (id) {
+	case CLOCK_REALTIME:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_TAI:
+		return DAY_S * NS_PER_S + ns;
+	case CLOCK_PROCESS_CPUTIME_ID:
+	case CLOCK_THREAD_CPUTIME_ID:
+		return link_charged() / PS_PER_NS;
+	default:
+		return UP_S * NS_PER_S + ns;
+	}
+}
+
+INSIDE_EXPORT int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int64_t ns;
+
+	/* Clocks of other processes and threads have negative numbers. */
+	if (is_real() || id < 0) {
+		REAL(int, clock_gettime, (clockid_t, struct timespec *));
+		return real_clock_gettime(id, t);
+	}
+	ns = nanoseconds(id);
+	*t = (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
+	return 0;
+}
+
+INSIDE_EXPORT int clock_getres(clockid_t id, struct timespec *t)
+{
+	REAL(int, clock_getres, (clockid_t, struct timespec *));
+	if (is_real() || id < 0)
+		return real_clock_getres(id, t);
+	if (t)
+		*t = (struct timespec){ 0, 1 };
+	return 0;
+}
+
+INSIDE_EXPORT int timespec_get(struct timespec *t, int base)
+{
+	return clock_gettime(CLOCK_REALTIME, t) == 0 ? base : 0;
+}
+
+INSIDE_EXPORT int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	*t = (struct timeval){ now.tv_sec, now.tv_nsec / 1000 };
+	return 0;
+}
+
+INSIDE_EXPORT time_t time(time_t *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (t)
+		*t = now.tv_sec;
+	return now.tv_sec;
+}
+
+INSIDE_EXPORT clock_t clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec * CLOCKS_PER_SEC +
+	       now.tv_nsec / (NS_PER_S / CLOCKS_PER_SEC);
+}
+
+INSIDE_EXPORT clock_t times(struct tms *t)
+{
+	long ticks = sysconf(_SC_CLK_TCK);
+	struct timespec now, cpu;
+
+	if (is_real()) {
+		REAL(clock_t, times, (struct tms *));
+		return real_times(t);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	if (t)
+		*t = (struct tms){
+			.tms_utime = cpu.tv_sec * ticks +
+				     cpu.tv_nsec / (NS_PER_S / ticks),
+		};
+	return now.tv_sec * ticks + now.tv_nsec / (NS_PER_S / ticks);
+}
+
+/* Of a process: the rest of it is the host's. */
+INSIDE_EXPORT int getrusage(__rusage_who_t who, struct rusage *u)
+{
+	struct timespec cpu;
+	int error;
+
+	REAL(int, getrusage, (__rusage_who_t, struct rusage *));
+	error = real_getrusage(who, u);
+	if (error || !is_simulated())
+		return error;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	u->ru_utime = (struct timeval){ cpu.tv_sec, cpu.tv_nsec / 1000 };
+	u->ru_stime = (struct timeval){ 0, 0 };
+	return 0;
+}
+
+/* --- sleeps --- */
+
+/* Open MPI polls 10,000 times a second while it waits in MPI_Init(): with many
+ * ranks a host does nothing else. */
+static void sleep_really(int64_t ns)
+{
+	if (call_mine()->is_setup) {
+		link_rest();
+		ns = ns < SHORTEST_NS ? SHORTEST_NS : ns;
+	}
+	clock_real_sleep(&(struct timespec){ ns / NS_PER_S, ns % NS_PER_S });
+}
+
+static void sleep_for(int64_t ns)
+{
+	if (is_simulated())
+		link_sleep(ns * PS_PER_NS);
+	else
+		sleep_really(ns);
+}
+
+static bool is_good(const struct timespec *t)
+{
+	return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < NS_PER_S;
+}
+
+static int64_t ns_of(const struct timespec *t)
+{
+	return t->tv_sec * NS_PER_S + t->tv_nsec;
+}
+
+INSIDE_EXPORT int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	REAL(int, nanosleep, (const struct timespec *, struct timespec *));
+	if (!link_is_timed() || !is_good(t))
+		return real_nanosleep(t, left);
+	sleep_for(ns_of(t));
+	return 0;
+}
+
+INSIDE_EXPORT int clock_nanosleep(clockid_t id, int flags,
+	const struct timespec *t, struct timespec *left)
+{
+	int64_t ns;
+
+	REAL(int, clock_nanosleep,
+		(clockid_t, int, const struct timespec *, struct timespec *));
+	if (!link_is_timed() || !is_good(t))
+		return real_clock_nanosleep(id, flags, t, left);
+	ns = ns_of(t);
+	if (flags & TIMER_ABSTIME)
+		ns -= nanoseconds(id);
+	if (ns > 0)
+		sleep_for(ns);
+	return 0;
+}
+
+INSIDE_EXPORT int usleep(useconds_t us)
+{
+	REAL(int, usleep, (useconds_t));
+	if (!link_is_timed())
+		return real_usleep(us);
+	sleep_for(us * INT64_C(1000));
+	return 0;
+}
+
+INSIDE_EXPORT unsigned sleep(unsigned seconds)
+{
+	REAL(unsigned, sleep, (unsigned));
+	if (!link_is_timed())
+		return real_sleep(seconds);
+	sleep_for(seconds * NS_PER_S);
+	return 0;
+}
+
+/* --- waiting for no descriptor is sleeping, too --- */
+
+INSIDE_EXPORT int poll(struct pollfd *fds, nfds_t n, int milliseconds)
+{
+	REAL(int, poll, (struct pollfd *, nfds_t, int));
+	if (n > 0 || milliseconds <= 0 || !is_simulated())
+		return real_poll(fds, n, milliseconds);
+	sleep_for(milliseconds * INT64_C(1000000));
+	return 0;
+}
+
+INSIDE_EXPORT int select(
+	int n, fd_set *r, fd_set *w, fd_set *x, struct timeval *t)
+{
+	REAL(int, select,
+		(int, fd_set *, fd_set *, fd_set *, struct timeval *));
+	if (n > 0 || !t || !is_simulated())
+		return real_select(n, r, w, x, t);
+	sleep_for(t->tv_sec * NS_PER_S + t->tv_usec * INT64_C(1000));
+	*t = (struct timeval){ 0, 0 };
+	return 0;
+}
+
+INSIDE_EXPORT int sched_yield(void)
+{
+	REAL(int, sched_yield, (void));
+	if (!is_simulated())
+		return real_sched_yield();
+	link_look_once();
+	return 0;
+}
+
+/* --- computing that a program declares --- */
+
+INSIDE_EXPORT void weft_rank_compute(uint64_t nanoseconds);
+
+INSIDE_EXPORT void weft_rank_compute(uint64_t nanoseconds)
+{
+	if (is_simulated() && nanoseconds <= INT64_MAX / PS_PER_NS)
+		link_charge((int64_t)nanoseconds * PS_PER_NS);
+}

@@ -1,0 +1,91 @@
+/* Files that a rank finds otherwise than they are. */
+#define _GNU_SOURCE /* memfd_create() */
+/* Both names of a function are wanted here, not one for the other. */
+#undef _FILE_OFFSET_BITS
+#include "inside/rank.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* libfabric looks through all names of the kernel for one: most of the time
+ * that a rank takes to start. */
+static bool is_hidden(const char *path)
+{
+	return call_mine()->is_setup && strcmp(path, "/proc/kallsyms") == 0;
+}
+
+/* Where random bytes come from: a file of them, the same each time. */
+static bool is_random(const char *path)
+{
+	return self_is_fixed() && (strcmp(path, "/dev/urandom") == 0 ||
+					  strcmp(path, "/dev/random") == 0);
+}
+
+enum { RANDOM_BYTES = 64 << 10 };
+
+static int open_random(int flags)
+{
+	int file = memfd_create("random", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+	unsigned char *bytes = malloc(RANDOM_BYTES);
+
+	if (file >= 0 && bytes) {
+		self_random(bytes, RANDOM_BYTES);
+		if (write(file, bytes, RANDOM_BYTES) < 0)
+			errno = 0;
+		lseek(file, 0, SEEK_SET);
+	}
+	free(bytes);
+	return file;
+}
+
+static bool has_mode(int flags)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+#define OPEN(name)                                                             \
+	INSIDE_EXPORT int name(const char *path, int flags, ...);              \
+	INSIDE_EXPORT int name(const char *path, int flags, ...)               \
+	{                                                                      \
+		static int (*real)(const char *, int, ...);                    \
+		mode_t mode = 0;                                               \
+		va_list list;                                                  \
+                                                                               \
+		if (!real)                                                     \
+			call_next(&real, #name);                               \
+		if (has_mode(flags)) {                                         \
+			va_start(list, flags);                                 \
+			mode = va_arg(list, mode_t);                           \
+			va_end(list);                                          \
+		}                                                              \
+		return is_random(path) ? open_random(flags)                    \
+				       : real(path, flags, mode);              \
+	}
+
+OPEN(open)
+OPEN(open64)
+
+#define FOPEN(name)                                                            \
+	INSIDE_EXPORT FILE *name(const char *path, const char *mode);          \
+	INSIDE_EXPORT FILE *name(const char *path, const char *mode)           \
+	{                                                                      \
+		static FILE *(*real)(const char *, const char *);              \
+                                                                               \
+		if (!real)                                                     \
+			call_next(&real, #name);                               \
+		if (is_hidden(path)) {                                         \
+			errno = ENOENT;                                        \
+			return NULL;                                           \
+		}                                                              \
+		return is_random(path) ? fdopen(open_random(0), mode)          \
+				       : real(path, mode);                     \
+	}
+
+FOPEN(fopen)
+FOPEN(fopen64)

@@ -1,0 +1,469 @@
+#define _GNU_SOURCE /* MADV_DONTFORK */
+#include "inside/rank.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	FREE_LOOKS = 16, /* Open MPI does some of its work at each eighth */
+	PIECE_ALIGN = 8,
+};
+
+#define FIRST_DEADLINE (10 * 1000 * INT64_C(1000)) /* 10 us */
+
+/* A process is one rank, so there is one of this. */
+static struct {
+	enum link_phase phase;
+	pthread_mutex_t lock;
+	struct channel *channel;
+	void (*done)(const struct channel_completion *c);
+	uint32_t n_commands, room; /* queued; bytes in use */
+	uint64_t epoch; /* grows with all that queues can be changed by */
+	int64_t clock, charged; /* ps */
+	int64_t deadline; /* of the next wait in a call of which nothing is
+			     known */
+	int64_t cpu; /* when the turn came, ns */
+	int rest; /* where to say that it only waits, or -1 */
+	bool has_threads; /* of the program's own */
+} link_ = { .lock = PTHREAD_MUTEX_INITIALIZER, .rest = -1 };
+
+enum link_phase link_phase(void)
+{
+	return link_.phase;
+}
+
+bool link_is_timed(void)
+{
+	return link_.phase != LINK_NONE && !call_mine()->is_foreign;
+}
+
+void weft_link_lock(void)
+{
+	pthread_mutex_lock(&link_.lock);
+}
+
+void weft_link_unlock(void)
+{
+	int64_t now = link_.phase == LINK_RUNS ? link_.clock : INT64_MIN;
+
+	pthread_mutex_unlock(&link_.lock);
+	timers_look(now);
+}
+
+/* --- life --- */
+
+static int variable(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? atoi(text) : -1;
+}
+
+/* A child speaks for nobody, and has the host's time. */
+static void on_child(void)
+{
+	link_.phase = LINK_NONE;
+	link_.channel = NULL;
+	pthread_mutex_init(&link_.lock, NULL);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	if (variable("WEFT_CHANNEL") < 0)
+		return;
+	link_.phase = LINK_BEFORE;
+	pthread_atfork(NULL, NULL, on_child);
+}
+
+/* Programs that a rank starts are no ranks. */
+static void forget_variables(void)
+{
+	unsetenv("WEFT_CHANNEL");
+	unsetenv("WEFT_REST");
+}
+
+static struct channel *map(int file)
+{
+	struct channel *c = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE,
+		MAP_SHARED, file, 0);
+
+	if (c == MAP_FAILED)
+		return NULL;
+	if (c->magic != CHANNEL_MAGIC || c->version != CHANNEL_VERSION) {
+		munmap(c, CHANNEL_BYTES);
+		return NULL;
+	}
+	madvise(c, CHANNEL_BYTES, MADV_DONTFORK);
+	return c;
+}
+
+/* Not before it is needed: until then the process may become another one, as
+ * a shell does that starts the program. */
+const struct channel *weft_link_open(void)
+{
+	int file = variable("WEFT_CHANNEL"), tracer = variable("WEFT_TRACER");
+
+	if (link_.channel || link_.phase != LINK_BEFORE || file < 0)
+		return link_.channel;
+	link_.channel = map(file);
+	if (!link_.channel)
+		return NULL;
+	close(file);
+	link_.rest = variable("WEFT_REST");
+	if (link_.rest >= 0)
+		fcntl(link_.rest, F_SETFD, FD_CLOEXEC);
+	if (tracer > 0)
+		prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
+	forget_variables();
+	return link_.channel;
+}
+
+void weft_link_serve(void (*done)(const struct channel_completion *c))
+{
+	link_.done = done;
+}
+
+bool link_has_provider(void)
+{
+	return link_.done;
+}
+
+void link_rest(void)
+{
+	uint32_t rank;
+
+	if (link_.rest < 0 || !link_.channel)
+		return;
+	rank = link_.channel->rank;
+	/* the helper learns it later if this fails: when the process ends */
+	if (write(link_.rest, &rank, sizeof(rank)) != sizeof(rank))
+		errno = 0;
+	close(link_.rest);
+	link_.rest = -1;
+}
+
+/* --- crossings --- */
+
+static long futex(_Atomic uint32_t *word, int what, uint32_t value)
+{
+	return syscall(SYS_futex, word, what, value, NULL, NULL, 0);
+}
+
+/* A rank must not use up what is measured for it while it only waits. */
+static int64_t cpu_now(void)
+{
+	struct timespec t;
+
+	clock_real(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void give_turn(struct channel *c)
+{
+	atomic_store(&c->turn, CHANNEL_SIM);
+	if (atomic_load(&c->sleeps[CHANNEL_SIM]))
+		futex(&c->turn, FUTEX_WAKE, 1);
+}
+
+/* Says that it sleeps before it looks once more: then whoever gives the turn
+ * sees it, or it sees the turn. */
+static void await_turn(struct channel *c)
+{
+	while (atomic_load(&c->turn) != CHANNEL_RANK) {
+		atomic_store(&c->sleeps[CHANNEL_RANK], 1);
+		futex(&c->turn, FUTEX_WAIT, CHANNEL_SIM);
+		atomic_store(&c->sleeps[CHANNEL_RANK], 0);
+	}
+}
+
+static void take_pieces(const struct channel *c)
+{
+	const uint8_t *at = c->room;
+
+	for (uint32_t i = 0; i < c->n_pieces; i++) {
+		struct channel_piece p;
+
+		memcpy(&p, at, sizeof(p));
+		at += sizeof(p);
+		memcpy((void *)(uintptr_t)p.at, at, p.bytes);
+		at += (p.bytes + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN;
+	}
+}
+
+static bool is_collective(const struct channel_completion *c)
+{
+	return c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
+	       c->kind == CHANNEL_REDUCE;
+}
+
+static void end_collective(const struct channel_completion *c)
+{
+	struct link_collective *wait = (void *)(uintptr_t)c->context;
+
+	wait->is_done = true;
+	wait->error = c->error;
+}
+
+static void take_turn(struct channel *c)
+{
+	uint32_t n = c->n_completions;
+
+	if (c->is_ending)
+		_exit(1);
+	link_.clock = c->now;
+	link_.n_commands = 0;
+	link_.room = 0;
+	take_pieces(c);
+	for (uint32_t i = 0; i < n; i++)
+		if (is_collective(&c->completion[i]))
+			end_collective(&c->completion[i]);
+		else if (link_.done)
+			link_.done(&c->completion[i]);
+	c->n_completions = 0;
+	if (n > 0) {
+		link_.epoch++;
+		link_.deadline = FIRST_DEADLINE;
+	}
+	if (c->is_measured)
+		link_.cpu = cpu_now();
+}
+
+static void cross(enum channel_why why, int64_t until)
+{
+	struct channel *c = link_.channel;
+	int saved = errno;
+
+	c->why = why;
+	c->until = until;
+	c->clock = link_.clock;
+	c->call = call_mine()->what;
+	c->n_commands = link_.n_commands;
+	c->computed = c->is_measured ? (uint64_t)(cpu_now() - link_.cpu) : 0;
+	give_turn(c);
+	await_turn(c);
+	take_turn(c);
+	errno = saved;
+}
+
+void weft_link_flush(void)
+{
+	if (link_.phase == LINK_RUNS)
+		cross(CHANNEL_FLUSH, INT64_MAX);
+}
+
+/* Programs without MPI start with their first operation. */
+static bool is_running(void)
+{
+	if (link_.phase == LINK_BEFORE && link_.channel &&
+		!call_mine()->is_setup)
+		link_start();
+	return link_.phase == LINK_RUNS && !call_mine()->is_foreign;
+}
+
+void link_start(void)
+{
+	if (link_.phase != LINK_BEFORE || !weft_link_open())
+		return;
+	link_rest();
+	link_.phase = LINK_RUNS;
+	link_.clock = 0;
+	link_.deadline = FIRST_DEADLINE;
+	link_.epoch = 1;
+	cross(CHANNEL_START, INT64_MAX);
+}
+
+void link_exit(void)
+{
+	if (link_.phase != LINK_RUNS)
+		return;
+	cross(CHANNEL_EXIT, INT64_MAX);
+	link_.phase = LINK_AFTER;
+}
+
+/* Of a program that ends without MPI_Finalize(), if no other thread of it is
+ * in a crossing. */
+__attribute__((destructor)) static void end(void)
+{
+	if (pthread_mutex_trylock(&link_.lock) != 0)
+		return;
+	link_exit();
+	pthread_mutex_unlock(&link_.lock);
+}
+
+/* --- commands --- */
+
+static uint32_t put_in_room(const void *bytes, uint64_t n)
+{
+	uint32_t at = link_.room;
+
+	memcpy(link_.channel->room + at, bytes, n);
+	link_.room += (uint32_t)n;
+	return at;
+}
+
+static bool has_room(unsigned n, uint64_t bytes)
+{
+	return link_.n_commands + n <= CHANNEL_COMMANDS &&
+	       link_.room + bytes <= CHANNEL_ROOM;
+}
+
+int weft_link_post(
+	const struct channel_command *c, unsigned n, const void *bytes)
+{
+	uint64_t size = bytes ? c->bytes : 0;
+	struct channel_command *to;
+
+	if (!is_running() && link_.phase != LINK_BEFORE)
+		return ESHUTDOWN;
+	if (!has_room(n, size))
+		weft_link_flush();
+	if (!has_room(n, size))
+		return EAGAIN;
+	to = &link_.channel->command[link_.n_commands];
+	memcpy(to, c, n * sizeof(*c));
+	if (bytes) {
+		to->flags |= CHANNEL_IN_ROOM;
+		to->at = put_in_room(bytes, size);
+	}
+	link_.n_commands += n;
+	link_.epoch++;
+	return 0;
+}
+
+/* --- looks --- */
+
+bool weft_link_is_blocking(void)
+{
+	return call_mine()->how == CALL_BLOCKS;
+}
+
+/* Nothing new can be known directly after a crossing or a command, and Open MPI
+ * must be called some times to do all of its work: then it sleeps. */
+static bool is_free(struct link_looks *l)
+{
+	if (l->epoch != link_.epoch)
+		*l = (struct link_looks){ .epoch = link_.epoch };
+	return l->n++ < FREE_LOOKS;
+}
+
+/* In a call of which nothing is known: it may not be waiting at all.  Or what
+ * it waits for is the business of another thread, which gets its chance. */
+static void wait_some_time(void)
+{
+	int64_t most = link_.deadline;
+	uint64_t epoch = link_.epoch;
+
+	cross(CHANNEL_WAIT, link_.clock + most);
+	if (epoch == link_.epoch)
+		link_.deadline = most + most / 8;
+	if (link_.has_threads) {
+		weft_link_unlock();
+		syscall(SYS_sched_yield);
+		weft_link_lock();
+	}
+}
+
+void link_add_thread(void)
+{
+	link_.has_threads = true;
+}
+
+/* A call that tests looks once; all that it finds later is from that look,
+ * unless it has asked for something since.  One that looks again and again
+ * does not test. */
+static void test(struct link_looks *l, struct call *call)
+{
+	if (call->looks++ == 0 || link_.n_commands > 0)
+		cross(CHANNEL_LOOK, INT64_MAX);
+	else if (call->looks > FREE_LOOKS && !is_free(l))
+		wait_some_time();
+}
+
+void weft_link_look(struct link_looks *l)
+{
+	struct call *call = call_mine();
+
+	if (!is_running())
+		return;
+	if (link_.channel->has_more)
+		cross(CHANNEL_FLUSH, INT64_MAX);
+	else if (call->how == CALL_NONE)
+		cross(CHANNEL_LOOK, INT64_MAX);
+	else if (call->how == CALL_TESTS)
+		test(l, call);
+	else if (is_free(l))
+		return;
+	else if (call->how == CALL_BLOCKS && !link_.has_threads)
+		cross(CHANNEL_WAIT, INT64_MAX);
+	else
+		wait_some_time();
+}
+
+bool weft_link_wait(int milliseconds)
+{
+	uint64_t epoch = link_.epoch;
+
+	if (!is_running())
+		return false;
+	cross(CHANNEL_WAIT,
+		milliseconds < 0
+			? INT64_MAX
+			: link_.clock + milliseconds * (PS_PER_S / 1000));
+	return epoch != link_.epoch;
+}
+
+void link_look_once(void)
+{
+	weft_link_lock();
+	if (link_.phase == LINK_RUNS && call_mine()->how == CALL_NONE)
+		cross(CHANNEL_LOOK, INT64_MAX);
+	weft_link_unlock();
+}
+
+/* --- time --- */
+
+/* What is queued happens now, and not at the end of the time that is charged
+ * after it. */
+static void settle(void)
+{
+	if (link_.n_commands > 0)
+		weft_link_flush();
+}
+
+int64_t link_now(void)
+{
+	int64_t now;
+
+	weft_link_lock();
+	settle();
+	now = link_.clock;
+	weft_link_unlock();
+	return now;
+}
+
+void link_sleep(int64_t ps)
+{
+	weft_link_lock();
+	settle();
+	link_.clock += ps;
+	weft_link_unlock();
+}
+
+void link_charge(int64_t ps)
+{
+	link_sleep(ps);
+	link_.charged += ps;
+}
+
+int64_t link_charged(void)
+{
+	return link_.charged;
+}

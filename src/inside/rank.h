@@ -1,0 +1,91 @@
+/*
+ * What the parts of libweft-rank.so know of each other.
+ *
+ * link.c   the channel and who has the turn
+ * clock.c  the rank's clock in place of the host's
+ * calls.c  which call of MPI a thread is in
+ * self.c   who the process is: its host, number and random numbers
+ * files.c  files that are not what they seem
+ * timers.c  alarms
+ */
+#ifndef INSIDE_RANK_H
+#define INSIDE_RANK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "inside/link.h"
+
+enum { PS_PER_NS = 1000 };
+#define PS_PER_S INT64_C(1000000000000)
+
+/* --- link.c --- */
+
+enum link_phase link_phase(void);
+/* Whether this thread lives in simulated time: not one that MPI has made for
+ * itself. */
+bool link_is_timed(void);
+
+/* Whether weft-fi.so is there and in use. */
+bool link_has_provider(void);
+
+/* The program has made a thread: one that waits must not wait for ever. */
+void link_add_thread(void);
+
+/* MPI_Init() has ended, MPI_Finalize() begins. */
+void link_start(void);
+void link_exit(void);
+
+/* The rank's clock, ps; crosses if commands are queued.  What is charged is
+ * time of its processor, too. */
+int64_t link_now(void);
+void link_sleep(int64_t ps);
+void link_charge(int64_t ps);
+int64_t link_charged(void);
+/* One look without any queue. */
+void link_look_once(void);
+
+/* The process has come to a place where it only waits for others to start. */
+void link_rest(void);
+
+/* --- calls.c --- */
+
+enum call_how {
+	CALL_NONE, /* in none */
+	CALL_BLOCKS,
+	CALL_TESTS,
+	CALL_OTHER,
+};
+
+/* The call that a thread is in: the outermost one. */
+struct call {
+	enum call_how how;
+	unsigned looks; /* in vain, of one that tests */
+	bool is_foreign; /* MPI's own thread */
+	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	struct channel_call what;
+};
+
+struct call *call_mine(void);
+
+/* The function behind one of this library's names, into a pointer to it. */
+void call_next(void *function, const char *name);
+
+/* --- timers.c --- */
+
+/* Fires what is due. */
+void timers_look(int64_t now);
+
+/* --- self.c --- */
+
+/* Whether it is the same each time: while the rank runs. */
+bool self_is_fixed(void);
+void self_random(unsigned char *to, size_t bytes);
+
+/* --- clock.c --- */
+
+/* The host's own. */
+void clock_real(clockid_t id, struct timespec *t);
+void clock_real_sleep(const struct timespec *t);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * Who a rank is, under the names that programs ask by: its host is a node of
+ * the simulated machine.  While a rank runs, its number of a process, its
+ * processors and its random numbers are the same each time, too.
+ */
+#define _GNU_SOURCE /* getrandom(), sched_getcpu() */
+#include "inside/rank.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { FIRST_PID = 1000, PARENT_PID = 999 };
+
+static char host[32]; /* empty: the real one */
+static _Atomic uint64_t n_random;
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *node = getenv("WEFT_NODE");
+
+	if (node && getenv("WEFT_CHANNEL"))
+		snprintf(host, sizeof(host), "node%d", atoi(node));
+}
+
+static bool has_host(void)
+{
+	return host[0] && link_is_timed();
+}
+
+bool self_is_fixed(void)
+{
+	return link_phase() == LINK_RUNS && link_is_timed();
+}
+
+/* --- the host --- */
+
+INSIDE_EXPORT int gethostname(char *name, size_t bytes)
+{
+	int (*real)(char *, size_t);
+
+	if (!has_host()) {
+		call_next(&real, "gethostname");
+		return real(name, bytes);
+	}
+	if (strlen(host) >= bytes) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(name, host);
+	return 0;
+}
+
+INSIDE_EXPORT int uname(struct utsname *u)
+{
+	int (*real)(struct utsname *);
+	int error;
+
+	call_next(&real, "uname");
+	error = real(u);
+	if (!error && has_host())
+		strcpy(u->nodename, host);
+	return error;
+}
+
+/* --- the process --- */
+
+static pid_t fixed_pid(void)
+{
+	return FIRST_PID + (pid_t)weft_link_open()->rank;
+}
+
+INSIDE_EXPORT pid_t getpid(void)
+{
+	static pid_t (*real)(void);
+
+	if (!real)
+		call_next(&real, "getpid");
+	return self_is_fixed() ? fixed_pid() : real();
+}
+
+INSIDE_EXPORT pid_t getppid(void)
+{
+	static pid_t (*real)(void);
+
+	if (!real)
+		call_next(&real, "getppid");
+	return self_is_fixed() ? PARENT_PID : real();
+}
+
+/* A program that kills itself means itself. */
+INSIDE_EXPORT int kill(pid_t pid, int number)
+{
+	static pid_t (*own)(void);
+	static int (*real)(pid_t, int);
+
+	if (!real) {
+		call_next(&own, "getpid");
+		call_next(&real, "kill");
+	}
+	if (self_is_fixed() && pid == fixed_pid())
+		pid = own();
+	return real(pid, number);
+}
+
+/* --- processors: one, as if the others were other ranks' --- */
+
+INSIDE_EXPORT long sysconf(int name)
+{
+	static long (*real)(int);
+
+	if (!real)
+		call_next(&real, "sysconf");
+	if (self_is_fixed() &&
+		(name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
+		return 1;
+	return real(name);
+}
+
+INSIDE_EXPORT int get_nprocs(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+INSIDE_EXPORT int get_nprocs_conf(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+INSIDE_EXPORT int sched_getcpu(void)
+{
+	static int (*real)(void);
+
+	if (!real)
+		call_next(&real, "sched_getcpu");
+	return self_is_fixed() ? (int)weft_link_open()->process : real();
+}
+
+/* --- random numbers: the seed's, one sequence a rank --- */
+
+static uint64_t next_random(void)
+{
+	const struct channel *c = weft_link_open();
+	uint64_t x = c->seed + c->rank * UINT64_C(0x9e3779b97f4a7c15);
+
+	x += ++n_random * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+void self_random(unsigned char *to, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+		uint64_t x = next_random();
+		size_t left = bytes - i;
+
+		memcpy(to + i, &x, left < sizeof(x) ? left : sizeof(x));
+	}
+}
+
+INSIDE_EXPORT ssize_t getrandom(void *to, size_t bytes, unsigned flags)
+{
+	static ssize_t (*real)(void *, size_t, unsigned);
+
+	if (!real)
+		call_next(&real, "getrandom");
+	if (!self_is_fixed())
+		return real(to, bytes, flags);
+	self_random(to, bytes);
+	return (ssize_t)bytes;
+}
+
+INSIDE_EXPORT int getentropy(void *to, size_t bytes)
+{
+	static int (*real)(void *, size_t);
+
+	if (!real)
+		call_next(&real, "getentropy");
+	if (!self_is_fixed())
+		return real(to, bytes);
+	self_random(to, bytes);
+	return 0;
+}

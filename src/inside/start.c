@@ -1,0 +1,433 @@
+#define _GNU_SOURCE /* execvpe(), pipe2() */
+#include "inside/start.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOWEST_FD = 16 /* of what ranks get: above their own numbers */ };
+
+struct loop {
+	struct start start;
+	int rest[2]; /* ranks write here that they have come to rest */
+	int signals;
+	uint32_t n_started, n_ended, n_busy, most_busy;
+	sigset_t old_signals;
+};
+
+/* --- small things --- */
+
+void *start_alloc(void *old, size_t bytes)
+{
+	void *p = realloc(old, bytes);
+
+	if (!p) {
+		fprintf(stderr, "weft-start: no memory\n");
+		abort();
+	}
+	return p;
+}
+
+char *start_text(const char *form, ...)
+{
+	va_list list;
+	char *text;
+	int n;
+
+	va_start(list, form);
+	n = vasprintf(&text, form, list);
+	va_end(list);
+	if (n < 0)
+		abort();
+	return text;
+}
+
+void start_tell(const struct start *s, enum channel_event event, uint32_t rank,
+	int64_t value, const char *text)
+{
+	struct channel_news n = {
+		.event = event, .rank = rank, .value = value
+	};
+
+	snprintf(n.text, sizeof(n.text), "%s", text ? text : "");
+	/* If nobody listens, the loop sees it. */
+	send(s->socket, &n, sizeof(n), MSG_NOSIGNAL);
+}
+
+static int fail(const char *what, const char *why)
+{
+	fprintf(stderr, "weft-start: %s: %s\n", what, why);
+	return 1;
+}
+
+/* --- orders --- */
+
+static char **split(const char **at, const char *end, uint32_t n)
+{
+	char **list = start_alloc(NULL, (n + (size_t)1) * sizeof(*list));
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t bytes = strnlen(*at, (size_t)(end - *at));
+
+		list[i] = start_text("%.*s", (int)bytes, *at);
+		*at += bytes + (*at + bytes < end);
+	}
+	list[n] = NULL;
+	return list;
+}
+
+static void take_rank(struct start *s, const struct channel_rank *order,
+	const char *end, const int *fd)
+{
+	struct start_rank *r = &s->rank[order->rank];
+	const char *at = order->text;
+
+	*r = (struct start_rank){
+		.node = order->node,
+		.process = order->process,
+		.n_processes = order->n_processes,
+	};
+	s->n_nodes = order->n_nodes;
+	r->arguments = split(&at, end, order->n_arguments);
+	r->variables = split(&at, end, order->n_variables);
+	for (int i = 0; i < 4; i++) {
+		r->fd[i] = fd[i] < 0 ? -1
+				     : fcntl(fd[i], F_DUPFD_CLOEXEC, LOWEST_FD);
+		if (fd[i] >= 0)
+			close(fd[i]);
+	}
+}
+
+/* Descriptors of a packet; those that did not come are -1. */
+static void take_fds(struct msghdr *m, int *fd)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	size_t bytes =
+		c && c->cmsg_type == SCM_RIGHTS ? c->cmsg_len - CMSG_LEN(0) : 0;
+
+	for (int i = 0; i < 4; i++)
+		fd[i] = -1;
+	if (bytes > 4 * sizeof(int))
+		bytes = 4 * sizeof(int);
+	if (bytes > 0)
+		memcpy(fd, CMSG_DATA(c), bytes);
+}
+
+static ssize_t receive(int socket, struct channel_rank *order, int *fd)
+{
+	char control[CMSG_SPACE(4 * sizeof(int))];
+	struct iovec part = { order, sizeof(*order) };
+	struct msghdr m = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+
+	if (n > 0)
+		take_fds(&m, fd);
+	return n;
+}
+
+/* One order a rank, and one more to begin. */
+static bool take_orders(struct start *s)
+{
+	struct channel_rank *order = start_alloc(NULL, sizeof(*order));
+	bool is_good = false;
+	ssize_t n;
+	int fd[4];
+
+	while ((n = receive(s->socket, order, fd)) >=
+		(ssize_t)offsetof(struct channel_rank, text)) {
+		if (!s->rank) {
+			size_t bytes = order->n_ranks * sizeof(*s->rank);
+
+			s->n_ranks = order->n_ranks;
+			s->rank = start_alloc(NULL, bytes);
+			memset(s->rank, 0, bytes);
+		}
+		is_good = order->rank == s->n_ranks;
+		if (order->rank >= s->n_ranks)
+			break;
+		take_rank(s, order, (char *)order + n, fd);
+	}
+	free(order);
+	return is_good;
+}
+
+/* --- a rank's process --- */
+
+/* Between fork and exec: other threads hold locks that nobody gives back. */
+static void become(const struct loop *l, const struct start_rank *r,
+	char **variables, int told, pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	sigprocmask(SIG_SETMASK, &l->old_signals, NULL);
+	personality(ADDR_NO_RANDOMIZE);
+	for (int i = 1; i < 4; i++)
+		if (r->fd[i] >= 0)
+			dup2(r->fd[i], i - 1);
+	dup2(r->fd[0], START_CHANNEL_FD);
+	dup2(l->rest[1], START_REST_FD);
+	execvpe(r->arguments[0], r->arguments, variables);
+	if (write(told, &errno, sizeof(errno)) < 0)
+		_exit(1);
+	_exit(127);
+}
+
+/* 0, or why it could not become the program. */
+static int fork_rank(struct loop *l, struct start_rank *r, char **variables)
+{
+	int told[2], error = 0;
+	pid_t parent = getpid();
+
+	if (pipe2(told, O_CLOEXEC) < 0)
+		return errno;
+	r->pid = fork();
+	if (r->pid == 0)
+		become(l, r, variables,
+			fcntl(told[1], F_DUPFD_CLOEXEC, LOWEST_FD), parent);
+	close(told[1]);
+	if (r->pid < 0)
+		error = errno;
+	else if (read(told[0], &error, sizeof(error)) < 0)
+		error = errno;
+	close(told[0]);
+	if (error && r->pid > 0)
+		waitpid(r->pid, NULL, 0);
+	if (error)
+		r->pid = 0;
+	return error;
+}
+
+static void free_list(char **list)
+{
+	for (size_t i = 0; list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+static void start_one(struct loop *l, uint32_t rank)
+{
+	struct start_rank *r = &l->start.rank[rank];
+	char **variables = environ_make(&l->start, rank);
+	const char *why = pmix_environ(rank, &variables);
+	int error = why ? EIO : fork_rank(l, r, variables);
+
+	for (int i = 0; i < 4; i++)
+		if (r->fd[i] >= 0)
+			close(r->fd[i]);
+	free_list(variables);
+	if (error) {
+		l->n_ended++;
+		start_tell(&l->start, CHANNEL_FAILED, rank, error,
+			why ? why : strerror(error));
+		return;
+	}
+	r->is_busy = true;
+	l->n_busy++;
+	start_tell(&l->start, CHANNEL_BEGAN, rank, r->pid, NULL);
+}
+
+/* --- what happens --- */
+
+static void on_rest(struct loop *l, uint32_t rank)
+{
+	if (rank < l->start.n_ranks && l->start.rank[rank].is_busy) {
+		l->start.rank[rank].is_busy = false;
+		l->n_busy--;
+	}
+}
+
+static void take_rests(struct loop *l)
+{
+	uint32_t rank;
+
+	while (read(l->rest[0], &rank, sizeof(rank)) == sizeof(rank))
+		on_rest(l, rank);
+}
+
+static void on_end(struct loop *l, pid_t pid, int status)
+{
+	for (uint32_t i = 0; i < l->start.n_ranks; i++)
+		if (l->start.rank[i].pid == pid) {
+			l->start.rank[i].pid = 0;
+			l->n_ended++;
+			on_rest(l, i);
+			start_tell(&l->start, CHANNEL_ENDED, i, status, NULL);
+		}
+}
+
+/* Whether a signal asks to end. */
+static bool take_signals(struct loop *l)
+{
+	struct signalfd_siginfo info;
+	bool is_asked = false;
+	int status;
+	pid_t pid;
+
+	while (read(l->signals, &info, sizeof(info)) == sizeof(info))
+		is_asked |= info.ssi_signo != SIGCHLD;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		on_end(l, pid, status);
+	return is_asked;
+}
+
+/* Many that start at once would leave the host no time for anything else. */
+static void start_some(struct loop *l)
+{
+	while (l->n_started < l->start.n_ranks && l->n_busy < l->most_busy)
+		start_one(l, l->n_started++);
+}
+
+static bool has_hung_up(int socket)
+{
+	char byte;
+
+	return recv(socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
+static void run(struct loop *l)
+{
+	struct pollfd p[] = {
+		{ .fd = l->start.socket, .events = POLLIN },
+		{ .fd = l->rest[0], .events = POLLIN },
+		{ .fd = l->signals, .events = POLLIN },
+	};
+
+	start_some(l);
+	while (l->n_ended < l->start.n_ranks) {
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
+			break;
+		if (p[0].revents && has_hung_up(l->start.socket))
+			break;
+		take_rests(l);
+		if (take_signals(l))
+			break;
+		start_some(l);
+	}
+}
+
+static void kill_all(struct loop *l)
+{
+	for (uint32_t i = 0; i < l->n_started; i++)
+		if (l->start.rank[i].pid > 0)
+			kill(l->start.rank[i].pid, SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		continue;
+}
+
+/* --- a folder for what ranks of one node share --- */
+
+static bool open_scratch(struct start *s)
+{
+	strcpy(s->scratch, "/dev/shm/weft-XXXXXX");
+	if (mkdtemp(s->scratch))
+		return true;
+	strcpy(s->scratch, "/tmp/weft-XXXXXX");
+	return mkdtemp(s->scratch);
+}
+
+/* Ranks that were killed leave files behind. */
+static void close_scratch(const struct start *s)
+{
+	DIR *folder = opendir(s->scratch);
+	struct dirent *d;
+
+	while (folder && (d = readdir(folder)))
+		if (d->d_name[0] != '.')
+			unlinkat(dirfd(folder), d->d_name, 0);
+	if (folder)
+		closedir(folder);
+	rmdir(s->scratch);
+}
+
+/* Where no ranks share a node nobody needs it, and if all are killed, nobody is
+ * left to remove it. */
+static bool is_scratch_used(const struct start *s)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i].n_processes > 1)
+			return true;
+	return false;
+}
+
+/* --- life --- */
+
+static const char *own_folder(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (n < 0)
+		return NULL;
+	path[n] = 0;
+	slash = strrchr(path, '/');
+	if (slash)
+		*slash = 0;
+	return path;
+}
+
+static bool open_loop(struct loop *l)
+{
+	sigset_t signals;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &l->old_signals);
+	l->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	l->most_busy = (uint32_t)(cores > 0 ? 2 * cores : 2);
+	return l->signals >= 0 && pipe2(l->rest, O_CLOEXEC | O_NONBLOCK) == 0;
+}
+
+int main(void)
+{
+	static struct loop l;
+	const char *number = getenv("WEFT_START"), *why;
+
+	if (!number)
+		return fail("WEFT_START", "not set: weft starts this program");
+	l.start.socket = atoi(number);
+	l.start.folder = own_folder();
+	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (!l.start.folder || !open_loop(&l))
+		return fail("no descriptors", strerror(errno));
+	if (!take_orders(&l.start))
+		return fail("orders", "they end too early");
+	why = open_scratch(&l.start) ? pmix_open(&l.start)
+				     : "no folder in /dev/shm or /tmp";
+	if (!is_scratch_used(&l.start))
+		rmdir(l.start.scratch);
+	if (why) {
+		start_tell(&l.start, CHANNEL_FAILED, 0, EIO, why);
+		return fail("PMIx", why);
+	}
+	run(&l);
+	kill_all(&l);
+	pmix_close();
+	close_scratch(&l.start);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * weft-start, the helper that starts ranks: their parent, and the server that
+ * their MPI library asks for who and where they are.
+ *
+ * start.c    takes orders, forks, tells what happens
+ * environ.c  what ranks find in their environment
+ * pmix.c     the server
+ */
+#ifndef INSIDE_START_H
+#define INSIDE_START_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "outside/channel.h"
+
+/* Numbers of descriptors in a rank. */
+enum { START_CHANNEL_FD = 3, START_REST_FD = 4 };
+
+struct start_rank {
+	uint32_t node, process, n_processes;
+	char **arguments, **variables; /* each ends with NULL */
+	int fd[4]; /* channel, standard input, output, errors; or -1 */
+	pid_t pid; /* 0: not started, or ended */
+	bool is_busy; /* has not come to rest yet */
+};
+
+struct start {
+	int socket;
+	uint32_t n_ranks, n_nodes;
+	struct start_rank *rank;
+	const char *folder; /* of this program, and of what ranks load */
+	char scratch[32]; /* where ranks of one node share memory */
+};
+
+void start_tell(const struct start *s, enum channel_event event, uint32_t rank,
+	int64_t value, const char *text);
+
+/* Both abort() without memory. */
+void *start_alloc(void *old, size_t bytes);
+char *start_text(const char *form, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- environ.c --- */
+
+/* A rank's environment, but for what the server adds. */
+char **environ_make(const struct start *s, uint32_t rank);
+/* Sets NAME=VALUE in place of one that is there. */
+void environ_set(char ***list, char *pair);
+
+/* --- pmix.c --- */
+
+/* Both return NULL, or what went wrong. */
+const char *pmix_open(struct start *s);
+const char *pmix_environ(uint32_t rank, char ***list);
+void pmix_close(void);
+
+#endif
