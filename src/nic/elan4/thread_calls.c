@@ -23,6 +23,7 @@ static __attribute__((noinline)) int look_longer(struct nic_at *a, uint64_t at,
 	uint64_t bytes, enum elan_use use, struct elan_view *v)
 {
 	struct elan_thread *x = elan_thread_here(a);
+	sim_time since = a->t;
 
 	while (v->state == ELAN_MISSING) {
 		x = elan_thread_settle(a);
@@ -38,6 +39,7 @@ static __attribute__((noinline)) int look_longer(struct nic_at *a, uint64_t at,
 		hold(a, x, v->t - a->t);
 		self(a);
 	}
+	elan_thread_was_late(a, a->t - since);
 	return 0;
 }
 
