@@ -33,6 +33,9 @@ bool link_has_provider(void);
 /* The program has made a thread: one that waits must not wait for ever. */
 void link_add_thread(void);
 
+/* The program does what is not the same each time. */
+void link_note(enum channel_reason reason);
+
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
 void link_exit(void);
