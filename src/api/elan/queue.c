@@ -287,7 +287,10 @@ void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
 
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born)
 {
+	struct nic *nic = cq_card();
+
 	cq_need_room(q, bytes);
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+	if (nic->net->book)
+		elan_note_birth(
+			nic, program_node(), q->id, q->stored + 8 * q->n, born);
 }

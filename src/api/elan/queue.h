@@ -73,9 +73,10 @@ bool cq_wait_event(
 
 /* --- input.c --- */
 
-/* elan_enqueue() of a library whose own call takes some more time. */
-int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
-	sim_time software);
+/* elan_enqueue() of a library that knows its own rank, and whose own call takes
+ * some more time. */
+int cq_enqueue(struct elan_cq *q, uint32_t rank, uint32_t own,
+	const struct elan_letter *l, sim_time software);
 
 /* --- drain.c --- */
 
