@@ -112,6 +112,8 @@ good 2 behave compute
 says out '123481 ns, cpu 123556, processors 1'
 good 2 behave alarm
 says out '0 alarms, 1 s left, 1 alarms, 11 alarms, every 1000 us'
+WEFT_TSC=trap good 2 behave ticks
+says out '3025 ticks'
 good 2 behave fork
 says out 'child in real time: 1'
 good 2 behave test

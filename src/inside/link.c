@@ -304,12 +304,14 @@ void link_start(void)
 	link_.deadline = FIRST_DEADLINE;
 	link_.epoch = 1;
 	cross(CHANNEL_START, INT64_MAX);
+	tsc_start();
 }
 
 void link_exit(void)
 {
 	if (link_.phase != LINK_RUNS)
 		return;
+	tsc_end();
 	cross(CHANNEL_EXIT, INT64_MAX);
 	link_.phase = LINK_AFTER;
 }
