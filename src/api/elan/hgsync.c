@@ -178,13 +178,15 @@ static uint64_t await(
 	const struct elan_hgsync *h, uint64_t offset, uint64_t least)
 {
 	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
+	struct poll_loop loop;
 	uint64_t seen;
 
 	if (is_root() || h->wait.until)
 		return cq_await(
 			h->at + offset, least, &h->queue, &h->sender, &h->wait);
-	program_poll(
-		h->at + offset, WORD_AT_LEAST, least, elan_poll_loop(), &seen);
+	loop = elan_poll_loop();
+	loop.phase += h->busy;
+	program_poll(h->at + offset, WORD_AT_LEAST, least, loop, &seen);
 	return seen;
 }
 
@@ -241,33 +243,47 @@ static int check(struct elan_hgsync *h)
 
 /* --- calls --- */
 
-/* The word, and the root's query behind it. */
-static void come(struct elan_hgsync *h)
+static void add(struct elan_hgsync *h, const uint64_t *words, uint32_t n)
 {
-	uint64_t words[STORE_WORDS + 4 * STORE_WORDS];
-	sim_time born = program_now();
-	uint32_t n = 0;
-
-	program_charge(cq_params()->software);
-	if (h->by == ELAN_HGSYNC_HOST)
-		elan_store_bytes(here_at(h), &h->round, 8);
-	else
-		n = store_words(words, here_at(h), h->round);
-	cq_need_room(&h->queue, 8 * n);
 	for (uint32_t i = 0; i < n; i++)
 		cq_add(&h->queue, words[i]);
-	if (is_root()) {
-		n = ask_words(h, words, h->round);
-		cq_begin(&h->queue, 8 * n, born);
-		for (uint32_t i = 0; i < n; i++)
-			cq_add(&h->queue, words[i]);
-	}
-	elan_flush(&h->queue);
-	if (is_root())
-		elan_issue(&h->queue, words, next_words(h, words));
 }
 
-int elan_hgsync_start(struct elan_hgsync *h)
+/* The root's query, behind its word, and what it needs for the next round. */
+static void ask(struct elan_hgsync *h, sim_time born)
+{
+	uint64_t words[4 * STORE_WORDS];
+	uint32_t n = ask_words(h, words, h->round);
+
+	cq_begin(&h->queue, 8 * n, born);
+	add(h, words, n);
+	elan_flush(&h->queue);
+	elan_issue(&h->queue, words, next_words(h, words));
+}
+
+/* The word.  It is in the queue, in which others than the root have nothing
+ * else. */
+static void come(struct elan_hgsync *h)
+{
+	sim_time born = program_now();
+	uint64_t words[STORE_WORDS];
+
+	h->busy = 0;
+	if (h->by == ELAN_HGSYNC_HOST) {
+		program_charge(cq_params()->software);
+		elan_store_bytes(here_at(h), &h->round, 8);
+	} else {
+		cq_compute(&h->queue, cq_params()->software);
+		cq_need_room(&h->queue, 8 * STORE_WORDS);
+		add(h, words, store_words(words, here_at(h), h->round));
+	}
+	if (is_root())
+		ask(h, born);
+	else
+		h->busy = cq_hand_over(&h->queue);
+}
+
+static int start(struct elan_hgsync *h)
 {
 	int code = cq_may_use(&h->queue);
 
@@ -277,19 +293,15 @@ int elan_hgsync_start(struct elan_hgsync *h)
 		return EBUSY;
 	if (!h->round++ && is_root())
 		code = check(h);
-	h->is_started = !code;
 	if (!code)
 		come(h);
 	return code;
 }
 
-int elan_hgsync_wait(struct elan_hgsync *h)
+static int end(struct elan_hgsync *h)
 {
-	int code = cq_may_use(&h->queue);
 	uint64_t seen;
 
-	if (code || !h->is_started)
-		return code;
 	h->is_started = false;
 	if (h->by == ELAN_HGSYNC_CPU && is_root() &&
 		await(h, ANSWER, h->round) >= h->round)
@@ -299,11 +311,41 @@ int elan_hgsync_wait(struct elan_hgsync *h)
 	return seen < h->round ? fail(h, BROKEN) : failed(h, seen);
 }
 
+/* A call returns when the bus has taken its stores. */
+static void be_free(struct elan_hgsync *h)
+{
+	program_charge(h->busy);
+	h->busy = 0;
+}
+
+int elan_hgsync_start(struct elan_hgsync *h)
+{
+	int code = start(h);
+
+	if (!code) {
+		h->is_started = true;
+		be_free(h);
+	}
+	return code;
+}
+
+int elan_hgsync_wait(struct elan_hgsync *h)
+{
+	int code = cq_may_use(&h->queue);
+
+	return code || !h->is_started ? code : end(h);
+}
+
+/* Without a stop between storing and polling. */
 int elan_hgsync(struct elan_hgsync *h)
 {
-	int code = elan_hgsync_start(h);
+	int code = start(h);
 
-	return code ? code : elan_hgsync_wait(h);
+	if (code)
+		return code;
+	if (h->wait.until)
+		be_free(h);
+	return end(h);
 }
 
 /* --- life --- */

@@ -237,6 +237,22 @@ static void store(struct elan_cq *q, uint32_t n)
 		program_wait(q->free_at - AHEAD);
 }
 
+void cq_compute(struct elan_cq *q, sim_time time)
+{
+	sim_time then = program_now() + cq_way() + time;
+
+	q->free_at = q->free_at > then ? q->free_at : then;
+}
+
+sim_time cq_hand_over(struct elan_cq *q)
+{
+	sim_time now;
+
+	store(q, q->n);
+	now = program_now();
+	return q->free_at > now ? q->free_at - now : 0;
+}
+
 void elan_flush(struct elan_cq *q)
 {
 	store(q, q->n);
