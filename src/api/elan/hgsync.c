@@ -50,11 +50,6 @@ enum { STORE_WORDS = 3, ASK_WORDS = 7 };
 
 /* --- words --- */
 
-static bool is_root(void)
-{
-	return elan_rank() == 0;
-}
-
 static uint64_t block_at(const struct elan_hgsync *h, uint64_t round)
 {
 	return h->card + BLOCKS + round % 2 * BLOCK;
@@ -181,7 +176,7 @@ static uint64_t await(
 	struct poll_loop loop;
 	uint64_t seen;
 
-	if (is_root() || h->wait.until)
+	if (h->is_root || h->wait.until)
 		return cq_await(
 			h->at + offset, least, &h->queue, &h->sender, &h->wait);
 	loop = elan_poll_loop();
@@ -261,8 +256,8 @@ static void ask(struct elan_hgsync *h, sim_time born)
 	elan_issue(&h->queue, words, next_words(h, words));
 }
 
-/* The word.  It is in the queue, in which others than the root have nothing
- * else. */
+/* The word.  There is room for it in the queues of others than the root, who
+ * store nothing else. */
 static void come(struct elan_hgsync *h)
 {
 	sim_time born = program_now();
@@ -274,10 +269,11 @@ static void come(struct elan_hgsync *h)
 		elan_store_bytes(here_at(h), &h->round, 8);
 	} else {
 		cq_compute(&h->queue, cq_params()->software);
-		cq_need_room(&h->queue, 8 * STORE_WORDS);
+		if (h->is_root)
+			cq_need_room(&h->queue, 8 * STORE_WORDS);
 		add(h, words, store_words(words, here_at(h), h->round));
 	}
-	if (is_root())
+	if (h->is_root)
 		ask(h, born);
 	else
 		h->busy = cq_hand_over(&h->queue);
@@ -291,7 +287,7 @@ static int start(struct elan_hgsync *h)
 		return code ? code : h->failed;
 	if (h->is_started)
 		return EBUSY;
-	if (!h->round++ && is_root())
+	if (!h->round++ && h->is_root)
 		code = check(h);
 	if (!code)
 		come(h);
@@ -303,7 +299,7 @@ static int end(struct elan_hgsync *h)
 	uint64_t seen;
 
 	h->is_started = false;
-	if (h->by == ELAN_HGSYNC_CPU && is_root() &&
+	if (h->by == ELAN_HGSYNC_CPU && h->is_root &&
 		await(h, ANSWER, h->round) >= h->round)
 		elan_broadcast(&h->queue, 0, elan_ranks() - 1, h->at + GO,
 			&h->round, 8, 0, 0);
@@ -377,7 +373,7 @@ static int write_words(struct elan_hgsync *h)
 
 	elan_store_bytes(h->at, none, sizeof(none));
 	code = keep(h, h->card + NAME, &h->card, 1);
-	for (uint64_t round = 1; round <= 2 && is_root() && !code; round++)
+	for (uint64_t round = 1; round <= 2 && h->is_root && !code; round++)
 		code = prepare(h, round);
 	return code;
 }
@@ -390,6 +386,7 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 		.queue = { .id = ELAN_QUEUES },
 		.sender = { .id = ELAN_QUEUES },
 		.at = at,
+		.is_root = elan_rank() == 0,
 		.by = (uint32_t)cq_params()->hgsync,
 	};
 	if (!cq_can_cast() || at % 8)
