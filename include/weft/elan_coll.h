@@ -54,7 +54,7 @@ struct elan_hgsync {
 	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
 	weft_time busy; /* until the bus has taken the stores of a call */
 	int32_t failed; /* for ever, by an error number */
-	bool is_root, is_started;
+	bool is_open, is_root, is_started;
 	struct elan_wait wait; /* programs may change it; zeros at first */
 };
 

@@ -281,10 +281,10 @@ static void come(struct elan_hgsync *h)
 
 static int start(struct elan_hgsync *h)
 {
-	int code = cq_may_use(&h->queue);
+	int code = 0;
 
-	if (code || h->failed)
-		return code ? code : h->failed;
+	if (!h->is_open || h->failed)
+		return h->is_open ? h->failed : EBADF;
 	if (h->is_started)
 		return EBUSY;
 	if (!h->round++ && h->is_root)
@@ -327,9 +327,9 @@ int elan_hgsync_start(struct elan_hgsync *h)
 
 int elan_hgsync_wait(struct elan_hgsync *h)
 {
-	int code = cq_may_use(&h->queue);
-
-	return code || !h->is_started ? code : end(h);
+	if (!h->is_open)
+		return EBADF;
+	return h->is_started ? end(h) : 0;
 }
 
 /* Without a stop between storing and polling. */
@@ -397,6 +397,7 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 	if (code)
 		return code;
 	code = elan_card_alloc(CARD, &h->card);
+	h->is_open = !code;
 	if (!code)
 		return write_words(h);
 	elan_cq_close(&h->sender);
@@ -407,10 +408,10 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 
 int elan_hgsync_close(struct elan_hgsync *h)
 {
-	int code = cq_may_use(&h->queue);
+	int code = 0;
 
-	if (code)
-		return code;
+	if (!h->is_open)
+		return EBADF;
 	if (h->is_started)
 		return EBUSY;
 	if (h->sender.id < ELAN_QUEUES)
@@ -421,5 +422,6 @@ int elan_hgsync_close(struct elan_hgsync *h)
 	code = elan_cq_close(&h->queue);
 	if (!code)
 		elan_card_free(h->card);
+	h->is_open = code;
 	return code;
 }
