@@ -156,11 +156,12 @@ static bool fill(const struct nic_at *a, const struct elan_page *p, uint64_t to,
 
 /* --- looking --- */
 
+/* The first of two places for an address: parts of a page may be two areas'. */
 static struct elan_recent *before(struct elan_mmu *m, uint64_t at)
 {
 	uint32_t hash = (uint32_t)(at >> 12) * UINT32_C(0x9e3779b1);
 
-	return &m->before[hash >> 27 & (ELAN_RECENT - 1)];
+	return &m->before[hash >> 27 & (ELAN_RECENT - 2)];
 }
 
 static void set_recent(struct elan_mmu *m, const struct elan_area *x,
@@ -192,6 +193,7 @@ static bool look_before(const struct nic_at *a, uint32_t context, uint64_t at,
 	struct elan_mmu *m = mmu_of(a);
 	const struct elan_recent *r = before(m, at);
 
+	r += !has(r, context, at, bytes);
 	if (!has(r, context, at, bytes) || a->t < m->filled || !r->entry ||
 		r->flags & ELAN_TO_QUEUE ||
 		(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY) ||
@@ -213,7 +215,8 @@ static void keep_recent(const struct nic_at *a, uint64_t at)
 		return;
 	r->entry = tlb_place(&m->tlb[r->tlb], r->context,
 		r->first >> how_of(a)->shift[r->tlb]);
-	*before(m, at) = *r;
+	before(m, at)[1] = before(m, at)[0];
+	before(m, at)[0] = *r;
 }
 
 static uint64_t where(const struct elan_area *x, uint64_t at)
