@@ -16,7 +16,6 @@ enum { EACH = 2, QUEUES = 4, BUFFER = 1 << 16, PLACES = 4, BLOCK = 1024 };
 
 struct process {
 	struct elan_cq q[QUEUES];
-	struct elan_tport port;
 	uint64_t card[PLACES]; /* in card memory; 0: none */
 	uint8_t data[BUFFER]; /* that puts are given */
 };
@@ -65,6 +64,11 @@ static void move(const uint64_t reg[ELAN_REGISTERS])
 	elan_thread_fetch(fetch, (uint32_t)reg[5] % 3);
 	elan_thread_look((uint32_t)reg[1], (uint32_t)reg[2], &m);
 	elan_thread_free((uint32_t)reg[1], (uint32_t)reg[2]);
+	elan_thread_accept((uint32_t)reg[1], (uint32_t)reg[2]);
+	elan_thread_reject((uint32_t)reg[1], (uint32_t)reg[3]);
+	if (reg[0] % 2)
+		elan_thread_wait_interrupt(reg[1] % 2 ? elan_thread_interrupt()
+						      : (uint32_t)reg[2]);
 	if (reg[5] % 2)
 		elan_thread_wait_queue((uint32_t)reg[1], 1, &m);
 }
@@ -213,32 +217,63 @@ static void use_letters(struct process *x, struct elan_cq *q,
 		elan_enqueue_all(q, N(4), N(5), &l);
 }
 
-static void use_port(struct process *x, struct program_at *p, uint8_t kind)
+/* A transaction of a packet, mostly right: its words. */
+static uint32_t transaction(struct process *x, struct numbers n, uint64_t *word)
 {
-	struct numbers n = numbers(p);
-	struct elan_tport_status status;
-	uint32_t handle = N(0);
+	uint32_t bytes = N(2) % 64 * 8;
 
-	if (kind == 0)
-		elan_tport_open(
-			&x->port, &(struct elan_tport_options){ .port = N(0),
-					  .queue = N(1),
-					  .handles = N(2),
-					  .at = n.v[3] });
-	else if (kind < 3)
-		elan_tport_tx_start(
-			&x->port, N(0), n.v[1], n.v[2], n.v[3], &handle);
-	else if (kind < 5)
-		elan_tport_rx_start(&x->port, N(0), n.v[1], n.v[2], n.v[3],
-			n.v[4], &handle);
-	else if (N(5) % 4 == 1)
-		elan_tport_cancel(&x->port, handle);
-	else if (N(5) % 4 == 2)
-		elan_tport_probe(&x->port, N(0), n.v[1], n.v[2], &status);
-	else if (N(5) % 4)
-		elan_tport_test(&x->port, handle, &status);
-	else
-		elan_tport_wait(&x->port, handle, &status);
+	switch (N(0) % 6) {
+	case 0:
+		word[0] = elan_word(ELAN_WRITE, bytes, 0);
+		word[1] = n.v[1];
+		memcpy(word + 2, x->data, bytes);
+		return 2 + bytes / 8;
+	case 1:
+		word[0] = elan_word(ELAN_GET, bytes, N(3) % 64);
+		word[1] = n.v[1];
+		word[2] = n.v[4];
+		return 3;
+	case 2:
+		word[0] = elan_word(ELAN_SET, N(3) % 64, N(2));
+		return 1;
+	case 3:
+		word[0] = elan_word(ELAN_TEST, N(3) % 8, 0);
+		word[1] = n.v[1];
+		word[2] = n.v[4];
+		return 3;
+	case 4:
+		word[0] = elan_word(ELAN_FOR, N(1), 0);
+		return 1;
+	default:
+		word[0] = elan_word(ELAN_ENQUEUE, bytes, N(1) % 8) |
+			  (N(3) % 4) << 8 | (uint64_t)N(4) % 8 << 48;
+		word[1] = n.v[5];
+		memcpy(word + 2, x->data, bytes);
+		return 2 + bytes / 8;
+	}
+}
+
+/* A packet of up to seven transactions in any order, one too many. */
+static void packet(struct process *x, struct elan_cq *q, struct program_at *p)
+{
+	uint64_t word[ELAN_CQ_WORDS * 7];
+	uint32_t n_words = 0, left = take(p) % 8, part;
+	struct numbers n = numbers(p);
+
+	word[n_words++] = n.v[0] % 4 ? elan_word(ELAN_OPEN, N(1), 0)
+				     : elan_word(ELAN_OPEN_RANGE, N(1), 0);
+	if (n.v[0] % 4 == 0)
+		word[n_words++] = N(2);
+	while (left--) {
+		n = numbers(p);
+		n_words += transaction(x, n, word + n_words);
+	}
+	word[n_words++] = elan_word(ELAN_CLOSE, N(6) % 64, N(7) % 64);
+	for (uint32_t i = 0; i < n_words; i += part) {
+		part = n_words - i < ELAN_CQ_WORDS ? n_words - i
+						   : ELAN_CQ_WORDS;
+		elan_issue(q, word + i, part);
+	}
 }
 
 /* A queue of the process, or one that looks like another's. */
@@ -276,7 +311,7 @@ static void run_program(void *mine)
 		else if (what == 5)
 			use_letters(x, q, &p, kind);
 		else
-			use_port(x, &p, kind);
+			packet(x, q, &p);
 	}
 }
 

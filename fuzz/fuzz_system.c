@@ -23,12 +23,34 @@ static void try_proof(const struct machine *m)
 	proof_free(&p);
 }
 
+/* Traffic of the network alone, and what uses most of an interface. */
+static const struct {
+	const char *workload;
+	const char *keys[2];
+} loads[] = {
+	{ "random", { "warmup=0ps", "measure=1us" } },
+	{ "storm", { "count=30", "bytes=520" } },
+	{ "stream", { "by=match", "rounds=3" } },
+	{ "collective", { "op=barrier", "by=hardware" } },
+};
+
+/* The machine's own bytes choose. */
+static size_t choose(const uint8_t *data, size_t size)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum += data[i];
+	return sum % (sizeof(loads) / sizeof(loads[0]));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const keys[] = { "warmup=0ps", "measure=1us" };
-	struct machine_run_setup s = { .workload = "random",
-		.keys = keys,
+	size_t load = choose(data, size);
+	struct machine_run_setup s = { .workload = loads[load].workload,
+		.keys = loads[load].keys,
 		.n_keys = 2,
+		.until = 1000000 * (sim_time)SIM_NS,
 		.threads = 1,
 		.seed = 1 };
 	struct err e = { 0 };
@@ -66,6 +88,11 @@ static const char *const seeds[] = {
 	"  opteron: { relaxed: 10 }\n  memory: { size: 8 MiB, latency: 9 ns }\n"
 	"  cache: { on: yes, size: 1 KiB, ways: 2, line: 64 B, fills: 2 }\n"
 	"  queue: { resident: 4, cached: 2 }\n  interrupt: 1 us\n"
+	"  mmu: { on: yes, entries: 8, sizes: [8KiB, 2MiB], fill: 1 ns,\n"
+	"    link: 1 ns, fault: 9 us, demand: yes }\n  hgsync: card\n"
+	"  thread: { icache: 256 B, reads: 1, block: 1 MB/s, slice: 1 us }\n"
+	"  match: { by: card, cycles: 47, element: 4, eager: 1 KiB,\n"
+	"    slots: 8, spill: 64 KiB }\n"
 	"faults:\n  bit-errors: [1e-9, fibre 1e-7]\n",
 	"schema: 1\nmachine: m\ntopology:\n  kind: dragonfly\n  nodes: 0\n"
 	"  per-router: 1\n  routers: 2\n  global: 1\nlink:\n  lanes: 4\n"
@@ -91,8 +118,9 @@ static const char *const pieces[] = { "torus", "fattree", "dragonfly", "hint",
 	"\n  chunk: 1 B", "\n  packets: 1", "\n  wires: packaged",
 	"\n  dateline: no", "\n  jitter: 0.9", "\n  ways: 3",
 	"\n  window: 4 KiB", "\n  lanes: 0", "\n  copper: 0", "fibre",
-	"\n  fibre-code: none", "\n  relaxed: 100", "\n  ways: 64", ": ", "\n",
-	"[", "]", "," };
+	"\n  fibre-code: none", "\n  relaxed: 100", "\n  ways: 64", "reject",
+	"interrupt", "host", "cpu", "8 B", "4 KiB", "32MiB", ": ", "\n", "[",
+	"]", "," };
 
 int main(int argc, char **argv)
 {

@@ -57,7 +57,7 @@ keys_of() { # WORKLOAD MACHINE
 	reach) echo warmup=1us measure=2us bytes=64 ;;
 	card) echo bytes=4096 ;;
 	blocks) echo bytes=64 rounds=2 ;;
-	probe | lofamo | events) ;;
+	probe | lofamo | events | mpi) ;;
 	*) echo warmup=1us measure=2us ;;
 	esac
 }
@@ -65,6 +65,7 @@ keys_of() { # WORKLOAD MACHINE
 # Whether a machine lacks what a workload needs, by what it says then.
 refusal() { # WORKLOAD MACHINE
 	case "$1 $2" in
+	mpi\ *) echo 'want a program behind --' ;;
 	lofamo\ apenet* | code\ bgq* | collective\ *) ;;
 	replay\ * | exchange\ *) ;;
 	card\ qsnet2* | events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;

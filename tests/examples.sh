@@ -380,6 +380,40 @@ for program in other flood; do
 	grep -q 'node 0.*elan_tport_wait for a message from any, tag 256' \
 		"$tmp/out" || complain "$program said: $(cat "$tmp/out")"
 done
+# Letters for a queue that nobody empties come again, until nothing else
+# happens.
+cat >full.c <<'EOF'
+#include "elan_setup.h"
+
+static void run(void *arg)
+{
+	const struct elan_iq_options o = { .id = 5, .slots = 4, .bytes = 64 };
+	struct elan_letter l = { .queue = 5, .data = "a word.", .bytes = 8 };
+	struct elan_cq q;
+
+	(void)arg;
+	must("elan_cq_open", elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL));
+	if (weft_node() == 1)
+		must("elan_iq_open", elan_iq_open(&o));
+	weft_wait_until(START);
+	for (; weft_node() == 0 && l.number < 10; l.number++)
+		must("elan_enqueue", elan_enqueue(&q, 1, &l));
+}
+
+int main(int argc, char **argv)
+{
+	const struct weft_app app = { .name = "full",
+		.help = "Nobody takes letters.",
+		.interface = "elan",
+		.run = run };
+
+	return weft_main(argc, argv, &app);
+}
+EOF
+compile shared full.c -o full &&
+	start full qsnet2-16
+[ $code -eq 3 ] && grep -q 'left packets that no program' "$tmp/err" ||
+	complain "exit code $code: $(cat "$tmp/err")"
 sed 's/"elan"/"elna"/' elan_scatter.c >no.c
 compile shared no.c -o no &&
 	start no qsnet2-16

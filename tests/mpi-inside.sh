@@ -10,17 +10,28 @@ if [ ! -x "${WEFT_PEER:-}" ] || ! command -v mpicc >/dev/null; then
 	exit 77
 fi
 for file in "$src"/examples/mpi/*.c "$src"/tests/mpi/*.c; do
-	mpicc -Wall -o "$tmp/$(basename "$file" .c)" "$file" ||
+	mpicc -Wall -I"$src/include" -o "$tmp/$(basename "$file" .c)" \
+		"$file" -lfabric ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
+
+if command -v mpif90 >/dev/null; then
+	for file in "$src"/examples/mpi/*.f90 "$src"/tests/mpi/*.f90; do
+		mpif90 -o "$tmp/$(basename "$file" .f90)" "$file" ||
+			complain "$file: mpif90"
+	done
+fi
+
+options=
 
 # $code, $tmp/out and $tmp/err are what came of it.
 peer() { # RANKS PROGRAM...
 	ranks=$1 program=$2
 	shift 2
 	timeout 100 "$WEFT_PEER" -n $ranks ${per_node:+-p $per_node} \
-		"$tmp/$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+		$options "$tmp/$program" "$@" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
 	code=$?
 }
 
@@ -52,11 +63,42 @@ per_node=
 cmp -s "$tmp/sum1" "$tmp/sum2" || complain "$(cat "$tmp/sum1" "$tmp/sum2")"
 report 'one of each call, and the same commands each time'
 
-good 3 one_sided
-says out 'all of it is right'
-report 'puts, gets, atomics and locks are right'
+# Commands have addresses in them.
+for i in 1 2; do
+	good 3 one_sided
+	says out 'all of it is right'
+	tail -n 1 "$tmp/err" >"$tmp/sum$i"
+done
+cmp -s "$tmp/sum1" "$tmp/sum2" || complain "$(cat "$tmp/sum1" "$tmp/sum2")"
+report 'puts, gets, atomics and locks are right, at the same addresses'
+
+for options in '' -m; do
+	good 2 latency 300000 1
+	tail -n 1 "$tmp/err" >"$tmp/sum$options"
+done
+cmp -s "$tmp/sum" "$tmp/sum-m" || complain "$(cat "$tmp/sum" "$tmp/sum-m")"
+report 'ranks can copy their memory themselves, with the same result'
+
+for options in '' '-c -v'; do
+	good 4 together
+	says out 'all together is right'
+done
+options=
+for kind in barrier broadcast reduce; do
+	says err "$kind done, error 0"
+done
+report 'what the network can do it does, all else goes by messages'
+
+good 2 fabric
+says out 'rank 1: all of libfabric is right, 11 sends'
+report 'a program without MPI uses every kind of call of libfabric'
+
+good 2 threads
+says err 'not the same each time: 1'
+report 'threads call MPI at once, and are reported'
 
 good 4 any_source
+! grep 'not the same' "$tmp/err" || complain "$(cat "$tmp/err")"
 says out '1.0 1.1 1.2'
 says out '1.025 us'
 report 'what comes first is taken first'
@@ -66,6 +108,12 @@ says out '1500025 3600000000025 35, day 3600, cpu 0'
 ! grep -q backwards "$tmp/out" || complain 'time runs backwards'
 good 2 behave self
 says out 'node1, process 1001 of 999, random 352d9ab6'
+good 2 behave compute
+says out '123481 ns, cpu 123556, processors 1'
+good 2 behave alarm
+says out '0 alarms, 1 s left, 1 alarms, 11 alarms, every 1000 us'
+WEFT_TSC=trap good 2 behave ticks
+says out '3025 ticks'
 good 2 behave fork
 says out 'child in real time: 1'
 good 2 behave test
@@ -86,6 +134,24 @@ peer 2 behave kill
 [ $code -eq 1 ] || complain "kill: $code"
 says err 'rank 1 ended with 9'
 report 'ranks that wait for ever, exit, abort or are killed are known'
+
+what="Fortran's calls are known, too"
+if [ -x "$tmp/waits" ]; then
+	good 3 fortran
+	says out 'sums are right after    7.025 us'
+	peer 2 waits
+	[ $code -eq 3 ] || complain "waits: $code"
+	says err 'rank 0: MPI_Recv from 1, tag 12'
+	says err 'rank 1: MPI_Recv from 0, tag 11'
+	report "$what"
+else
+	skip "$what" 'no mpif90'
+fi
+
+OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp peer 2 behave self
+[ $code -eq 1 ] || complain "another way: $code"
+says err 'go round the network'
+report 'a program whose messages would go round the network is stopped'
 
 ! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"
 report 'no process is left'

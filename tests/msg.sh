@@ -113,10 +113,12 @@ for plan in faults.bit-errors=1e-6 'faults.events=15 us switch 2.0 dies'; do
 done
 printf 'schema: 1\nmachine: m\ntopology: { kind: torus, shape: [4, 4] }\n%s\n' \
 	'nic: { kind: elan4 }' >"$tmp/elans.yaml"
-for op in broadcast barrier; do
-	run run "$tmp/elans.yaml" collective op=$op by=hardware
+for op in broadcast barrier 'collective op=allreduce type=signed' \
+	'collective op=broadcast root=rotate'; do
+	name=${op%% *}
+	run run "$tmp/elans.yaml" collective op=${op#*op=} by=hardware
 	[ $code -eq 2 ] &&
-		grep -q "^weft: by: .*${op}s need a fat tree, " "$tmp/err" ||
+		grep -q "^weft: by: .*${name}s need a fat tree, " "$tmp/err" ||
 		complain "exit code $code: $(cat "$tmp/err")"
 done
 report "by=hardware is refused where the network has no broadcasts"
@@ -128,8 +130,11 @@ run run qsnet2-16 collective apart=yes
 [ $code -eq 2 ] && grep -q 'only for op=broadcast' "$tmp/err" ||
 	complain "apart: $code"
 run run qsnet2-16 collective op=reduce by=hardware
-[ $code -eq 2 ] && grep -q 'network that combines packets' "$tmp/err" ||
+[ $code -eq 2 ] && grep -q 'cards have no floating point' "$tmp/err" ||
 	complain "qsnet2: $code: $(cat "$tmp/err")"
+run run gemini-board collective op=reduce by=hardware
+[ $code -eq 2 ] && grep -q 'network that combines packets' "$tmp/err" ||
+	complain "gemini: $code: $(cat "$tmp/err")"
 run run gemini-board collective by=hardware
 [ $code -eq 2 ] && grep -q 'network that combines bits' "$tmp/err" ||
 	complain "gemini: $code: $(cat "$tmp/err")"

@@ -62,6 +62,22 @@ for pause in 20 50; do
 done
 report "an early message ends a search and a copy after its receive"
 
+early() { # budget and figures, by a way
+	ends 0 run qsnet2-16 $match bytes=8 rounds=20 early=20us --json \
+		--budget --set nic.match.by=$1
+}
+
+# One of the two is early in each round.
+early card
+holds '.budget.causes | (.receiver.ns > 5000) and (.retry.ns == 0)'
+early reject
+holds '.budget.causes | (.receiver.ns < 200) and (.retry.ns > 5000)'
+holds '.card.early > 10 and .card.moved == 0'
+early interrupt
+holds '.card.early > 10 and .card.moved == .card.early'
+ends 2 run qsnet2-16 $match bytes=8 --set nic.match.by=nobody
+report "QSN-F62: what waits is its receiver, or a rejected try"
+
 # Long ones are DMAs that receivers begin.
 ends 0 run qsnet2-16 stream by=match bytes=100000 rounds=10 both=yes --json
 ends 0 run qsnet2-16 stream by=match bytes=100000 rounds=10 both=yes --json \
@@ -84,6 +100,39 @@ for bytes in 8 1504 5000; do
 	digests=
 done
 report "messages match in order where bits flip"
+
+# --- what reports say of it ---
+
+ends 0 run qsnet2-16 gets rounds=3000 batch=8 bytes=64 to=1 --json \
+	--set nic.mmu.sizes=4KiB,8KiB
+holds '.card | .tlb_hits > 0 and .tlb_fills > 1000 and .tlb_links > 100 and
+	.page_faults == 0 and .cache_hits > 1000 and .cache_misses > 10'
+ends 0 run qsnet2-16 storm count=500 match=yes drop=20 bytes=1KiB --json
+holds '.card | .page_faults > 50 and .matched > 100 and .elements > .matched'
+ends 0 run qsnet2-16 storm count=2000 match=yes bytes=1KiB lanes=4 --json \
+	--set nic.match.slots=4
+holds '.card | .early > 10 and .moved > 0 and .moved < .early'
+report "cards count pages, lines, messages and elements"
+
+# Pages that the input and the thread look for, the slot, and the elements.
+where() { # KEYS AND SETTINGS
+	ends 0 run qsnet2-16 pingpong via=nic by=match bytes=8 rounds=1 \
+		--budget --follow 0 --json "$@"
+}
+where posted=3
+holds '[.follow.steps[].where] | index("node 1, input, page hit") and
+	index("node 1, match, slot 0") and
+	index("node 1, match, page miss") and
+	index("node 1, copy, elements 4")'
+holds '[.follow.steps[] | select(.cause == "translation") |
+	.until_ps - .from_ps] == [120000]'
+where --set nic.mmu.demand=yes
+holds '[.follow.steps[] | select(.cause == "translation") |
+	[.where, .until_ps - .from_ps > 15000000]] ==
+	[["node 1, match, page fault", true]]'
+holds '[.follow.steps[] | select(.cause == "engine") |
+	.until_ps - .from_ps] | add < 1000000'
+report "a matched message's way names hits, misses, faults, slot and elements"
 
 ends 2 run qsnet2-16 pingpong via=nic by=sten posted=1
 grep -q 'posted: has no effect' "$tmp/err" || complain "$(cat "$tmp/err")"

@@ -535,7 +535,7 @@ int elan_thread_read_block(
 enum {
 	ELAN_TPORTS = 64,
 	ELAN_TPORT_QUEUES = 4, /* command queues of each */
-	ELAN_TPORT_HANDLES = 65536, /* at most */
+	ELAN_TPORT_HANDLES = 65535, /* at most */
 };
 
 #define ELAN_TPORT_ANY UINT32_MAX /* as a rank */
@@ -580,6 +580,9 @@ struct elan_tport_status {
 struct elan_tport_message {
 	uint64_t tag, mask, data;
 	uint32_t rank, flags;
+	/* Messages and receives of different spaces do not match: below 65536,
+	 * EINVAL beyond. */
+	uint32_t space;
 	uint64_t at, bytes;
 };
 
@@ -629,9 +632,10 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
 
 /*
  * The same with flags.  elan_tport_send() is elan_tport_tx_start() for messages
- * with a data word, which takes 8 more bytes, and for those whose sender is to
- * know that they are matched, with 16 more bytes; these have a handle.
- * elan_tport_receive() is elan_tport_rx_start().
+ * with a data word, which takes 8 more bytes, for those whose sender is to know
+ * that they are matched, with 16 more bytes, and for those of another space
+ *than 0, with 8 more bytes.  The second have a handle. elan_tport_receive() is
+ *elan_tport_rx_start().
  *
  * elan_tport_peek() begins what elan_tport_probe() does: the wait for *handle
  * tells of the message, or returns ENOMSG.  If it has found one, then

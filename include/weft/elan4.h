@@ -234,6 +234,9 @@ enum elan_right {
 	ELAN_MAY_BROADCAST = 32,
 	ELAN_MAY_THREAD = 64,
 	ELAN_MAY_ALL = 127,
+	/* It goes on without packets and DMAs that their receivers refuse, or
+	 * do not answer: they are dropped. */
+	ELAN_GOES_ON = 128,
 };
 
 /* Depths of a queue: 1, 8, 64 and 512 KB (QSN-G9). */
@@ -318,6 +321,7 @@ struct elan_message {
 	uint8_t kind;
 	uint8_t asks; /* an enum elan_asks */
 	uint32_t left; /* of its bytes, that have not come */
+	uint32_t note; /* 0; for what the thread itself knows of it */
 };
 
 enum { ELAN_BANKS = 4 }; /* of a host's memory */

@@ -19,7 +19,7 @@ enum { MOST_OPTIONS = 24, FIRST_KEY = 256 /* of options without letters */ };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
 /* What an option does with its value. */
-enum kind { TEXT, FLAG, TIME, SET, PLUGIN, FOLLOW, SEED, COUNT, HELP };
+enum kind { TEXT, FLAG, TIME, SET, PLUGIN, FOLLOW, SEED, COUNT, RANKS, HELP };
 
 struct cli_option {
 	unsigned takes; /* commands that take all of these have it */
@@ -34,6 +34,8 @@ struct cli_option {
 
 /* In the order of the help. */
 static const struct cli_option table[] = {
+	{ CLI_MPI, "ranks", 'n', RANKS, AT(ranks), "N",
+		"number of processes (default: one for each node)" },
 	{ CLI_SETS, "set", 's', SET, 0, "PATH=VALUE",
 		"set a parameter of the machine (see `weft params`)" },
 	{ CLI_SETS, "shape", 0, TEXT, AT(shape), "AxBxC",
@@ -223,6 +225,11 @@ static int take_option(
 		return read_number(o->name, arg, 0, UINT64_MAX - 1, at, p->e);
 	case COUNT:
 		if (read_number(o->name, arg, 1, SIM_MAX_WORKERS, &n, p->e))
+			return -1;
+		*(uint32_t *)at = (uint32_t)n;
+		return 0;
+	case RANKS:
+		if (read_number(o->name, arg, 1, TOPO_MAX_ROUTERS, &n, p->e))
 			return -1;
 		*(uint32_t *)at = (uint32_t)n;
 		return 0;

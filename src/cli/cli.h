@@ -32,6 +32,7 @@ enum cli_takes {
 	CLI_JOBS = 4096,
 	CLI_GOAL = 8192, /* --binary */
 	CLI_REST = 32768, /* words behind -- are a program's */
+	CLI_MPI = 65536, /* -n */
 };
 
 struct cli_args {
@@ -66,6 +67,7 @@ struct cli_args {
 	bool is_quick;
 	bool is_verbose;
 	uint64_t seed;
+	uint32_t ranks; /* 0: as many as fit */
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 
@@ -159,8 +161,9 @@ static inline const char *cli_s(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-extern const struct cli_command cli_run, cli_show, cli_check, cli_machines,
-	cli_params, cli_paper, cli_claims, cli_sweep, cli_goal, cli_sql,
-	cli_rerun, cli_compare, cli_trace, cli_plot, cli_report, cli_new;
+extern const struct cli_command cli_run, cli_mpirun, cli_show, cli_check,
+	cli_machines, cli_params, cli_paper, cli_claims, cli_sweep, cli_goal,
+	cli_sql, cli_rerun, cli_compare, cli_trace, cli_plot, cli_report,
+	cli_new;
 
 #endif

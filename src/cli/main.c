@@ -10,10 +10,10 @@
 #include "machine/machine.h"
 
 /* In the order of the help. */
-static const struct cli_command *const commands[] = { &cli_run, &cli_show,
-	&cli_check, &cli_machines, &cli_params, &cli_paper, &cli_claims,
-	&cli_sweep, &cli_goal, &cli_sql, &cli_rerun, &cli_compare, &cli_trace,
-	&cli_plot, &cli_report, &cli_new };
+static const struct cli_command *const commands[] = { &cli_run, &cli_mpirun,
+	&cli_show, &cli_check, &cli_machines, &cli_params, &cli_paper,
+	&cli_claims, &cli_sweep, &cli_goal, &cli_sql, &cli_rerun, &cli_compare,
+	&cli_trace, &cli_plot, &cli_report, &cli_new };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -134,9 +134,18 @@ static void leave(void)
 	mine.what = (struct channel_call){ .name = 0 };
 }
 
+/* An MPI library that has not opened the provider talks by other ways: what it
+ * does would take no time. */
 static void start(void)
 {
 	weft_link_lock();
+	if (!link_has_provider()) {
+		fprintf(stderr,
+			"weft: MPI_Init() has not opened the provider weft of "
+			"libfabric: the messages of this program would go "
+			"round the network\n");
+		_exit(1);
+	}
 	link_start();
 	weft_link_unlock();
 }
@@ -216,8 +225,10 @@ INSIDE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 	if (!real)
 		call_next(&real, "pthread_create");
-	if (!mine.is_setup && !mine.is_foreign)
+	if (!mine.is_setup && !mine.is_foreign) {
+		link_add_thread();
 		return real(thread, attr, run, argument);
+	}
 	t = malloc(sizeof(*t));
 	if (!t)
 		return real(thread, attr, run, argument);

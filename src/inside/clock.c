@@ -16,7 +16,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -177,6 +177,22 @@ INSIDE_EXPORT clock_t times(struct tms *t)
 	return now.tv_sec * ticks + now.tv_nsec / (NS_PER_S / ticks);
 }
 
+/* Of a process: the rest of it is the host's. */
+INSIDE_EXPORT int getrusage(__rusage_who_t who, struct rusage *u)
+{
+	struct timespec cpu;
+	int error;
+
+	REAL(int, getrusage, (__rusage_who_t, struct rusage *));
+	error = real_getrusage(who, u);
+	if (error || !is_simulated())
+		return error;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	u->ru_utime = (struct timeval){ cpu.tv_sec, cpu.tv_nsec / 1000 };
+	u->ru_stime = (struct timeval){ 0, 0 };
+	return 0;
+}
+
 /* --- sleeps --- */
 
 /* Open MPI polls 10,000 times a second while it waits in MPI_Init(): with many
@@ -282,4 +298,14 @@ INSIDE_EXPORT int sched_yield(void)
 		return real_sched_yield();
 	link_look_once();
 	return 0;
+}
+
+/* --- computing that a program declares --- */
+
+INSIDE_EXPORT void weft_rank_compute(uint64_t nanoseconds);
+
+INSIDE_EXPORT void weft_rank_compute(uint64_t nanoseconds)
+{
+	if (is_simulated() && nanoseconds <= INT64_MAX / PS_PER_NS)
+		link_charge((int64_t)nanoseconds * PS_PER_NS);
 }

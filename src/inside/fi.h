@@ -43,6 +43,8 @@ struct fi_address {
 struct domain {
 	struct fid_domain fid;
 	uint64_t mr_mode;
+	bool has_events; /* of regions */
+	bool is_managed; /* queues do not overrun */
 };
 
 struct addresses {
@@ -72,6 +74,8 @@ struct queue {
 	size_t first, n, size;
 	struct link_looks looks;
 	bool is_signaled;
+	size_t most; /* entries; 0: any number */
+	bool is_overrun;
 };
 
 /* Which counter an operation counts in. */
@@ -112,9 +116,10 @@ struct op {
 
 struct region {
 	struct fid_mr fid;
+	struct region *next;
 	bool is_done;
 	int error;
-	struct counter *counter;
+	struct counter *counter; /* of what others do with it, or NULL */
 };
 
 /* --- fi_info.c --- */
@@ -129,6 +134,8 @@ int info_get(uint32_t version, const char *node, const char *service,
 int fabric_open(
 	struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
 void region_done(struct region *r, const struct channel_completion *c);
+/* Another rank has been at the region with this key. */
+void region_remote(uint64_t key);
 
 /* --- fi_av.c --- */
 

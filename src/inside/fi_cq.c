@@ -37,6 +37,10 @@ static void grow(struct queue *q)
 
 void cq_add(struct queue *q, const struct entry *e)
 {
+	if (q->most > 0 && q->n == q->most) {
+		q->is_overrun = true;
+		return;
+	}
 	if (q->n == q->size)
 		grow(q);
 	q->entry[(q->first + q->n++) % q->size] = *e;
@@ -61,6 +65,9 @@ static ssize_t take(struct queue *q, char *to, size_t n, fi_addr_t *from)
 {
 	size_t bytes = entry_bytes(q->format), i;
 
+	/* What was lost is lost: nobody can rely on the queue any longer. */
+	if (q->is_overrun)
+		return -FI_EOVERRUN;
 	if (q->n == 0)
 		return -FI_EAGAIN;
 	if (q->entry[q->first].error)
@@ -206,6 +213,8 @@ int cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	q->fid.fid.context = context;
 	q->fid.fid.ops = &cq_fid_ops;
 	q->fid.ops = &cq_ops;
+	if (attr && !((struct domain *)domain)->is_managed)
+		q->most = attr->size;
 	q->format = attr && attr->format != FI_CQ_FORMAT_UNSPEC
 			    ? attr->format
 			    : FI_CQ_FORMAT_CONTEXT;

@@ -8,6 +8,24 @@
 
 /* --- regions --- */
 
+static struct region *regions;
+
+void region_remote(uint64_t key)
+{
+	for (struct region *r = regions; r; r = r->next)
+		if (r->fid.key == key && r->counter)
+			r->counter->n++;
+}
+
+static void unlist(struct region *r)
+{
+	struct region **at = &regions;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+}
+
 void region_done(struct region *r, const struct channel_completion *c)
 {
 	r->is_done = true;
@@ -25,6 +43,7 @@ static int close_region(struct fid *fid)
 	};
 
 	weft_link_lock();
+	unlist(r);
 	weft_link_post(&c, 1, NULL);
 	weft_link_unlock();
 	free(r);
@@ -72,7 +91,8 @@ static int register_locked(
 	bool is_ours = d->mr_mode & (FI_MR_PROV_KEY | FI_MR_BASIC);
 	struct channel_command c = {
 		.kind = CHANNEL_REGISTER,
-		.flags = is_ours ? 0 : CHANNEL_HAS_DATA,
+		.flags = (uint16_t)((is_ours ? 0 : CHANNEL_HAS_DATA) |
+				    (d->has_events ? CHANNEL_REMOTE : 0)),
 		.at = (uintptr_t)a->mr_iov->iov_base,
 		.bytes = a->mr_iov->iov_len,
 		.tag = is_virtual ? (uintptr_t)a->mr_iov->iov_base : a->offset,
@@ -100,6 +120,10 @@ static int register_attr(struct fid *fid, const struct fi_mr_attr *attr,
 	r->fid.mem_desc = r;
 	weft_link_lock();
 	error = register_locked((struct domain *)fid, attr, r);
+	if (!error) {
+		r->next = regions;
+		regions = r;
+	}
 	weft_link_unlock();
 	if (error)
 		free(r);
@@ -200,6 +224,8 @@ static int domain_open(struct fid_fabric *fabric, struct fi_info *info,
 	d->fid.ops = &domain_ops;
 	d->fid.mr = &mr_ops;
 	d->mr_mode = (unsigned)info->domain_attr->mr_mode;
+	d->has_events = info->caps & FI_RMA_EVENT;
+	d->is_managed = info->domain_attr->resource_mgmt != FI_RM_DISABLED;
 	*to = &d->fid;
 	return 0;
 }

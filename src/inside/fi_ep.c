@@ -153,16 +153,19 @@ static void report(
 		cq_add(q, &e);
 }
 
-/* Another rank has written here, and says so. */
+/* Another rank has been at this one's memory, and says so. */
 static void on_remote(const struct channel_completion *c)
 {
 	struct endpoint *ep =
 		c->endpoint < FI_MOST_ENDPOINTS ? endpoints[c->endpoint] : NULL;
 	struct entry e = { .from = FI_ADDR_NOTAVAIL };
 
+	region_remote(c->tag);
 	if (!ep)
 		return;
-	count(ep->counter[COUNT_REMOTE_WRITE], false);
+	count(ep->counter[c->kind == CHANNEL_READ ? COUNT_REMOTE_READ
+						  : COUNT_REMOTE_WRITE],
+		false);
 	if (!(c->flags & CHANNEL_HAS_DATA) || !ep->rx)
 		return;
 	e.tagged.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
@@ -185,7 +188,7 @@ void ep_done(const struct channel_completion *c)
 	struct op *op = (struct op *)(uintptr_t)c->context;
 	struct endpoint *ep;
 
-	if (c->flags & CHANNEL_REMOTE) {
+	if (c->flags & CHANNEL_REMOTE && c->kind != CHANNEL_REGISTER) {
 		on_remote(c);
 		return;
 	}

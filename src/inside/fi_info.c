@@ -10,13 +10,13 @@
 	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV |         \
 		FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |        \
 		FI_MULTI_RECV | FI_SOURCE | FI_DIRECTED_RECV | FI_LOCAL_COMM | \
-		FI_REMOTE_COMM)
+		FI_REMOTE_COMM | FI_RMA_EVENT)
 #define TX_CAPS                                                                \
 	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE)
 #define RX_CAPS                                                                \
 	(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ |  \
 		FI_REMOTE_WRITE | FI_MULTI_RECV | FI_SOURCE |                  \
-		FI_DIRECTED_RECV)
+		FI_DIRECTED_RECV | FI_RMA_EVENT)
 #define TX_FLAGS                                                               \
 	(FI_INJECT | FI_COMPLETION | FI_INJECT_COMPLETE |                      \
 		FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |                  \
@@ -157,11 +157,11 @@ static void set_domain(struct fi_domain_attr *d)
 	};
 }
 
+/* The name of the provider is set by the library. */
 static void set_fabric(struct fi_fabric_attr *f, uint32_t version)
 {
 	*f = (struct fi_fabric_attr){
 		.name = strdup("weft"),
-		.prov_name = strdup("weft"),
 		.prov_version = fi_weft.version,
 		.api_version = version,
 	};

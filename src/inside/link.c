@@ -32,6 +32,8 @@ static struct {
 			     known */
 	int64_t cpu; /* when the turn came, ns */
 	int rest; /* where to say that it only waits, or -1 */
+	bool has_threads; /* of the program's own */
+	uint32_t reasons; /* why it is not the same each time */
 } link_ = { .lock = PTHREAD_MUTEX_INITIALIZER, .rest = -1 };
 
 enum link_phase link_phase(void)
@@ -51,7 +53,10 @@ void weft_link_lock(void)
 
 void weft_link_unlock(void)
 {
+	int64_t now = link_.phase == LINK_RUNS ? link_.clock : INT64_MIN;
+
 	pthread_mutex_unlock(&link_.lock);
+	timers_look(now);
 }
 
 /* --- life --- */
@@ -68,6 +73,7 @@ static void on_child(void)
 {
 	link_.phase = LINK_NONE;
 	link_.channel = NULL;
+	alloc_on_child();
 	pthread_mutex_init(&link_.lock, NULL);
 }
 
@@ -75,6 +81,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	if (variable("WEFT_CHANNEL") < 0)
 		return;
+	alloc_open();
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
 }
@@ -127,6 +134,11 @@ void weft_link_serve(void (*done)(const struct channel_completion *c))
 	link_.done = done;
 }
 
+bool link_has_provider(void)
+{
+	return link_.done;
+}
+
 void link_rest(void)
 {
 	uint32_t rank;
@@ -166,12 +178,34 @@ static void give_turn(struct channel *c)
 
 /* Says that it sleeps before it looks once more: then whoever gives the turn
  * sees it, or it sees the turn. */
-static void await_turn(struct channel *c)
+static void sleep_until_turn(struct channel *c)
 {
 	while (atomic_load(&c->turn) != CHANNEL_RANK) {
 		atomic_store(&c->sleeps[CHANNEL_RANK], 1);
 		futex(&c->turn, FUTEX_WAIT, CHANNEL_SIM);
 		atomic_store(&c->sleeps[CHANNEL_RANK], 0);
+	}
+}
+
+static void copy(struct channel *c)
+{
+	void *at = (void *)(uintptr_t)c->copy_at;
+
+	if (c->copy == CHANNEL_TO_ROOM)
+		memcpy(c->room, at, c->copy_bytes);
+	else
+		memcpy(at, c->room, c->copy_bytes);
+	c->copy = CHANNEL_NO_COPY;
+}
+
+/* Some turns are only for copying. */
+static void await_turn(struct channel *c)
+{
+	sleep_until_turn(c);
+	while (c->copy != CHANNEL_NO_COPY) {
+		copy(c);
+		give_turn(c);
+		sleep_until_turn(c);
 	}
 }
 
@@ -189,6 +223,20 @@ static void take_pieces(const struct channel *c)
 	}
 }
 
+static bool is_collective(const struct channel_completion *c)
+{
+	return c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
+	       c->kind == CHANNEL_REDUCE;
+}
+
+static void end_collective(const struct channel_completion *c)
+{
+	struct link_collective *wait = (void *)(uintptr_t)c->context;
+
+	wait->is_done = true;
+	wait->error = c->error;
+}
+
 static void take_turn(struct channel *c)
 {
 	uint32_t n = c->n_completions;
@@ -200,7 +248,9 @@ static void take_turn(struct channel *c)
 	link_.room = 0;
 	take_pieces(c);
 	for (uint32_t i = 0; i < n; i++)
-		if (link_.done)
+		if (is_collective(&c->completion[i]))
+			end_collective(&c->completion[i]);
+		else if (link_.done)
 			link_.done(&c->completion[i]);
 	c->n_completions = 0;
 	if (n > 0) {
@@ -220,6 +270,7 @@ static void cross(enum channel_why why, int64_t until)
 	c->until = until;
 	c->clock = link_.clock;
 	c->call = call_mine()->what;
+	c->reasons = link_.reasons;
 	c->n_commands = link_.n_commands;
 	c->computed = c->is_measured ? (uint64_t)(cpu_now() - link_.cpu) : 0;
 	give_turn(c);
@@ -253,12 +304,14 @@ void link_start(void)
 	link_.deadline = FIRST_DEADLINE;
 	link_.epoch = 1;
 	cross(CHANNEL_START, INT64_MAX);
+	tsc_start();
 }
 
 void link_exit(void)
 {
 	if (link_.phase != LINK_RUNS)
 		return;
+	tsc_end();
 	cross(CHANNEL_EXIT, INT64_MAX);
 	link_.phase = LINK_AFTER;
 }
@@ -329,7 +382,8 @@ static bool is_free(struct link_looks *l)
 	return l->n++ < FREE_LOOKS;
 }
 
-/* In a call of which nothing is known: it may not be waiting at all. */
+/* In a call of which nothing is known: it may not be waiting at all.  Or what
+ * it waits for is the business of another thread, which gets its chance. */
 static void wait_some_time(void)
 {
 	int64_t most = link_.deadline;
@@ -338,6 +392,24 @@ static void wait_some_time(void)
 	cross(CHANNEL_WAIT, link_.clock + most);
 	if (epoch == link_.epoch)
 		link_.deadline = most + most / 8;
+	if (link_.has_threads) {
+		weft_link_unlock();
+		syscall(SYS_sched_yield);
+		weft_link_lock();
+	}
+}
+
+void link_add_thread(void)
+{
+	link_.has_threads = true;
+	link_note(CHANNEL_THREADS);
+}
+
+void link_note(enum channel_reason reason)
+{
+	if (link_.phase != LINK_NONE && !call_mine()->is_foreign &&
+		!call_mine()->is_setup)
+		link_.reasons |= reason;
 }
 
 /* A call that tests looks once; all that it finds later is from that look,
@@ -365,7 +437,7 @@ void weft_link_look(struct link_looks *l)
 		test(l, call);
 	else if (is_free(l))
 		return;
-	else if (call->how == CALL_BLOCKS)
+	else if (call->how == CALL_BLOCKS && !link_.has_threads)
 		cross(CHANNEL_WAIT, INT64_MAX);
 	else
 		wait_some_time();

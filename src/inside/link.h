@@ -31,6 +31,12 @@ struct link_looks {
 	unsigned n;
 };
 
+/* Whether a collective has ended, and how: its command's context. */
+struct link_collective {
+	bool is_done;
+	int error;
+};
+
 INSIDE_EXPORT void weft_link_lock(void);
 INSIDE_EXPORT void weft_link_unlock(void);
 

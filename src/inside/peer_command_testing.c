@@ -248,6 +248,7 @@ static void add_memory(
 		.bytes = c->bytes,
 		.name = c->tag,
 		.rights = c->ignore,
+		.has_events = c->flags & CHANNEL_REMOTE,
 	};
 	r->memory = m;
 	done.data = m->key;
@@ -264,16 +265,17 @@ static void remove_memory(struct rank *r, uint64_t key)
 		}
 }
 
-/* Where it is, or 0. */
-static uint64_t find_memory(
+/* The one that a command means, or NULL. */
+static const struct memory *find_memory(
 	const struct rank *r, const struct channel_command *c)
 {
-	for (const struct memory *m = r->memory; m; m = m->next)
-		if (m->key == c->ignore && c->tag >= m->name &&
-			c->bytes <= m->bytes &&
-			c->tag - m->name <= m->bytes - c->bytes)
-			return m->at + (c->tag - m->name);
-	return 0;
+	const struct memory *m = r->memory;
+
+	while (m && !(m->key == c->ignore && c->tag >= m->name &&
+			    c->bytes <= m->bytes &&
+			    c->tag - m->name <= m->bytes - c->bytes))
+		m = m->next;
+	return m;
 }
 
 static void atomic_at(
@@ -292,40 +294,48 @@ static void atomic_at(
 	free(new);
 }
 
-static void tell_remote(struct peer *p, struct rank *r, const struct packet *k)
+static void tell_remote(struct peer *p, struct rank *r, const struct packet *k,
+	const struct memory *m)
 {
 	struct channel_completion done = {
-		.kind = CHANNEL_WRITE,
-		.flags = CHANNEL_REMOTE | CHANNEL_HAS_DATA,
+		.kind = k->command.kind,
+		.flags = CHANNEL_REMOTE | (k->command.flags & CHANNEL_HAS_DATA),
 		.endpoint = k->command.to,
 		.rank = k->from,
 		.bytes = k->command.bytes,
+		.tag = k->command.ignore,
 		.data = k->command.data,
 	};
 
-	if (k->command.flags & CHANNEL_HAS_DATA)
+	if (m->has_events || k->command.flags & CHANNEL_HAS_DATA)
 		peer_complete(p, r, &done);
+}
+
+static void read_at(
+	struct peer *p, struct rank *r, const struct packet *k, uint64_t at)
+{
+	char *bytes = peer_alloc(1, k->command.bytes + 1);
+
+	peer_load(r, bytes, at, k->command.bytes);
+	peer_store(&p->rank[k->from], k->command.at, bytes, k->command.bytes);
+	free(bytes);
 }
 
 static void arrive_remote(struct peer *p, struct rank *r, struct packet *k)
 {
 	const struct channel_command *c = &k->command;
-	struct rank *from = &p->rank[k->from];
-	uint64_t at = find_memory(r, c);
+	const struct memory *m = find_memory(r, c);
+	uint64_t at = m ? m->at + (c->tag - m->name) : 0;
 
-	if (at && c->kind == CHANNEL_WRITE) {
+	if (m && c->kind == CHANNEL_WRITE)
 		peer_store_now(r, at, k->bytes, c->bytes);
-		tell_remote(p, r, k);
-	} else if (at && c->kind == CHANNEL_READ) {
-		char *bytes = peer_alloc(1, c->bytes + 1);
-
-		peer_load(r, bytes, at, c->bytes);
-		peer_store(from, c->at, bytes, c->bytes);
-		free(bytes);
-	} else if (at) {
+	else if (m && c->kind == CHANNEL_READ)
+		read_at(p, r, k, at);
+	else if (m)
 		atomic_at(p, r, k, at);
-	}
-	finish(p, k->from, c, at || c->bytes == 0 ? 0 : EACCES);
+	if (m)
+		tell_remote(p, r, k, m);
+	finish(p, k->from, c, m ? 0 : EACCES);
 	free_packet(k);
 }
 
@@ -345,7 +355,7 @@ static char *bytes_of(struct rank *r, const struct channel_command *c,
 	char *bytes = peer_alloc(1, c->bytes + 1), *to = bytes;
 
 	if (c->flags & CHANNEL_IN_ROOM)
-		memcpy(bytes, r->channel->room + c->at, c->bytes);
+		memcpy(bytes, r->in_room + c->at, c->bytes);
 	else if (pieces->vector.n == 0)
 		peer_load(r, bytes, c->at, c->bytes);
 	for (unsigned i = 0; i < pieces->vector.n; i++) {
@@ -386,7 +396,7 @@ static void take_vector(
 	if (c->n > CHANNEL_VECTOR)
 		peer_die("a vector of too many pieces");
 	q->vector = *c;
-	memcpy(q->piece, r->channel->room + c->at, c->n * sizeof(*q->piece));
+	memcpy(q->piece, r->in_room + c->at, c->n * sizeof(*q->piece));
 }
 
 static struct posted *copy(const struct posted *from)
@@ -431,6 +441,11 @@ uint32_t peer_command(
 		return more;
 	case CHANNEL_UNREGISTER:
 		remove_memory(r, c->ignore);
+		return more;
+	case CHANNEL_BARRIER:
+	case CHANNEL_BROADCAST:
+	case CHANNEL_REDUCE:
+		peer_collective(p, r, c);
 		return more;
 	default:
 		peer_die("a command that is none");

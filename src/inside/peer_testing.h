@@ -45,10 +45,18 @@ struct posted {
 struct memory {
 	struct memory *next;
 	uint64_t key, at, bytes, name, rights;
+	bool has_events;
+};
+
+/* The collective that ranks are in: they all call them in one order. */
+struct together {
+	uint32_t n; /* have come */
+	char *bytes; /* of the root, or the result so far */
 };
 
 struct rank {
 	uint32_t number;
+	struct peer *peer;
 	pid_t pid;
 	struct channel *channel;
 	int file, output, status;
@@ -59,17 +67,20 @@ struct rank {
 	struct posted *posted;
 	struct packet *early;
 	struct memory *memory;
+	struct channel_command collective;
 	uint64_t n_keys;
 	size_t room;
 	uint32_t n_pieces;
 	struct channel_command command[CHANNEL_COMMANDS];
+	char in_room[CHANNEL_ROOM]; /* what came with the commands */
 	char pieces[CHANNEL_ROOM];
 };
 
 struct peer {
 	struct rank *rank;
 	uint32_t n_ranks, per_node;
-	bool is_loud;
+	bool is_loud, has_collectives, has_copies;
+	struct together together;
 	int socket;
 	pid_t helper;
 	int64_t now;
@@ -93,6 +104,10 @@ void peer_load(struct rank *r, void *to, uint64_t at, size_t bytes);
 uint32_t peer_command(
 	struct peer *p, struct rank *r, const struct channel_command *c);
 void peer_arrive(struct peer *p, struct rank *r, struct packet *k);
+
+/* A barrier, broadcast or reduction. */
+void peer_collective(
+	struct peer *p, struct rank *r, const struct channel_command *c);
 
 /* Combines n bytes: to = to op with; `compare` for those that compare. */
 void peer_combine(unsigned op, char *to, const char *with, const char *compare,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -109,7 +110,29 @@ INSIDE_EXPORT int kill(pid_t pid, int number)
 	return real(pid, number);
 }
 
-/* --- processors --- */
+/* --- processors: one, as if the others were other ranks' --- */
+
+INSIDE_EXPORT long sysconf(int name)
+{
+	static long (*real)(int);
+
+	if (!real)
+		call_next(&real, "sysconf");
+	if (self_is_fixed() &&
+		(name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF))
+		return 1;
+	return real(name);
+}
+
+INSIDE_EXPORT int get_nprocs(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+INSIDE_EXPORT int get_nprocs_conf(void)
+{
+	return (int)sysconf(_SC_NPROCESSORS_CONF);
+}
 
 INSIDE_EXPORT int sched_getcpu(void)
 {

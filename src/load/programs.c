@@ -224,7 +224,7 @@ static bool looks_in_vain(struct programs *p)
 
 	if (!n->faults || !faults_stopped(n->faults, NULL))
 		return false;
-	hops = net_total(n).hops;
+	hops = net_hops(n);
 	if (hops != p->hops || !p->hops_at) {
 		p->hops = hops;
 		p->hops_at = now;

@@ -29,7 +29,7 @@ void load_tell(const struct load *l, uint32_t per_mille)
 
 	if (!l->on_progress)
 		return;
-	p.hops = net_total(l->net).hops;
+	p.hops = net_hops(l->net);
 	l->on_progress(l->progress_arg, &p);
 }
 

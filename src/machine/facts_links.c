@@ -21,26 +21,13 @@ static double mean_waiting(const struct machine_run *r, sim_time waited)
 	return r->result.end ? (double)waited / (double)r->result.end : 0;
 }
 
-/*
- * Links that are told of together: of a direct network those that leave by
- * the same port, of others those of the same class.  False after the last.
- */
-static bool get_group(const struct machine_run *r, uint32_t i,
-	struct net_use *u, char name[16])
+/* Links that are told of together, by their number. */
+static void name_group(const struct topo *t, uint32_t i, char name[16])
 {
-	const struct topo *t = r->system->net->topo;
-	bool is_direct = topo_is_direct(t);
-
-	if (i == (is_direct ? t->n_ports : t->n_wires))
-		return false;
-	if (is_direct) {
-		*u = net_port_use(r->system->net, i, r->result.end);
+	if (topo_is_direct(t))
 		t->ops->name_port(t, 0, i, name, 16);
-	} else {
-		*u = net_wire_use(r->system->net, i, r->result.end);
+	else
 		snprintf(name, 16, "%s", t->wire[i].name);
-	}
-	return true;
 }
 
 /* A group's part of the line of all, "A+ 7 %  "; four in a row where there may
@@ -70,18 +57,20 @@ static void add_group(struct facts *f, const struct machine_run *r,
 	facts_end(f);
 }
 
-static void add_groups(struct facts *f, const struct machine_run *r)
+static void add_groups(
+	struct facts *f, const struct machine_run *r, const struct net_use *u)
 {
+	const struct topo *t = r->system->net->topo;
 	char name[16], text[64 * TOPO_MAX_WIRES] = "";
-	struct net_use u;
 	size_t used = 0;
 
 	facts_list(f, "links");
-	for (uint32_t i = 0; get_group(r, i, &u, name); i++) {
-		if (u.n_links)
-			add_group(f, r, &u, name);
+	for (uint32_t i = 0; i < net_n_uses(t); i++) {
+		name_group(t, i, name);
+		if (u[i].n_links)
+			add_group(f, r, &u[i], name);
 		if (used < sizeof(text))
-			used += write_group(r, i, &u, name, text + used,
+			used += write_group(r, i, &u[i], name, text + used,
 				sizeof(text) - used);
 	}
 	facts_end(f);
@@ -118,30 +107,42 @@ static void hottest_add(
 
 struct heat {
 	struct hottest links, routers;
+	struct net_use *use; /* by groups */
+	sim_time *waited; /* [site] */
 };
+
+static void add_heat(
+	void *arg, const struct net_link *l, sim_time busy, sim_time waited)
+{
+	struct heat *heat = arg;
+
+	heat->waited[l->site] += waited;
+	if (busy)
+		hottest_add(&heat->links, l, busy);
+}
 
 /* Routers by the packets that wait in them, whichever way these came. */
 static struct heat measure(const struct machine_run *r)
 {
 	const struct net *n = r->system->net;
-	sim_time *waited = mem_alloc(n->n_sites, sizeof(*waited));
-	struct heat heat = { 0 };
-	struct net_link l = NET_NO_LINK;
+	struct heat heat = {
+		.use = mem_alloc(net_n_uses(n->topo), sizeof(*heat.use)),
+		.waited = mem_alloc(n->n_sites, sizeof(*heat.waited)),
+	};
 
-	while (net_next_link(n, &l)) {
-		struct net_carried c =
-			net_carried(n, &l, UINT32_MAX, r->result.end);
-
-		waited[l.to.router] += c.waited;
-		if (c.busy)
-			hottest_add(&heat.links, &l, c.busy);
-	}
+	net_uses(n, r->result.end, heat.use, add_heat, &heat);
 	for (site_id s = 0; s < n->n_sites; s++)
-		if (waited[s])
+		if (heat.waited[s])
 			hottest_add(&heat.routers,
-				&(struct net_link){ .site = s }, waited[s]);
-	mem_free(waited);
+				&(struct net_link){ .site = s },
+				heat.waited[s]);
 	return heat;
+}
+
+static void free_heat(const struct heat *h)
+{
+	mem_free(h->use);
+	mem_free(h->waited);
 }
 
 static void name_link(const struct topo *t, site_id s, port_id p, char *text)
@@ -206,6 +207,7 @@ bool facts_busiest(const struct machine_run *r, char *text, double *part)
 	struct heat heat = measure(r);
 	const struct hot *h = heat.links.of;
 
+	free_heat(&heat);
 	if (!heat.links.n)
 		return false;
 	name_link(r->system->net->topo, h->link.site, h->link.port, text);
@@ -218,9 +220,10 @@ void facts_of_links(struct facts *f, const struct machine_run *r)
 	struct heat heat = measure(r);
 
 	facts_place(f, FACTS_AT_LINKS);
-	add_groups(f, r);
+	add_groups(f, r, heat.use);
 	add_hottest(f, r, &heat);
 	add_fullest(f, r, &heat);
+	free_heat(&heat);
 }
 
 /* --- all of them --- */

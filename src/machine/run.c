@@ -357,7 +357,7 @@ static void note_result(struct machine_run *r)
 	r->wall_s = machine_clock() - r->wall_s;
 	r->cpu_s = cpu_clock() - r->cpu_s;
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
-	r->hops = net_total(r->system->net).hops;
+	r->hops = net_hops(r->system->net);
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(r->system->net->sim);

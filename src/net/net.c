@@ -678,7 +678,6 @@ uint64_t net_n_early(const struct net *n, sim_time now)
 struct net_tally net_total(const struct net *n)
 {
 	struct net_tally t = { 0 };
-	uint32_t *list = mem_alloc(net_most_buffers(n), sizeof(*list));
 
 	for (uint32_t i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
@@ -690,10 +689,18 @@ struct net_tally net_total(const struct net *n)
 		t.stranded += n->tally[i].stranded;
 		t.absorbed += n->tally[i].absorbed;
 	}
-	for (site_id s = 0; s < n->n_sites; s++)
-		t.hops += arrived(n, s, list);
-	mem_free(list);
 	return t;
+}
+
+uint64_t net_hops(const struct net *n)
+{
+	uint32_t *list = mem_alloc(net_most_buffers(n), sizeof(*list));
+	uint64_t sum = 0;
+
+	for (site_id s = 0; s < n->n_sites; s++)
+		sum += arrived(n, s, list);
+	mem_free(list);
+	return sum;
 }
 
 static uint64_t retry_memory(const struct net *n)

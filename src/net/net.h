@@ -181,11 +181,7 @@ struct net_tally {
 	uint64_t dropped; /* when tables were loaded, or without a route */
 	uint64_t stranded; /* of these, without a route */
 	uint64_t absorbed; /* answers, by switches */
-	uint64_t hops; /* of whole packets, by net_total() */
-	/* Of delivered packets, since their birth: ps.  Kept apart from
-	 * hops: adjacent, the compiler vectorises the two additions, which
-	 * is slower. */
-	uint64_t latency;
+	uint64_t latency; /* of delivered packets, since their birth: ps */
 	uint64_t stuck; /* packets that links hold for ever */
 };
 
@@ -359,8 +355,10 @@ uint64_t net_memory(const struct net *n);
 /* Sums over the workers; injected packets exclude those that still wait for
  * room in their FIFOs, see struct router_ops. */
 struct net_tally net_total(const struct net *n);
+/* Hops of whole packets: looks at every buffer and port. */
+uint64_t net_hops(const struct net *n);
 /*
- * Hops of the packets that are inside now: the part of net_total() that does
+ * Hops of the packets that are inside now: the part of net_hops() that does
  * not belong to packets that have arrived.  Computed as if packets took
  * shortest routes; estimated for very large networks.
  */

@@ -142,49 +142,44 @@ struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	};
 }
 
-static void add_use(struct net_use *u, const struct net_carried *c)
+uint32_t net_n_uses(const struct topo *t)
+{
+	return topo_is_direct(t) ? t->n_ports : t->n_wires;
+}
+
+static void add_use(struct net_use *u, uint64_t bytes, sim_time busy)
 {
 	u->n_links++;
-	u->sent_bytes += c->bytes;
-	u->busy += (uint64_t)c->busy;
-	if (c->busy > u->most_busy)
-		u->most_busy = c->busy;
-	u->waited += c->waited;
-	if (c->bytes > u->most_bytes)
-		u->most_bytes = c->bytes;
+	u->sent_bytes += bytes;
+	u->busy += (uint64_t)busy;
+	if (busy > u->most_busy)
+		u->most_busy = busy;
+	if (bytes > u->most_bytes)
+		u->most_bytes = bytes;
 }
 
-struct net_use net_port_use(const struct net *n, port_id p, sim_time now)
+/* Each port is looked at once, as the one end of a link and as the other end of
+ * the link back. */
+void net_uses(const struct net *n, sim_time now, struct net_use *u,
+	net_each_use *each, void *arg)
 {
-	struct net_use u = { 0 };
-	struct net_link l;
-
-	for (site_id s = 0; s < n->n_sites; s++) {
-		struct net_carried c;
-
-		if (!find_link(n, s, p, &l))
-			continue;
-		c = net_carried(n, &l, UINT32_MAX, now);
-		c.waited = net_counters(n, s, p, UINT32_MAX, now).waited;
-		add_use(&u, &c);
-	}
-	return u;
-}
-
-struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now)
-{
+	const struct topo *t = n->topo;
+	bool is_direct = topo_is_direct(t);
 	struct net_link l = NET_NO_LINK;
-	struct net_use u = { 0 };
 
 	while (net_next_link(n, &l)) {
-		struct net_carried c;
+		struct net_counters c =
+			net_counters(n, l.site, l.port, UINT32_MAX, now);
+		sim_time busy = net_busy(n, &l, c.sent_bytes, c.free_at, now);
+		uint32_t back =
+			is_direct ? l.port
+				  : t->ops->wire(t, l.to.router, l.to.port);
 
-		if (l.class != class)
-			continue;
-		c = net_carried(n, &l, UINT32_MAX, now);
-		add_use(&u, &c);
+		add_use(&u[is_direct ? l.port : l.class], c.sent_bytes, busy);
+		u[back].waited += c.waited;
+		if (each)
+			each(arg, &l, busy, c.waited);
 	}
-	return u;
 }
 
 /* Classes of wires between routers, a bit each; those of the first ones are all

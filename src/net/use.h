@@ -46,18 +46,25 @@ bool net_uses_channel(const struct net *n, router_id r, uint32_t channel);
 sim_time net_busy(const struct net *n, const struct net_link *l, uint64_t bytes,
 	sim_time free_at, sim_time now);
 
-/* Over all routers, for the links that leave by one port. */
+/* Of links that are alike: in a direct network those that leave by the same
+ * port, in others those of the same class. */
 struct net_use {
 	uint64_t n_links;
 	uint64_t sent_bytes, most_bytes; /* of all, of the busiest one */
 	uint128 busy; /* time that bytes took until now: of all, ... */
 	sim_time most_busy; /* ... and of the busiest one */
-	sim_time waited; /* in the receivers of the same port */
+	/* in the receivers of the same port; or at the links' far ends */
+	sim_time waited;
 };
 
-struct net_use net_port_use(const struct net *n, port_id p, sim_time now);
-/* The same for the links of one class; waited is at their far ends. */
-struct net_use net_wire_use(const struct net *n, uint32_t class, sim_time now);
+/* How many kinds of them there are. */
+uint32_t net_n_uses(const struct topo *t);
+/* Sums for each kind, which begin with 0.  For every link also each(), unless
+ * NULL, with the time that packets waited at the end that the link leaves. */
+typedef void net_each_use(
+	void *arg, const struct net_link *l, sim_time busy, sim_time waited);
+void net_uses(const struct net *n, sim_time now, struct net_use *u,
+	net_each_use *each, void *arg);
 
 /* The class of wires whose round trip takes the most packets of a channel,
  * where buffers hold fewer; else TOPO_MAX_WIRES. */

@@ -64,6 +64,7 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
+	/* Of all ranks; ENOTSUP, the same for all, if the network cannot. */
 	CHANNEL_BARRIER,
 	CHANNEL_BROADCAST, /* rank: root */
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
@@ -82,8 +83,9 @@ enum channel_flag {
 		128, /* a receive that stays until less than tag is left */
 	CHANNEL_SILENT = 256, /* no completion but for errors */
 	CHANNEL_RELEASED = 512, /* of a completion: the last of a MULTI */
-	CHANNEL_REMOTE =
-		1024, /* of a completion: another rank's write with data */
+	/* Of a completion: another rank's write with data.  Of a registration:
+	 * every access of others to it is told so, with the key as tag. */
+	CHANNEL_REMOTE = 1024,
 	CHANNEL_LASTS = 2048, /* a peek that is completed when there is one */
 };
 
@@ -121,6 +123,22 @@ struct channel_piece {
 	uint64_t at, bytes;
 };
 
+/* Bytes that are copied by the rank, where the simulator may not: a turn that
+ * is given for that alone.  The rank gives it back at once, and waits on.  What
+ * was in the room is lost. */
+enum channel_copy {
+	CHANNEL_NO_COPY,
+	CHANNEL_TO_ROOM, /* from the rank's memory */
+	CHANNEL_FROM_ROOM,
+};
+
+/* What makes a rank another one in the next run. */
+enum channel_reason {
+	CHANNEL_THREADS = 1,
+	CHANNEL_SOCKETS = 2,
+	CHANNEL_CLOCKS = 4, /* it reads the processor's own */
+};
+
 /* Which call of MPI a rank is in: a number of inside/names.h, and what it waits
  * for. */
 struct channel_call {
@@ -146,13 +164,19 @@ struct channel {
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
 	uint32_t is_measured; /* it says how long it computed */
-	uint32_t unused;
+	/* what the network does by itself, 1 << kind; set before it begins */
+	uint32_t collectives;
+	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
+	uint32_t copy_bytes;
+	uint64_t copy_at;
 
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */
 	int64_t until; /* a wait ends then, with nothing; INT64_MAX: never */
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
+	uint32_t reasons; /* all that there were so far */
+	uint32_t unused;
 	struct channel_call call;
 
 	struct channel_command command[CHANNEL_COMMANDS];

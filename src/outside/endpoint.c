@@ -83,6 +83,7 @@ static struct channel_completion completion_of(const struct channel_command *c)
 		.kind = c->kind,
 		.flags = c->flags,
 		.endpoint = c->endpoint,
+		.from_endpoint = c->to,
 		.rank = c->rank,
 		.bytes = c->bytes,
 		.tag = c->tag,
@@ -214,7 +215,9 @@ static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 
 	return (struct msg_tagged_entry){
 		.tag = c->tag,
-		.ignore = is_send ? 0 : c->ignore,
+		.ignore = is_send	       ? 0
+			  : f & CHANNEL_TAGGED ? c->ignore
+					       : UINT64_MAX,
 		.data = c->data,
 		.rank = c->rank == CHANNEL_ANY ? MSG_TAGGED_ANY : c->rank,
 		.space = space_of(c, is_send ? c->to : c->endpoint),
@@ -335,6 +338,11 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 		cancel(e, c);
 		return;
 	}
+	if (c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
+		c->kind == CHANNEL_REDUCE) {
+		finish(e, c, endpoint_collective(e, c));
+		return;
+	}
 	if (c->kind >= CHANNEL_KINDS || !kinds[c->kind]) {
 		finish(e, c, ENOSYS);
 		return;
@@ -415,10 +423,11 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	code = weft_msg_init(&e->msg, o);
 	if (code)
 		return code;
-	if (state(e)->at - state(e)->base < STAGE_BYTES)
+	if (state(e)->at - state(e)->base < STAGE_BYTES + ENDPOINT_COLL)
 		return EFAULT;
 	e->stages = state(e)->at - STAGE_BYTES;
-	e->free = e->stages - state(e)->base;
+	e->coll = e->stages - ENDPOINT_COLL;
+	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;

@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "host/program.h"
 
-enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
+enum {
+	SLICE = 100, /* ms between looks at whether the run is to end */
+	ENDING = 5000, /* ms that a rank has for its end */
+};
 
 /* --- the endpoint's client --- */
 
@@ -34,18 +38,29 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 
 /* --- what it waits for --- */
 
+#define NAME(name, fortran, waits, rank, tag) "MPI_" #name,
+static const char *const calls[] = {
+	"outside of MPI",
+#include "inside/names.h"
+};
+#undef NAME
+
+const char *proxy_call_name(uint32_t number)
+{
+	return number < sizeof(calls) / sizeof(calls[0]) ? calls[number]
+							 : calls[0];
+}
+
 static void explain(void *arg, char *text, size_t size)
 {
 	const struct proxy *p = arg;
 	const struct channel_call *c = &p->turn.call;
-	const char *name = c->name && c->name < p->n_call_names
-				   ? p->call_names[c->name]
-				   : "no call of MPI";
-	int n = snprintf(text, size, "rank %u: %s", p->rank, name);
+	int n = snprintf(
+		text, size, "rank %u: %s", p->rank, proxy_call_name(c->name));
 
 	if (n > 0 && (size_t)n < size && c->rank != CHANNEL_NONE)
-		snprintf(text + n, size - (size_t)n, " from or to rank %u",
-			c->rank);
+		snprintf(text + n, size - (size_t)n, " with rank %u, tag %lld",
+			c->rank, (long long)c->tag);
 }
 
 /* --- turns --- */
@@ -160,6 +175,30 @@ static int open_all(struct proxy *p)
 	return 0;
 }
 
+/* A rank that leaves without MPI_Finalize() ends: with 0, or it has failed. */
+static bool leaves_well(struct proxy *p)
+{
+	struct start_end end;
+
+	if (!strcmp(proxy_call_name(p->turn.call.name), "MPI_Finalize"))
+		return true;
+	hand_over(p);
+	start_await_end(p->start, p->rank, ENDING);
+	end = start_end(p->start, p->rank);
+	p->is_gone = true;
+	return end.has_ended && end.how == CHANNEL_ENDED && !end.value;
+}
+
+/* Serves others until all have left. */
+static void leave(struct proxy *p)
+{
+	endpoint_close(p->endpoint);
+	p->ending = PROXY_FINISHED;
+	p->ended = program_now();
+	if (!p->is_gone)
+		hand_over(p);
+}
+
 void proxy_run(void *arg)
 {
 	struct proxy *p = arg;
@@ -167,12 +206,10 @@ void proxy_run(void *arg)
 	p->error = open_all(p);
 	if (p->error)
 		p->ending = PROXY_STUCK;
-	else if (serve(p)) {
-		endpoint_close(p->endpoint);
-		p->ending = PROXY_FINISHED;
-		p->ended = program_now();
-		hand_over(p);
-	}
+	else if (serve(p) && !leaves_well(p))
+		p->ending = PROXY_DIED;
+	else if (p->ending == PROXY_RUNS)
+		leave(p);
 	if (!p->ended)
 		p->ended = program_now();
 	window_fini(&p->window);

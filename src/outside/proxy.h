@@ -43,9 +43,6 @@ struct proxy {
 	uint32_t rank;
 	struct proxy_times times;
 	const atomic_int *stop; /* not 0: the run is to end; or NULL */
-	/* names of calls, [channel_call.name] */
-	const char *const *call_names;
-	uint32_t n_call_names;
 
 	/* while it runs */
 	struct handover *channel;
@@ -54,6 +51,7 @@ struct proxy {
 	struct reach reach;
 	struct handover_turn turn;
 	sim_time began;
+	bool is_gone; /* it has its last turn */
 
 	/* afterwards */
 	enum proxy_ending ending;
@@ -62,6 +60,9 @@ struct proxy {
 	struct proxy_account account;
 	uint64_t crossings, commands;
 };
+
+/* "MPI_Recv", of channel_call.name. */
+const char *proxy_call_name(uint32_t number);
 
 /* The program. */
 void proxy_run(void *proxy);

@@ -292,6 +292,7 @@ static void check_run(bool is_hot)
 {
 	struct world x = { .is_hot = is_hot };
 	uint32_t all = 0, senders = is_hot ? NODES - 1 : NODES;
+	struct net_use u[TOPO_MAX_WIRES] = { 0 };
 	struct net_setup s;
 	struct err e = { 0 };
 	char text[100];
@@ -312,8 +313,9 @@ static void check_run(bool is_hot)
 	for (uint32_t i = 0; i < NODES; i++)
 		all += x.got[i];
 	assert_int_equal(all, senders * SENT);
-	assert_int_equal(net_total(x.net).hops, 2 * senders * SENT);
-	assert_true(net_wire_use(x.net, 0, 0).n_links == 2 * NODES);
+	assert_int_equal(net_hops(x.net), 2 * senders * SENT);
+	net_uses(x.net, 0, u, NULL, NULL);
+	assert_true(u[0].n_links == 2 * NODES);
 	net_free(x.net);
 }
 

@@ -56,20 +56,16 @@ static void judge(struct pace *p, uint64_t events, int64_t now, int64_t took)
 	enum pace_way other = (enum pace_way)(1 - p->way);
 	int64_t usual = p->cost[other] * EVENTS / 1024 + 1;
 	int64_t wait = 8 * took / usual;
+	bool is_better = p->cost[p->way] < p->cost[other] - p->cost[other] / 8;
 
 	p->calm = 0;
-	if (p->cost[p->way] < p->cost[other] - p->cost[other] / 8) {
-		p->patience = PATIENCE_FIRST;
-		begin(p, p->way, false, events, now);
-		return;
-	}
-	p->patience *= 2;
+	p->patience = is_better ? PATIENCE_FIRST : 2 * p->patience;
 	if (p->patience < wait)
 		p->patience =
 			wait < PATIENCE_MOST ? (uint32_t)wait : PATIENCE_MOST;
 	if (p->patience > PATIENCE_MOST)
 		p->patience = PATIENCE_MOST;
-	begin(p, other, false, events, now);
+	begin(p, is_better ? p->way : other, false, events, now);
 }
 
 static void end_stretch(

@@ -95,6 +95,19 @@ static void what_changes_is_noticed(void **state)
 	assert_true(h.spent[PACE_ALONE] - before > 250 * MILLI);
 }
 
+/* A window may be as long as many stretches: then the way that has just lost is
+ * not tried again in the next one. */
+static void long_windows_are_not_spent_on_trials(void **state)
+{
+	struct host h;
+
+	start(&h);
+	run(&h, 1000000, 700 * MILLI, 350 * MILLI, (int64_t)12 * 700 * MILLI);
+	assert_true(h.n_windows[PACE_ALONE] <= 2);
+	assert_true(h.n_windows[PACE_TOGETHER] >= 20);
+}
+
 TESTS(TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
 	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
-	TEST(what_changes_is_noticed))
+	TEST(what_changes_is_noticed),
+	TEST(long_windows_are_not_spent_on_trials))

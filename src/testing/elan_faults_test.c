@@ -48,11 +48,15 @@ static void plan(const struct trial *t, char text[TEXT])
 	}
 }
 
+/* Seeds differ in the way of early messages, too. */
 static uint64_t run(struct trial *t, uint32_t threads)
 {
+	static const char *const ways[] = { "nic.match.by=interrupt",
+		"nic.match.by=card", "nic.match.by=reject" };
 	char events[TEXT];
-	const char *const sets[] = { "faults.bit-errors=3e-6; node up 2e-5",
-		"faults.memories=1e-3", "nic.mmu.demand=yes", events, NULL };
+	const char *const sets[] = { ways[t->work.seed % 3],
+		"faults.bit-errors=3e-6; node up 2e-5", "faults.memories=1e-3",
+		"nic.mmu.demand=yes", events, NULL };
 	const struct kit_how how = {
 		.machine = "qsnet2-16",
 		.sets = sets,
@@ -133,9 +137,10 @@ static void all_is_right_whatever_goes_wrong(void **state)
 	static struct trial t;
 	const char *is_long = getenv("WEFT_LONG");
 	uint64_t n = is_long ? strtoull(is_long, NULL, 10) : 1, digest;
+	bool is_slow = getenv("WEFT_SLOW");
 	struct sums s = { 0 };
 
-	t.work.rounds = is_long ? 30 : 4;
+	t.work.rounds = is_long ? 30 : is_slow ? 1 : 4;
 	t.deaths = is_long ? 20 : 6;
 	for (t.work.seed = 1; t.work.seed <= n; t.work.seed++) {
 		digest = run(&t, 1);
@@ -148,6 +153,8 @@ static void all_is_right_whatever_goes_wrong(void **state)
 		kit_close(&t.kit);
 	}
 	show_all(&s);
+	if (is_slow)
+		return;
 	assert_true(s.bit_errors > 100 && s.lost > 0 && s.flips > 50);
 	assert_true(s.faults > 50 && s.drops > 50 && s.early > 10);
 	for (uint32_t k = 0; k < WORK_KINDS; k++)

@@ -18,9 +18,15 @@ enum {
 };
 
 /* Numbers of queues and events. */
-enum { QUEUE, CHAINED, SYNC, PORT_QUEUE = SYNC + 2 };
-enum { COME = 1, DONE, NO = DONE + BATCH, CHAIN = NO + BATCH };
-enum { INPUT = 9, CODE = 5, PORT = 1 };
+enum { QUEUE, CHAINED, SYNC, GROUP = SYNC + 2, PORT_QUEUE = GROUP + 2 };
+enum {
+	COME = 1,
+	DONE,
+	NO = DONE + BATCH,
+	CHAIN = NO + BATCH,
+	COLLECT = CHAIN + BATCH
+};
+enum { INPUT = 9, COLL_INPUT, CODE = 5, COLL_CODE, PORT = 1 };
 
 #define AREA  ((uint64_t)WORK_NODES * SLOTS * (SLOT + CAST))
 #define ARMED (UINT64_C(1) << 40)
@@ -29,6 +35,8 @@ enum { INPUT = 9, CODE = 5, PORT = 1 };
 #define SYNC_AT	  UINT64_C(0x1000)
 #define ASKED_AT  UINT64_C(0x2000)
 #define CAME_AT	  UINT64_C(0x2040)
+#define GROUP_AT  UINT64_C(0x2080)
+#define COLL_AT	  UINT64_C(0x2100)
 #define WORDS_AT  UINT64_C(0x3000)
 #define CONST_AT  UINT64_C(0x200000)
 #define SOURCE_AT UINT64_C(0x400000)
@@ -517,6 +525,43 @@ static void receive_all(struct work *w, uint32_t round)
 	}
 }
 
+/* --- collectives --- */
+
+static uint64_t word_of(const struct work *w, uint32_t node, uint32_t round)
+{
+	return random_draw(w->seed, node, RANDOM_DATA, ~(uint64_t)round).a;
+}
+
+static uint64_t sum_of(const struct work *w, uint32_t round)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < WORK_NODES; i++)
+		sum += word_of(w, i, round);
+	return sum;
+}
+
+/* A sum of all nodes' words, and a broadcast of it by another root. */
+static void collect(struct work *w, uint32_t round)
+{
+	struct work_end *e = &w->end[program_node()];
+	uint64_t got, sum = sum_of(w, round);
+	uint64_t word = word_of(w, program_node(), round);
+	uint32_t root = round % WORK_NODES;
+
+	program_write(COLL_AT, &word, 8);
+	assert_int_equal(elan_hreduce(&e->group, ELAN_ALL, ELAN_SUM, COLL_AT,
+				 COLL_AT + 64, 1),
+		0);
+	program_read(COLL_AT + 64, &got, 8);
+	assert_int_equal(got, sum);
+	word = program_node() == root ? ~sum : 0;
+	program_write(COLL_AT, &word, 8);
+	assert_int_equal(elan_hbcast(&e->group, root, COLL_AT, 8), 0);
+	program_read(COLL_AT, &got, 8);
+	assert_int_equal(got, ~sum);
+}
+
 /* --- what others have done here --- */
 
 static void expect_op(struct work *w, uint32_t node, uint32_t round, uint32_t k)
@@ -557,6 +602,11 @@ static void open_all(struct work *w)
 	const struct elan_iq_options o = {
 		.id = INPUT, .slots = 16, .bytes = LETTER
 	};
+	const struct elan_hgroup_options g = { .queue = GROUP,
+		.input = COLL_INPUT,
+		.code = COLL_CODE,
+		.event = COLLECT,
+		.at = GROUP_AT };
 	const struct elan_tport_options p = { .port = PORT,
 		.queue = PORT_QUEUE,
 		.handles = HANDLES,
@@ -570,6 +620,7 @@ static void open_all(struct work *w)
 		elan_cq_open(&e->chained, CHAINED, ELAN_64K, ELAN_MAY_ALL), 0);
 	assert_int_equal(elan_cq_map(&e->chained, CHAIN_AT), 0);
 	assert_int_equal(elan_hgsync_open(&e->sync, SYNC, SYNC_AT), 0);
+	assert_int_equal(elan_hgroup_open(&e->group, &g), 0);
 	assert_int_equal(elan_tport_open(&e->port, &p), 0);
 	assert_int_equal(elan_iq_open(&o), 0);
 	assert_int_equal(elan_thread_load(CODE, take_letters), 0);
@@ -603,6 +654,7 @@ static void program(void *arg)
 		operate(w, i);
 		post(w, i, true);
 		receive_all(w, i);
+		collect(w, i);
 		assert_int_equal(elan_hgsync(&e->sync), 0);
 		check_round(w, i);
 		assert_int_equal(elan_hgsync(&e->sync), 0);

@@ -3,7 +3,8 @@
  * do.  All of it can be computed from a seed, so that each node knows what the
  * others do to it, and after each round compares: its memory has every byte
  * where it belongs, each message of an input queue came once, tagged messages
- * matched once and in order, and events were set by what arrived and no more.
+ * matched once and in order, collectives have the right results, and events
+ * were set by what arrived and no more.
  */
 #ifndef TESTING_ELAN_WORK_TESTING_H
 #define TESTING_ELAN_WORK_TESTING_H
@@ -42,6 +43,7 @@ struct work_end {
 	uint32_t round;
 	struct elan_cq queue, chained;
 	struct elan_hgsync sync;
+	struct elan_hgroup group;
 	struct elan_tport port;
 	uint32_t sent[WORK_OPS]; /* handles */
 	uint32_t posted[WORK_POSTED];

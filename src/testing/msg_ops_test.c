@@ -1,6 +1,8 @@
 /* What a machine may do itself, and what comes through queues. */
 #include <errno.h>
+#include <string.h>
 
+#include "nic/elan4/elan4.h"
 #include "testing/msg_testing.h"
 #include "testing/testing.h"
 
@@ -138,7 +140,7 @@ static void reduce_nan(struct weft_msg *m, void *arg)
 	const uint64_t nan = UINT64_C(0x7ff8000000000001);
 	sim_time begin, came;
 
-	t->is_bgq = msg_state(m)->ops->reduce != NULL;
+	t->is_bgq = strcmp(msg_state(m)->nic->ops->name, "bgq-mu") == 0;
 	weft_msg_barrier(m);
 	begin = program_now();
 	weft_msg_barrier(m);
@@ -185,6 +187,66 @@ static void networks_do_collectives_of_whole_nodes(void **state)
 		assert_true(hard.result == by_tree);
 		assert_true(soft.result != by_tree);
 		assert_true(shared.result != by_tree);
+	}
+	assert_true(n > 0);
+}
+
+/* --- what QsNetII's cards do --- */
+
+enum { MEETINGS = 12 };
+
+/* Questions of rank 0's card that were denied, if it asks any. */
+static uint64_t denied;
+
+/* In each round one asks another for an atomic, which is in the barrier. */
+static void meet_and_ask(struct weft_msg *m, void *arg)
+{
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m);
+	const struct msg_state *s = msg_state(m);
+	uint64_t old, word = 0;
+
+	weft_msg_store(MSG_TEST_OTHER, &word, 8);
+	weft_msg_barrier(m);
+	for (uint32_t i = 0; i < MEETINGS; i++) {
+		if (me == i % n)
+			program_charge(30 * US);
+		if (me == i % n)
+			assert_int_equal(
+				weft_msg_atomic(m, (i + 1) % n, MSG_TEST_OTHER,
+					WEFT_MSG_FETCH_ADD, 1, &old),
+				0);
+		weft_msg_barrier(m);
+		weft_msg_store(MSG_TEST_SOURCE, &(uint64_t){ me + i }, 8);
+		assert_int_equal(weft_msg_allreduce(m, WEFT_MSG_MAX_INT,
+					 MSG_TEST_SOURCE, MSG_TEST_TARGET, 1),
+			0);
+		assert_int_equal(word_at(MSG_TEST_TARGET), n - 1 + i);
+	}
+	weft_msg_barrier(m);
+	word = word_at(MSG_TEST_OTHER);
+	assert_in_range(word, MEETINGS / n, MEETINGS / n + 1);
+	if (!me && strcmp(s->nic->ops->name, "elan4") == 0)
+		denied = elan_counts(s->nic, s->node).denied;
+}
+
+/* The first collectives are messages, and so are all if nodes are shared. */
+static void cards_meet_while_processes_serve_others(void **state)
+{
+	struct weft_msg_test t = { .run = meet_and_ask };
+	struct kit_kinds kinds;
+	uint32_t n = 0;
+
+	kit_find_kinds(&kinds);
+	for (uint32_t k = 0; k < kinds.n; k++) {
+		t.kind = &kinds.kind[k];
+		t.options.software = false;
+		denied = 0;
+		msg_test_run(&t);
+		n += denied > 10 * MEETINGS;
+		denied = 0;
+		t.options.software = true;
+		msg_test_run(&t);
+		assert_int_equal(denied, 0);
 	}
 	assert_true(n > 0);
 }
@@ -265,4 +327,5 @@ static void completions_in_queues_are_taken_in(void **state)
 
 TESTS(TEST(machines_do_what_they_can_and_software_the_rest),
 	TEST(networks_do_collectives_of_whole_nodes),
+	TEST(cards_meet_while_processes_serve_others),
 	TEST(completions_in_queues_are_taken_in))

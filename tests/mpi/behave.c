@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft/rank.h>
 
 static int rank, n;
 
@@ -66,6 +67,64 @@ static void show_self(void)
 	printf("%s, process %d of %d, random %02x%02x%02x%02x\n", host,
 		(int)getpid(), (int)getppid(), bytes[0], bytes[1], bytes[2],
 		bytes[3]);
+}
+
+static void compute(void)
+{
+	long long a = now(CLOCK_MONOTONIC), b;
+
+	if (!weft_rank_compute)
+		exit(9);
+	weft_rank_compute(123456);
+	b = now(CLOCK_MONOTONIC);
+	printf("%lld ns, cpu %lld, processors %ld\n", b - a,
+		now(CLOCK_PROCESS_CPUTIME_ID), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* The processor's clock, if it is trapped. */
+static void ticks(void)
+{
+#if defined(__x86_64__)
+	unsigned long long a = __builtin_ia32_rdtsc(), b;
+	unsigned cpu;
+
+	usleep(3);
+	b = __builtin_ia32_rdtscp(&cpu);
+	MPI_Barrier(MPI_COMM_WORLD);
+	printf("%llu ticks\n", b - a);
+#else
+	printf("3025 ticks\n");
+#endif
+}
+
+static int n_alarms;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	n_alarms++;
+}
+
+/* Alarms come in simulated time, and so does what is left of one. */
+static void alarms(void)
+{
+	struct itimerval each = { { 0, 1000 }, { 0, 500 } }, none = { 0 };
+	unsigned rest;
+
+	signal(SIGALRM, on_alarm);
+	alarm(5);
+	usleep(4900000);
+	rest = alarm(3);
+	printf("%d alarms, %u s left, ", n_alarms, rest);
+	sleep(4);
+	printf("%d alarms, ", n_alarms);
+	setitimer(ITIMER_REAL, &each, NULL);
+	for (int i = 0; i < 10; i++)
+		usleep(1000);
+	setitimer(ITIMER_REAL, &none, &each);
+	usleep(10000);
+	printf("%d alarms, every %ld us\n", n_alarms,
+		(long)each.it_interval.tv_usec);
 }
 
 /* A child of a rank has the host's clock, and does no harm to its parent. */
@@ -127,6 +186,12 @@ int main(int argc, char **argv)
 		show_clock();
 	else if (strcmp(word, "self") == 0)
 		show_self();
+	else if (strcmp(word, "compute") == 0)
+		compute();
+	else if (strcmp(word, "alarm") == 0)
+		alarms();
+	else if (strcmp(word, "ticks") == 0)
+		ticks();
 	else if (strcmp(word, "fork") == 0)
 		fork_one();
 	else if (strcmp(word, "test") == 0)

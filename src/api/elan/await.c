@@ -46,8 +46,7 @@ bool cq_can_cast(void)
 {
 	const struct host_world *w = program_world();
 
-	if (host_n_processes(program_host()) > 1 ||
-		!cq_card()->net->route->ops->spread)
+	if (host_n_processes(program_host()) > 1 || !cq_card()->net->coll)
 		return false;
 	for (uint32_t i = 1; w && i < w->n; i++)
 		if (w->node[i] != w->node[i - 1] + 1)

@@ -192,6 +192,7 @@ static void reduce_program(void *arg)
 	close_group(&g);
 }
 
+/* QSN-F79, too: its result is broadcast. */
 static void qsn_f10_sums_are_those_of_software(void **state)
 {
 	static const struct {

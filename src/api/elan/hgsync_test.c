@@ -84,7 +84,8 @@ static void start(struct et *m, int64_t by)
 
 /* --- who waits for whom --- */
 
-/* Whoever is late, the root or another, by any time; in all three ways. */
+/* Whoever is late, the root or another, by any time; in all three ways.
+ * QSN-F79, too: the release is a broadcast. */
 static void qsn_f78_nobody_leaves_before_the_last_one_comes(void **state)
 {
 	static const sim_time late[] = { 0, 300 * SIM_NS, 7 * US };

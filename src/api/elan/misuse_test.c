@@ -50,7 +50,7 @@ static void no_queue_program(void *arg)
 					 : i > 0 ? 7
 						 : ELAN_QUEUES,
 					 i == 1 ? ELAN_DEPTHS : ELAN_8K,
-					 i == 2 ? ELAN_MAY_ALL + 1 : 0),
+					 i == 2 ? 2 * ELAN_GOES_ON : 0),
 			i == 3 ? EBUSY : EINVAL);
 		assert_int_equal(elan_put(&q, 1, 0, &word, 8, 0, 0), EBADF);
 		assert_int_equal(elan_put_from(&q, 1, 0, 0, 8, 0, 0), EBADF);

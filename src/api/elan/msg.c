@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "api/elan/elan.h"
+#include "api/elan/msg_coll.h"
 #include "api/elan/msg_tagged.h"
 
 enum {
@@ -151,6 +152,7 @@ static struct poll_loop msg_elan_loop(struct msg_state *m)
 
 static void msg_elan_close(struct msg_state *m)
 {
+	msg_coll_close(m);
 	if (has_port(m))
 		msg_port_close(m);
 	/* an unawaited DMA may still run on the first */
@@ -169,6 +171,11 @@ static const struct msg_ops elan_msg_ops = {
 	.expect = arm,
 	.arrived = msg_elan_arrived,
 	.loop = msg_elan_loop,
+	.memory = MSG_COLL_BYTES,
+	.is_done = msg_coll_is_done,
+	.barrier = msg_coll_barrier,
+	.broadcast = msg_coll_broadcast,
+	.reduce = msg_coll_reduce,
 };
 
 const struct api elan_api = {

@@ -174,6 +174,7 @@ static struct elan_tport_message message_of(const struct msg_tagged_entry *e)
 		.mask = ~e->ignore,
 		.data = e->data,
 		.rank = e->rank,
+		.space = e->space,
 		.at = e->at,
 		.bytes = e->bytes,
 	};

@@ -68,7 +68,7 @@ uint64_t tport_page_at(uint32_t port, uint32_t i)
 uint32_t tport_slot_bytes(void)
 {
 	uint32_t eager = (uint32_t)cq_params()->match.eager;
-	uint32_t least = sizeof(struct tport_long) + sizeof(uint64_t);
+	uint32_t least = sizeof(struct tport_long) + sizeof(struct tport_front);
 
 	return eager < least ? least : (eager + 7) / 8 * 8;
 }
@@ -212,10 +212,11 @@ static int open_parts(struct elan_tport *t, uint32_t queue)
 
 	if (!code)
 		code = open_mapped(&t->packets, queue + 1, ELAN_8K,
-			ELAN_MAY_STEN,
+			ELAN_MAY_STEN | ELAN_GOES_ON,
 			tport_page_at(t->port, TPORT_PAGE_PACKETS));
 	if (!code)
-		code = open_mapped(&t->dmas, queue + 2, ELAN_64K, ELAN_MAY_DMA,
+		code = open_mapped(&t->dmas, queue + 2, ELAN_64K,
+			ELAN_MAY_DMA | ELAN_GOES_ON,
 			tport_page_at(t->port, TPORT_PAGE_DMAS));
 	if (!code)
 		code = elan_cq_open(&t->own, queue + 3, ELAN_8K, ELAN_MAY_ALL);

@@ -57,6 +57,7 @@ enum {
 	TPORT_LONG = 1,
 	TPORT_DATA = 2, /* has a data word */
 	TPORT_SYNC = 4, /* its sender wants to know that it is matched */
+	TPORT_SPACE = 8, /* is not of space 0 */
 };
 
 /* Kinds of records. */
@@ -75,7 +76,7 @@ enum tport_kind {
 struct tport_record {
 	uint64_t mask;
 	uint32_t source; /* rank, or ELAN_TPORT_ANY */
-	uint32_t handle;
+	uint16_t handle, space;
 	uint64_t to, bytes;
 	uint64_t spare;
 };
@@ -89,20 +90,25 @@ struct tport_long {
 
 /* What a kind may add to a message: only these words are sent. */
 struct tport_front {
+	uint64_t space; /* TPORT_SPACE */
 	uint64_t data; /* TPORT_DATA */
 	uint64_t event, done; /* TPORT_SYNC: as of a long one */
 };
 
 static inline uint32_t tport_front_bytes(uint32_t kind)
 {
-	return (kind & TPORT_DATA ? 8 : 0) + (kind & TPORT_SYNC ? 16 : 0);
+	uint32_t n = kind & TPORT_SPACE ? 8 : 0;
+
+	n += kind & TPORT_DATA ? 8 : 0;
+	return n + (kind & TPORT_SYNC ? 16 : 0);
 }
 
 /* A posted receive: the thread looks at four words, and at the fifth if it
  * matches. */
 struct tport_posted {
 	uint64_t tag, mask;
-	uint32_t source, next;
+	uint32_t source;
+	uint16_t next, space;
 	uint64_t to, bytes;
 	uint64_t spare[3];
 };
@@ -119,7 +125,8 @@ enum {
 struct tport_kept {
 	uint64_t tag;
 	uint32_t source, next; /* 1 + place */
-	uint32_t bytes; /* at its place */
+	uint16_t bytes; /* at its place */
+	uint16_t space;
 	uint16_t number;
 	uint8_t kind, spare;
 	uint64_t length; /* of what was sent */
@@ -130,7 +137,7 @@ struct tport_kept {
 struct tport_name {
 	uint8_t head[sizeof(struct tport_long) + sizeof(struct tport_front)];
 	uint64_t number;
-	uint64_t spare[7];
+	uint64_t spare[6];
 };
 
 /* What the thread writes at the end of a receive; before, what it waits for. */

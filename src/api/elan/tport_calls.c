@@ -7,6 +7,8 @@
 #include "api/elan/tport_lib.h"
 #include "host/program.h"
 
+enum { FRONT_WORDS = sizeof(struct tport_front) / sizeof(uint64_t) };
+
 /* --- handles --- */
 
 static uint64_t status_at(const struct elan_tport *t, uint32_t h)
@@ -113,11 +115,15 @@ static uint64_t event_of(const struct elan_tport *t, uint32_t handle)
 /* The kind of a message, and what it adds. */
 static uint8_t make_front(const struct elan_tport *t,
 	const struct elan_tport_message *m, uint32_t handle, bool is_long,
-	uint64_t word[3])
+	uint64_t word[FRONT_WORDS])
 {
 	uint32_t n = 0;
 	uint8_t kind = is_long ? TPORT_LONG : 0;
 
+	if (m->space) {
+		kind |= TPORT_SPACE;
+		word[n++] = m->space;
+	}
 	if (m->flags & ELAN_TPORT_DATA) {
 		kind |= TPORT_DATA;
 		word[n++] = m->data;
@@ -143,7 +149,7 @@ static int send_short(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t handle)
 {
 	uint8_t block[ELAN_SLOT_MOST];
-	uint64_t front[3];
+	uint64_t front[FRONT_WORDS];
 	struct elan_letter l = {
 		.from = m->at,
 		.bytes = (uint32_t)m->bytes,
@@ -165,7 +171,7 @@ static int send_long(struct elan_tport *t, const struct elan_tport_message *m,
 {
 	struct {
 		struct tport_long d;
-		uint64_t front[3];
+		uint64_t front[FRONT_WORDS];
 	} x = { .d = {
 			.bytes = m->bytes,
 			.from = m->at,
@@ -182,14 +188,21 @@ static int send_long(struct elan_tport *t, const struct elan_tport_message *m,
 	return send_message(t, m, &l);
 }
 
+/* Bytes that a short message has beside its own. */
+static uint32_t front_bytes(const struct elan_tport_message *m)
+{
+	uint32_t kind = m->space ? TPORT_SPACE : 0;
+
+	kind |= m->flags & ELAN_TPORT_DATA ? TPORT_DATA : 0;
+	kind |= m->flags & ELAN_TPORT_SYNC ? TPORT_SYNC : 0;
+	return tport_front_bytes(kind);
+}
+
 /* Whether a message is sent with its bytes. */
 static bool is_short(const struct elan_tport_message *m)
 {
-	uint32_t front = (m->flags & ELAN_TPORT_DATA ? 8 : 0) +
-			 (m->flags & ELAN_TPORT_SYNC ? 16 : 0);
-
 	return m->bytes <= (uint64_t)cq_params()->match.eager &&
-	       m->bytes + front <= tport_slot_bytes();
+	       m->bytes + front_bytes(m) <= tport_slot_bytes();
 }
 
 int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
@@ -198,7 +211,7 @@ int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 	*handle = 0;
 	if (!t->is_open)
 		return EBADF;
-	if (m->rank >= t->n_ranks)
+	if (m->rank >= t->n_ranks || m->space > UINT16_MAX)
 		return EINVAL;
 	if (!cq_has(m->at, m->bytes))
 		return EFAULT;
@@ -243,7 +256,7 @@ static int check_receive(
 {
 	if (!t->is_open)
 		return EBADF;
-	if (!is_rank(t, m->rank))
+	if (!is_rank(t, m->rank) || m->space > UINT16_MAX)
 		return EINVAL;
 	return cq_has(m->at, m->bytes) ? 0 : EFAULT;
 }
@@ -254,6 +267,7 @@ static int begin(struct elan_tport *t, enum tport_kind kind,
 {
 	struct tport_record r = { .mask = m->mask,
 		.source = m->rank,
+		.space = (uint16_t)m->space,
 		.to = m->at,
 		.bytes = m->bytes };
 	int code = check_receive(t, m);
@@ -264,7 +278,7 @@ static int begin(struct elan_tport *t, enum tport_kind kind,
 		code = take_claim(t, *handle);
 	else
 		*handle = take_handle(t, m->rank, m->tag);
-	r.handle = *handle;
+	r.handle = (uint16_t)*handle;
 	if (code || !r.handle)
 		return code ? code : EAGAIN;
 	return send_record(t, kind, m->tag, &r);
@@ -418,7 +432,7 @@ int elan_tport_test(
 
 int elan_tport_cancel(struct elan_tport *t, uint32_t handle)
 {
-	const struct tport_record r = { .handle = handle };
+	const struct tport_record r = { .handle = (uint16_t)handle };
 
 	if (!t->is_open)
 		return EBADF;
@@ -432,7 +446,7 @@ int tport_ask(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
 {
 	int code;
 
-	r->handle = spare_handle(t);
+	r->handle = (uint16_t)spare_handle(t);
 	code = send_record(t, kind, tag, r);
 	if (code)
 		return code;

@@ -48,11 +48,13 @@ static struct tport_front front_of(
 	uint32_t skip = m->kind & TPORT_LONG ? sizeof(struct tport_long) : 0;
 	uint32_t n = tport_front_bytes(m->kind), i = 0;
 	struct tport_front f = { 0 };
-	uint64_t word[3] = { 0 };
+	uint64_t word[sizeof(f) / 8] = { 0 };
 
 	if (!n || skip + n > m->bytes)
 		return f;
 	tport_load(x, m->at + skip, word, n);
+	if (m->kind & TPORT_SPACE)
+		f.space = word[i++];
 	if (m->kind & TPORT_DATA)
 		f.data = word[i++];
 	if (m->kind & TPORT_SYNC) {

@@ -280,6 +280,93 @@ static void what_is_claimed_is_for_one_receive(void **state)
 	}
 }
 
+/* --- spaces --- */
+
+enum { SPACES = 4, IN_SPACE = SPACES * LENGTHS };
+
+static uint16_t space_of(uint32_t i)
+{
+	static const uint16_t of[SPACES] = { 0, 1, 2, UINT16_MAX };
+
+	return of[i % SPACES];
+}
+
+/* Message i has length i / SPACES, and a word if that is odd. */
+static void send_spaces(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t handle[IN_SPACE], n;
+
+	(void)arg;
+	program_wait(20 * US);
+	for (uint32_t i = 0; i < IN_SPACE; i++) {
+		uint64_t at = ET_SOURCE + i * 2 * MOST;
+		struct elan_tport_message m =
+			message(1, 3, i / SPACES % 2 ? ELAN_TPORT_DATA : 0, at,
+				n = length[i / SPACES]);
+
+		m.space = space_of(i);
+		et_fill(at, i, n);
+		assert_int_equal(elan_tport_send(&t, &m, &handle[i]), 0);
+	}
+	for (uint32_t i = 0; i < IN_SPACE; i++)
+		assert_int_equal(elan_tport_wait(&t, handle[i], NULL), 0);
+}
+
+static uint32_t post_space(struct elan_tport *t, uint32_t i)
+{
+	struct elan_tport_message m =
+		message(0, 3, 0, ET_TARGET + i * 2 * MOST, MOST);
+	uint32_t handle;
+
+	m.space = space_of(i);
+	m.mask = i % 5 ? TPT_ALL : 0;
+	assert_int_equal(elan_tport_receive(t, &m, &handle), 0);
+	return handle;
+}
+
+static uint32_t nth_of(uint32_t space, uint32_t n)
+{
+	return n * SPACES + space;
+}
+
+/* All of one space, then all of the next; half of them are posted before. */
+static void receive_spaces(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t handle[IN_SPACE], i;
+	struct elan_tport_status s;
+
+	(void)arg;
+	for (uint32_t n = 0; n < LENGTHS; n++)
+		for (uint32_t k = 0; k < SPACES; k += 2)
+			handle[nth_of(k, n)] = post_space(&t, nth_of(k, n));
+	program_wait(200 * US);
+	for (uint32_t k = 1; k < SPACES; k += 2)
+		for (uint32_t n = 0; n < LENGTHS; n++)
+			handle[nth_of(k, n)] = post_space(&t, nth_of(k, n));
+	for (i = 0; i < IN_SPACE; i++) {
+		assert_int_equal(elan_tport_wait(&t, handle[i], &s), 0);
+		assert_int_equal(s.bytes, length[i / SPACES]);
+		assert_int_equal(s.flags, i / SPACES % 2 ? ELAN_TPORT_DATA : 0);
+		et_expect(ET_TARGET + (uint64_t)i * 2 * MOST, i,
+			length[i / SPACES]);
+	}
+	assert_int_equal(elan_tport_close(&t), 0);
+}
+
+static void messages_of_different_spaces_do_not_meet(void **state)
+{
+	struct et *m = *state;
+
+	for (uint32_t slots = SLOTS; slots <= 64; slots *= 4) {
+		et_fini(m);
+		et_init(m, "4");
+		m->params.match.slots = slots;
+		et_run_two(m, send_spaces, receive_spaces, NULL);
+	}
+}
+
 /* --- misuse --- */
 
 static void misuse(void *arg)
@@ -310,4 +397,5 @@ TESTS(ET_TEST(data_words_come_with_messages_of_all_lengths),
 	ET_TEST(only_what_is_asked_for_is_sent),
 	ET_TEST(a_sender_waits_for_the_match),
 	ET_TEST(what_is_claimed_is_for_one_receive),
+	ET_TEST(messages_of_different_spaces_do_not_meet),
 	ET_TEST(only_what_was_claimed_can_be_received_so))

@@ -81,13 +81,16 @@ static struct tport_kept kept_of(
 	struct tport_kept k = {
 		.tag = m->tag,
 		.source = m->source,
-		.bytes = m->bytes,
+		.bytes = (uint16_t)m->bytes,
+		.space = (uint16_t)m->note,
 		.number = m->number,
 		.kind = m->kind,
 		.length = m->bytes,
 	};
 	uint32_t front = tport_front_bytes(m->kind);
 
+	if (m->queue == x->plan.queues)
+		return k;
 	if (m->kind & TPORT_LONG)
 		tport_load(x, m->at, &k.length, sizeof(k.length));
 	else if (front <= k.length)
@@ -105,9 +108,10 @@ void tport_put(struct tport_matcher *x, struct tport_queue *q,
 	x->held += is_slot(x, place);
 	if (is_cell(x, place)) {
 		/* only its number may have changed */
-		k = (struct tport_kept){
-			.bytes = m->bytes, .number = m->number, .kind = m->kind
-		};
+		k = (struct tport_kept){ .bytes = (uint16_t)m->bytes,
+			.space = (uint16_t)m->note,
+			.number = m->number,
+			.kind = m->kind };
 		tport_set_next(x, kept_at(x, place) + 8, m->source, 0);
 		if (q == &x->claimed || q == &x->gone)
 			tport_store(x, kept_at(x, place) + 16, &k.bytes, 8);
@@ -180,6 +184,7 @@ static void describe(const struct tport_matcher *x, uint32_t place,
 	if (is_slot(x, place)) {
 		elan_thread_look(x->plan.queues + 1, place, m);
 		m->number = k->number;
+		m->note = k->space;
 		return;
 	}
 	if (!is_cell(x, place)) {
@@ -195,6 +200,7 @@ static void describe(const struct tport_matcher *x, uint32_t place,
 		.slot = place,
 		.number = k->number,
 		.kind = k->kind,
+		.note = k->space,
 	};
 }
 

@@ -93,17 +93,25 @@ static uint32_t find_posted(struct tport_matcher *x, const struct tport_list *l,
 	return 0;
 }
 
+/* Source, space and link are one word. */
+static void link_posted(struct tport_matcher *x, uint32_t handle,
+	uint32_t source, uint16_t space, uint32_t next)
+{
+	tport_set_next(x, element_at(x, handle) + 16, source,
+		next | (uint32_t)space << 16);
+}
+
 static void unlink_posted(struct tport_matcher *x, struct tport_list *l,
 	uint32_t next, const struct tport_posted *before, uint32_t previous)
 {
 	if (previous)
-		tport_set_next(
-			x, element_at(x, previous) + 16, before->source, next);
+		link_posted(x, previous, before->source, before->space, next);
 	else
 		l->first = next;
 	if (!next) {
 		l->last = previous;
 		l->source = before->source;
+		l->space = before->space;
 	}
 }
 
@@ -126,12 +134,12 @@ void tport_post(struct tport_matcher *x, struct tport_list *l, uint32_t handle,
 {
 	tport_store(x, element_at(x, handle), p, TPORT_POSTED);
 	if (l->last)
-		tport_set_next(
-			x, element_at(x, l->last) + 16, l->source, handle);
+		link_posted(x, l->last, l->source, l->space, handle);
 	else
 		l->first = handle;
 	l->last = handle;
 	l->source = p->source;
+	l->space = p->space;
 }
 
 /* --- messages --- */
@@ -149,7 +157,19 @@ bool tport_is_for(
 	const struct elan_message *m = arg;
 
 	(void)handle;
-	return matches(p->tag, p->mask, p->source, m->tag, m->source);
+	return matches(p->tag, p->mask, p->source, m->tag, m->source) &&
+	       p->space == m->note;
+}
+
+/* The space of a message that has come, which is kept in its note. */
+static void note_space(struct tport_matcher *x, struct elan_message *m)
+{
+	uint32_t skip = m->kind & TPORT_LONG ? sizeof(struct tport_long) : 0;
+	uint64_t word = 0;
+
+	if (m->kind & TPORT_SPACE && m->bytes >= skip + sizeof(word))
+		tport_load(x, m->at + skip, &word, sizeof(word));
+	m->note = (uint16_t)word;
 }
 
 /* The next message of its sender. */
@@ -226,8 +246,9 @@ bool tport_is_wanted(const struct tport_kept *k, const void *arg)
 {
 	const struct tport_wanted *w = arg;
 
-	return matches(
-		w->tag, w->record.mask, w->record.source, k->tag, k->source);
+	return matches(w->tag, w->record.mask, w->record.source, k->tag,
+		       k->source) &&
+	       k->space == w->record.space;
 }
 
 /* At the end of the posted list. */
@@ -238,6 +259,7 @@ static void post(struct tport_matcher *x, const struct tport_wanted *w)
 		.tag = w->tag,
 		.mask = r->mask,
 		.source = r->source,
+		.space = r->space,
 		.to = r->to,
 		.bytes = r->bytes,
 	};
@@ -338,11 +360,14 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 	struct tport_matcher x = { 0 };
 	struct elan_message m;
 
-	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)))
+	/* a program may have changed what is not its own */
+	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)) || !x.plan.block)
 		return;
 	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
 		x.looked = 0;
 		x.spent = TPORT_TAKE;
+		if (m.queue != x.plan.queues)
+			note_space(&x, &m);
 		if (m.asks)
 			on_question(&x, &m);
 		else if (m.queue != x.plan.queues)

@@ -55,7 +55,7 @@ static void peek(struct tport_matcher *x, enum tport_kind kind,
 
 static bool is_claimed(const struct tport_kept *k, const void *arg)
 {
-	return k->number == *(const uint32_t *)arg;
+	return k->number == *(const uint16_t *)arg;
 }
 
 static void take_claimed(

@@ -7,6 +7,7 @@
 struct tport_list {
 	uint32_t first, last; /* handles, or 1 + place */
 	uint32_t source; /* of the last one, whose word has the link, too */
+	uint16_t space; /* and its space, if it is a receive */
 };
 
 /*
@@ -57,7 +58,7 @@ typedef bool tport_accepts(
 	const struct tport_posted *p, uint32_t handle, const void *arg);
 uint32_t tport_take_posted(struct tport_matcher *x, struct tport_list *l,
 	tport_accepts *test, const void *arg, struct tport_posted *p);
-/* Whether it is for a struct elan_message. */
+/* Whether it is for a struct elan_message, whose note is its space. */
 bool tport_is_for(
 	const struct tport_posted *p, uint32_t handle, const void *arg);
 /* Adds a receive at the end of a list. */

@@ -291,7 +291,12 @@ void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
-	if (!msg_step(m) && !has_news(m, &seen))
+	if (msg_step(m) || has_news(m, &seen))
+		return;
+	if (m->awaited_at)
+		program_poll_with(
+			m->awaited_at, has_news, m, m->ops->loop(m), &seen);
+	else
 		program_poll_until(has_news, m, m->ops->loop(m), &seen);
 }
 

@@ -125,6 +125,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool has_all; /* too many for the ring: look at all ranks */
 	bool has_word;
 	struct weft_msg_done awaited;
+	uint64_t awaited_at; /* an address that its end is written to, or 0 */
 
 	uint64_t dones, fins; /* bits of those in use */
 	uint64_t round, n_asked;

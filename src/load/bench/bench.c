@@ -197,7 +197,9 @@ int bench_init(struct bench *b, const struct bench_needs *n, struct err *e)
 	if (programs_need_nic(&b->programs, e))
 		return -1;
 	title = n->is_msg ? "message layer" : l->nic_ops->title;
-	b->driver = n->is_msg ? &bench_msg : own;
+	b->driver = n->is_endpoint ? &bench_endpoint
+		    : n->is_msg	   ? &bench_msg
+				   : own;
 	b->needs = *n;
 	b->needs.queues += !n->queues;
 	b->source_from += b->source_from ? 0 : BENCH_SOURCE;
@@ -357,7 +359,9 @@ void bench_count(struct bench_end *x)
 bool bench_report(const struct bench *b, struct load_result *r)
 {
 	programs_report(&b->programs, r);
-	r->via = b->needs.is_msg ? "msg" : "nic";
+	r->via = b->needs.is_endpoint ? "endpoint"
+		 : b->needs.is_msg    ? "msg"
+				      : "nic";
 	return r->ending == LOAD_FINISHED && bench_time(b) > 0;
 }
 

@@ -46,6 +46,7 @@ struct bench_needs {
 	uint32_t queue_bytes; /* sufficient size of a queue; 0: the largest */
 	int64_t routing; /* as the key says */
 	bool is_msg; /* by messages */
+	bool is_endpoint; /* ... as a rank of an MPI program sends them */
 	bool is_software; /* no collectives of the network */
 	bool has_gets;
 	/* Every process runs a program; n_programs are those of nodes with one
@@ -167,7 +168,7 @@ enum {
 	BENCH_GETS_BY_MEANS = 16, /* gets have a choice, too: the key's */
 	/* Puts to a GPU may need the program at the target. */
 	BENCH_NEEDS_TARGET = 32,
-	BENCH_HAS_MESSAGES = 64, /* with bench_send() and bench_receive() */
+	BENCH_HAS_MESSAGES = 64, /* with send() and receive() */
 	BENCH_HAS_PROCESSES = 128, /* lanes are processes, not threads */
 };
 
@@ -196,6 +197,9 @@ struct bench_driver {
 
 	/* --- optional --- */
 
+	/* Messages between programs, of a node or rank. */
+	bool (*send)(struct bench_end *x, uint32_t node, uint64_t bytes);
+	bool (*receive)(struct bench_end *x, uint32_t node, uint64_t bytes);
 	/* Frees the state of an end, opened or not; outside of programs. */
 	void (*fini)(struct bench_end *x);
 	/* Waits until all are ready; NULL: until PROGRAMS_START. */
@@ -206,6 +210,9 @@ struct bench_driver {
 	/* A program that keeps breaking the rules of its own queue; arg is a
 	 * struct bench_rogue. */
 	void (*rogue)(void *arg);
+	/* The interface loses the pages of some of the process's memory, which
+	 * keeps its bytes, and finds them again. */
+	void (*drop)(struct bench_end *x, uint64_t at, uint64_t bytes);
 	const struct bench_tracking *tracking;
 	const struct bench_gpus *gpus;
 	const struct bench_atomics *atomics;
@@ -304,6 +311,12 @@ struct bench_channel {
 	bool (*open)(struct bench_end *x, uint64_t at, uint32_t bytes);
 	/* The next complete block; returns its length, or 0. */
 	uint32_t (*take)(struct bench_end *x, void *block);
+	/* Bytes for each program from that address on, if they are more than
+	 * buffers; NULL: a few blocks'.  Outside of programs. */
+	uint64_t (*memory)(const struct load *l, uint32_t bytes);
+	/* Tells receivers that no more blocks are sent, so that they can wait
+	 * for all.  May be NULL. */
+	void (*finish)(struct bench_end *x);
 	/* Accepts no more blocks; those that have arrived can be taken.  May be
 	 * NULL. */
 	void (*close)(struct bench_end *x);
@@ -467,8 +480,8 @@ bool bench_mpi_is_quick(const struct bench_driver *d, uint64_t bytes);
 sim_time bench_mpi_time(
 	const struct bench *b, uint64_t bytes, bool has_operand);
 
-extern const struct bench_driver bench_msg, bench_mu, bench_elan, bench_plain,
-	bench_gemini, bench_ape, bench_sw;
+extern const struct bench_driver bench_msg, bench_endpoint, bench_mu,
+	bench_elan, bench_plain, bench_gemini, bench_ape, bench_sw;
 
 extern const struct bench_gpus driver_gpus; /* for any of these */
 
@@ -548,8 +561,6 @@ static inline bool bench_open(struct bench_end *x)
 }
 /* The message layer of an end with via=msg. */
 struct weft_msg *bench_messages(struct bench_end *x);
-bool bench_send(struct bench_end *x, uint32_t node, uint64_t bytes);
-bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes);
 /* Waits until all are ready. */
 void bench_ready(struct bench_end *x);
 

@@ -27,7 +27,8 @@ static const struct param params[] = {
 		"hardware"),
 	KEY_WORD("by", AT(by), "software", "software|hardware|mpi",
 		"implementation; software: messages between nodes; hardware: "
-		"the network copies packets (QsNetII), or combines and copies "
+		"the network copies packets and cards combine integers "
+		"(QsNetII), or the network combines and copies "
 		"packets and bits of barriers (Blue Gene/Q), or interfaces "
 		"combine along a tree (Sunway); mpi: messages with the times "
 		"of MPI's calls (Sunway)"),
@@ -54,7 +55,7 @@ static const struct param params[] = {
 	KEY_WORD("type", AT(type), "double",
 		"double|signed|unsigned|bits|float",
 		"type of the words of a reduction, by hardware that combines; "
-		"float on Sunway"),
+		"float on Sunway, no double on QsNetII"),
 	KEY_WORD("combine", AT(combine), "add", "add|min|max|and|or|xor",
 		"operation of a reduction, by hardware that combines"),
 	KEY_BYTES("word", AT(word), "8", 4, 512,

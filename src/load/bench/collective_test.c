@@ -92,7 +92,67 @@ static void what_interfaces_cannot_do_is_refused(void **state)
 	trial_refused("sunway-32", "collective by=mpi procs=3", "a divisor");
 }
 
-TESTS(TEST(a_barrier_by_mpi_goes_up_and_down_a_tree),
+/* --- QsNetII --- */
+
+/* Each sum is checked, as by messages. */
+static void qsn_f10_collectives_of_1024_nodes_take_microseconds(void **state)
+{
+	static const char *const lines[] = {
+		"collective op=barrier by=hardware rounds=3",
+		"collective op=broadcast by=hardware root=rotate rounds=3",
+		"collective op=allreduce by=hardware type=signed rounds=3",
+	};
+
+	for (uint32_t i = 0; i < 3; i++)
+		assert_in_range(
+			trial("qsnet2-1024", lines[i], "time_ns"), 500, 10000);
+}
+
+static void sums_by_cards_are_right_for_every_type(void **state)
+{
+	static const char *const lines[] = {
+		"collective by=hardware op=allreduce type=signed bytes=24",
+		"collective by=hardware op=allreduce type=unsigned combine=min "
+		"bytes=32",
+		"collective by=hardware op=allreduce type=signed combine=max",
+		"collective by=hardware op=allreduce type=bits combine=and",
+		"collective by=hardware op=allreduce type=bits combine=or "
+		"bytes=1000",
+		"collective by=hardware op=reduce type=bits combine=xor "
+		"root=rotate rounds=20",
+		"collective by=hardware op=reduce type=signed combine=min "
+		"root=9 warm=1",
+	};
+
+	for (uint32_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_true(trial("qsnet2-16", lines[i], "time_ns") > 0);
+}
+
+static void what_cards_cannot_combine_is_said(void **state)
+{
+	trial_refused("qsnet2-16", "collective by=hardware op=reduce",
+		"no floating point");
+	trial_refused("qsnet2-16",
+		"collective by=hardware op=reduce type=signed word=16 bytes=16",
+		"words of 8 bytes");
+	trial_refused("qsnet2-16",
+		"collective by=hardware op=reduce type=signed bytes=0",
+		"words of 8 bytes");
+	trial_refused("qsnet2-16",
+		"collective by=hardware op=reduce type=signed nodes=4",
+		"all take part");
+	trial_refused("qsnet2-16",
+		"collective by=hardware op=reduce type=signed tree=4",
+		"tree: only");
+	trial_refused("qsnet2-16",
+		"collective by=hardware op=reduce type=signed procs=2",
+		"processes per node need by=software");
+}
+
+TESTS(TEST(qsn_f10_collectives_of_1024_nodes_take_microseconds),
+	TEST(sums_by_cards_are_right_for_every_type),
+	TEST(what_cards_cannot_combine_is_said),
+	TEST(a_barrier_by_mpi_goes_up_and_down_a_tree),
 	TEST(sums_and_broadcasts_by_mpi_are_right),
 	TEST(a_barrier_by_interfaces_takes_a_time_for_each_child),
 	TEST(sums_by_interfaces_are_right_for_every_type),

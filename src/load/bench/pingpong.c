@@ -59,11 +59,12 @@ static const struct param params[] = {
 	KEY(PARAM_TIME, "early", AT(early), "0 ns", 0, PS_PER_S, NULL,
 		"time by which each receive is posted later than it could be, "
 		"for the same means"),
-	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
+	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg|endpoint",
 		"layer; net: a packet, timed from its injection to the arrival "
 		"of its tail; nic: a transfer by the network interface, timed "
 		"from program to program; msg: sends and receives of "
-		"weft/msg.h, on any machine"),
+		"weft/msg.h, on any machine; endpoint: messages as ranks of "
+		"MPI programs send them"),
 	KEY_BY(AT(bench.by)),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
 	KEY_ROUTING(AT(routing), "deterministic"),
@@ -227,7 +228,7 @@ static void send(
 	if (bench_tagged(x))
 		bench_tagged(x)->send(x, x->peer, p.from, bytes);
 	else if (x->driver->is & BENCH_HAS_MESSAGES)
-		bench_send(x, x->peer, bytes);
+		x->driver->send(x, x->peer, bytes);
 	else
 		x->driver->put(x, &p);
 }
@@ -252,7 +253,7 @@ static bool wait_message(struct bench_end *x, uint64_t number, uint64_t bytes)
 	if (bench_tagged(x))
 		return bench_tagged(x)->await(x);
 	if (x->driver->is & BENCH_HAS_MESSAGES)
-		return bench_receive(x, x->peer, bytes);
+		return x->driver->receive(x, x->peer, bytes);
 	if (!x->driver->wait_word)
 		return x->driver->await(x, 0);
 	return x->driver->wait_word(x, BENCH_TARGET + end_of(bytes), number) &&
@@ -383,7 +384,8 @@ static int pair_init(struct load *l, struct err *e)
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)b->bytes,
 		.routing = g->routing,
-		.is_msg = b->via == 2,
+		.is_msg = b->via >= 2,
+		.is_endpoint = b->via == 3,
 		.draws = true,
 		.has_port = true,
 		.has_receives = true,

@@ -59,6 +59,15 @@ static const struct param params[] = {
 		"Elan4, Gemini, APEnet+ and SWHNI"),
 	KEY_COUNT("deeds", AT(deeds), "20", 1, 1000000,
 		"number of times that each rogue program breaks a rule"),
+	KEY_FLAG("match", AT(match), "no",
+		"whether programs also send tagged messages, which receivers "
+		"match by random bits of their tags; only on Elan4"),
+	KEY_FLAG("demand", AT(demand), "no",
+		"whether no page of memory is in the cards' tables at first; "
+		"only on Elan4"),
+	KEY_COUNT("drop", AT(drop), "0", 0, 100,
+		"share of transfers, in per cent, during which the host takes "
+		"a random page of its node away from the card; only on Elan4"),
 };
 
 static struct storm *of(struct load *l)
@@ -90,7 +99,7 @@ static void choose_partners(struct lane *l)
 
 static uint64_t most_send(const struct storm *m)
 {
-	uint64_t most = m->has_more ? m->bench.driver->channel->most_bytes : 0;
+	uint64_t most = m->has_sends ? m->bench.driver->channel->most_bytes : 0;
 	uint64_t bytes = (uint64_t)m->bench.bytes;
 
 	return most && most < bytes ? most : bytes;
@@ -107,14 +116,24 @@ static uint64_t size(uint64_t bits, uint64_t most)
 	return n < most ? n : most;
 }
 
-static struct message message_of(const struct lane *l, uint64_t k)
+/* Puts twice as often as others. */
+static uint32_t op_of(const struct storm *m, uint64_t bits)
+{
+	if (m->has_changes)
+		return (uint32_t)(bits % 10 / 2);
+	if (m->has_sends)
+		return bits % 7 / 2 < 3 ? (uint32_t)(bits % 7 / 2) : OP_SEND;
+	return (uint32_t)(bits % 5 / 2);
+}
+
+struct message storm_message(const struct lane *l, uint64_t k)
 {
 	const struct storm *m = l->storm;
 	struct random_bits r = random_draw(
 		m->bench.programs.load.seed, l->stream, RANDOM_TARGET, k);
 	struct message x = {
 		.number = (uint64_t)l->stream << 32 | k,
-		.op = (uint32_t)(r.a % (m->has_more ? 10 : 5) / 2),
+		.op = op_of(m, r.a),
 		.partner = (uint32_t)(r.a >> 8) % PARTNERS,
 	};
 	uint64_t most = (uint64_t)m->bench.bytes;
@@ -157,6 +176,32 @@ static uint64_t place_at(const struct lane *l)
 				   l->storm->area;
 }
 
+/* A place that is in use, or any. */
+static uint64_t random_place(const struct lane *l, uint64_t bits)
+{
+	static const uint64_t used[] = { 0, SOURCE_AT, BACK_AT, CONSTANT_AT };
+	const struct storm *m = l->storm;
+
+	if (bits % 8 < 4)
+		return used[bits % 8] + l->number * m->area;
+	if (bits % 8 < 6)
+		return TARGET_AT + random_below(bits, m->n_lanes * m->area);
+	return random_below(bits, m->memory);
+}
+
+/* The host takes a page of the node away, while a transfer is under way. */
+static void drop_page(struct bench_end *x)
+{
+	struct lane *l = x->data;
+	struct random_bits r;
+
+	if (!l->storm->drop)
+		return;
+	r = random_draw(x->load->seed, l->stream, RANDOM_DATA, l->transfers++);
+	if (r.a % 100 < (uint64_t)l->storm->drop)
+		x->driver->drop(x, random_place(l, r.b), 1);
+}
+
 static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	uint64_t bytes, uint64_t chance)
 {
@@ -168,6 +213,7 @@ static bool fetch_by(struct bench_end *x, site_id from, uint64_t at,
 	g.chance = chance;
 	bench_track_gets(x, 1, bytes);
 	x->driver->get(x, &g);
+	drop_page(x);
 	return x->driver->flush(x);
 }
 
@@ -280,6 +326,7 @@ static bool put(struct bench_end *x, const struct message *m)
 	bench_write(x, b.from, p->bytes + GUARD, m->bytes);
 	bench_track_puts(x, b.means, 1, b.bytes);
 	x->driver->put(x, &b);
+	drop_page(x);
 	return x->driver->flush(x) ? look(x, m) : settle(x, m);
 }
 
@@ -324,6 +371,7 @@ static bool send(struct bench_end *x, const struct message *m)
 {
 	struct lane *l = x->data;
 
+	drop_page(x);
 	return sends_send(x, &l->sends, m->dst, l->number, m->number,
 		area_at(l, SOURCE_AT), m->bytes);
 }
@@ -375,19 +423,30 @@ static void prepare(struct bench_end *x)
 	const struct lane *l = x->data;
 
 	bench_make(x, constants(l->node), CONSTANT_AT, CONSTANT);
+	if (l->storm->demand)
+		x->driver->drop(x, 0, l->storm->memory);
 	x->driver->expect(x, 0, STORM_ARMED);
 }
 
-/* The flag of a program that is over, at the first node, without atomics. */
+/* Of the flag of a program that is over. */
+static uint64_t flag_bytes(const struct storm *m)
+{
+	const struct bench_driver *d = m->bench.driver;
+
+	return d ? d->most.grain : 1;
+}
+
+/* At the first node, without atomics. */
 static uint64_t over_at(const struct lane *l)
 {
-	return TARGET_AT + l->storm->n_lanes * l->storm->area + l->stream;
+	return TARGET_AT + l->storm->n_lanes * l->storm->area +
+	       l->stream * flag_bytes(l->storm);
 }
 
 static void tell_over(struct bench_end *x)
 {
 	struct lane *l = x->data;
-	struct bench_transfer b = bench_transfer(x, 0, 1);
+	struct bench_transfer b = bench_transfer(x, 0, flag_bytes(l->storm));
 
 	if (x->driver->atomics) {
 		x->driver->atomics->change(x, 0, OVER_AT, BENCH_ADD, 1, 1);
@@ -397,6 +456,7 @@ static void tell_over(struct bench_end *x)
 		b.counter = BENCH_NONE;
 		b.is_tracked = true;
 		bench_write(x, b.from, "\1", 1);
+		bench_track_puts(x, b.means, 1, b.bytes);
 		x->driver->put(x, &b);
 	}
 	x->driver->flush(x);
@@ -405,7 +465,9 @@ static void tell_over(struct bench_end *x)
 static uint64_t count_over(struct bench_end *x)
 {
 	const struct lane *l = x->data;
-	uint64_t n = 0;
+	uint64_t n = 0, each = flag_bytes(l->storm);
+	uint64_t all = l->storm->n_lanes * each;
+	uint64_t most = l->storm->area / each * each;
 	uint8_t is_over;
 
 	if (x->driver->atomics) {
@@ -413,14 +475,11 @@ static uint64_t count_over(struct bench_end *x)
 			bench_read(x, area_at(l, BACK_AT), &n, WORD);
 		return n;
 	}
-	for (uint64_t i = 0; i < l->storm->n_lanes; i++) {
-		if (i % l->storm->area == 0)
-			fetch(x, 0, over_at(l) - l->stream + i,
-				l->storm->n_lanes - i < l->storm->area
-					? l->storm->n_lanes - i
-					: l->storm->area);
-		bench_read(x, area_at(l, BACK_AT) + i % l->storm->area,
-			&is_over, 1);
+	for (uint64_t i = 0; i < all; i += each) {
+		if (i % most == 0)
+			fetch(x, 0, over_at(l) - l->stream * each + i,
+				all - i < most ? all - i : most);
+		bench_read(x, area_at(l, BACK_AT) + i % most, &is_over, 1);
 		n += is_over;
 	}
 	return n;
@@ -438,17 +497,19 @@ static void outlast(struct bench_end *x)
 
 	/* not all at once */
 	program_charge(own * (sim_time)l->stream / l->storm->n_lanes);
+	if (l->storm->has_sends)
+		sends_finish(x, &l->sends);
 	tell_over(x);
 	for (uint32_t idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes;
 		idle++) {
-		if (l->storm->has_more)
+		if (l->storm->has_sends)
 			sends_take(x, &l->sends);
 		program_charge(pause);
 		n = count_over(x); /* 0 where it cannot be read */
 		idle = n > last ? 0 : idle;
 		last = n > last ? n : last;
 	}
-	if (l->storm->has_more)
+	if (l->storm->has_sends)
 		sends_close(x, &l->sends);
 }
 
@@ -462,12 +523,12 @@ static void run_lane(struct bench_end *x)
 		return;
 	if (!l->number)
 		prepare(x);
-	if (l->storm->has_more &&
+	if (l->storm->has_sends &&
 		!x->driver->channel->open(x, l->sends.at, l->sends.most))
 		return;
 	bench_ready(x);
 	for (k = 0; k < n; k++) {
-		struct message m = message_of(l, k);
+		struct message m = storm_message(l, k);
 
 		l->sent++;
 		last = program_now();
@@ -475,16 +536,41 @@ static void run_lane(struct bench_end *x)
 			note_failure(l, k);
 		gap = program_now() - last;
 		l->gap = gap > l->gap ? gap : l->gap;
-		if (l->storm->has_more)
+		if (l->storm->has_sends)
 			sends_take(x, &l->sends);
 	}
-	if (l->storm->has_more || (bench_has_gpus(x->bench) &&
-					  x->driver->is & BENCH_NEEDS_TARGET))
+	if (l->storm->has_sends || (bench_has_gpus(x->bench) &&
+					   x->driver->is & BENCH_NEEDS_TARGET))
 		outlast(x);
 	l->is_over = true;
 }
 
 /* --- the course of a run --- */
+
+static int check_keys(
+	const struct storm *m, const struct bench_driver *d, struct err *e)
+{
+	if (m->match && !(d && d->tagged && d->channel))
+		return err_set(e, "match: available only on Elan4 (want no)");
+	if (m->demand && !(d && d->drop))
+		return err_set(e, "demand: available only on Elan4 (want no)");
+	if (m->drop && !(d && d->drop))
+		return err_set(e, "drop: available only on Elan4 (want 0)");
+	return 0;
+}
+
+/* Memory of a node's programs for blocks that they take, where that depends. */
+static void add_channel(struct storm *m)
+{
+	const struct bench_channel *c = m->bench.driver->channel;
+
+	if (!m->has_sends || !c->memory)
+		return;
+	m->sends_at = (m->memory + GUARD - 1) / GUARD * GUARD;
+	m->memory = m->sends_at +
+		    (uint64_t)m->lanes * c->memory(&m->bench.programs.load,
+						 (uint32_t)most_send(m));
+}
 
 static int storm_init(struct load *l, struct err *e)
 {
@@ -505,11 +591,14 @@ static int storm_init(struct load *l, struct err *e)
 		return err_set(e, "bytes: want a multiple of 8");
 	if (d && m->lanes > d->most.lanes)
 		m->lanes = d->most.lanes;
-	m->has_more = d && d->atomics && d->channel &&
-		      m->lanes <= d->channel->most_lanes &&
-		      (m->kinds == KINDS_ALL || d->atomics->has_acks);
+	if (check_keys(m, d, e))
+		return -1;
+	m->has_changes = d && d->atomics && d->channel &&
+			 m->lanes <= d->channel->most_lanes &&
+			 (m->kinds == KINDS_ALL || d->atomics->has_acks);
+	m->has_sends = m->has_changes || m->match;
 	/* a node alone sends to itself, by every kind of message */
-	if (t->n_nodes < 2 && !(d && d->is & BENCH_HAS_SELF && m->has_more))
+	if (t->n_nodes < 2 && !(d && d->is & BENCH_HAS_SELF && m->has_sends))
 		return err_set(e, "storm: needs at least two nodes");
 	if (m->rogues > t->n_nodes)
 		return err_set(e,
@@ -521,14 +610,18 @@ static int storm_init(struct load *l, struct err *e)
 			"SWHNI (want 0)");
 	m->n_nodes = t->n_nodes;
 	m->n_lanes = t->n_nodes * (uint32_t)m->lanes;
-	m->area =
-		(uint64_t)m->bench.bytes + 2 * GUARD + (m->has_more ? WORD : 0);
+	m->area = (uint64_t)m->bench.bytes + 2 * GUARD +
+		  (m->has_changes ? WORD : 0);
 	m->bench.source_from = SOURCE_AT;
 	m->bench.target_from = TARGET_AT;
-	n.memory = TARGET_AT + m->n_lanes * (m->area + 1);
+	m->bench.driver = d; /* as it will be */
+	m->memory = TARGET_AT + m->n_lanes * (m->area + flag_bytes(m));
+	if (d)
+		add_channel(m);
+	n.memory = m->memory;
 	n.n_programs = m->n_lanes + (uint32_t)m->rogues;
 	n.touched = (2 * PARTNERS + 2) * m->area;
-	l->needs.all_live = m->bench.via;
+	l->needs.all_live = m->bench.via || m->match;
 	return bench_init(&m->bench, &n, e);
 }
 
@@ -548,13 +641,25 @@ static void start_rogues(struct storm *m)
 	}
 }
 
+static uint64_t places_of(const struct lane *l)
+{
+	const struct storm *m = l->storm;
+	const struct bench_channel *c = m->bench.driver->channel;
+	uint64_t each = SENDS_PLACES * l->sends.most;
+
+	if (!m->has_sends || !c->memory)
+		return PLACES_AT + l->number * each;
+	each = c->memory(&m->bench.programs.load, l->sends.most);
+	return m->sends_at + l->number * each;
+}
+
 static void storm_start(struct load *l)
 {
 	static const struct bench_program program = { .run = run_lane };
 	struct storm *m = of(l);
 
 	bench_open_ends(&m->bench);
-	m->bench.programs.may_err = m->rogues || m->has_more;
+	m->bench.programs.may_err = m->rogues || m->has_sends;
 	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		struct bench_end *e = &m->bench.ends[i];
 		struct lane *x = e->data;
@@ -567,189 +672,12 @@ static void storm_start(struct load *l)
 		};
 		x->sends.most = (uint32_t)most_send(m);
 		x->sends.block = mem_alloc(x->sends.most, 1);
-		x->sends.at = PLACES_AT + (uint64_t)x->number * SENDS_PLACES *
-						  x->sends.most;
+		x->sends.at = places_of(x);
 		choose_partners(x);
 		e->lane = x->number;
 		bench_run(&m->bench, i, x->node, x->number, &program);
 	}
 	start_rogues(m);
-}
-
-/* --- whether everything is as it should be --- */
-
-/* Bytes that must have arrived at each node, and that may have. */
-static void expect(const struct lane *l, uint64_t *sure, uint64_t *perhaps)
-{
-	uint32_t f = 0;
-
-	for (uint64_t k = 0; k < l->sent; k++) {
-		struct message x = message_of(l, k);
-		bool failed = f < l->n_failed && l->failed[f] == k;
-		/* the last message of a program that died may have arrived */
-		bool hangs = k + 1 == l->sent && !l->is_over;
-
-		f += failed;
-		if (x.op >= OP_GET)
-			continue;
-		if (!failed && !hangs)
-			sure[x.dst] += x.bytes;
-		perhaps[x.dst] += x.bytes;
-	}
-}
-
-/* Bytes that have come to a node, which may have died before it armed its
- * counter. */
-static uint64_t count_bytes(const struct storm *m, site_id node)
-{
-	uint64_t left = m->bench.looks->counter(&m->bench, node, 0);
-
-	return left ? STORM_ARMED - left : 0;
-}
-
-/* Without faults only blocks without a posted buffer are refused. */
-static int check_errors(const struct storm *m, struct err *e)
-{
-	const struct load *l = &m->bench.programs.load;
-	const char *refusal =
-		m->has_more ? m->bench.driver->channel->refusal : NULL;
-	uint64_t errors = 0;
-
-	if (!m->has_more || m->rogues || l->net->faults)
-		return 0;
-	for (site_id i = 0; i < m->n_nodes; i++)
-		errors += nic_errors(l->nic, i, NULL, 0);
-	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
-		return 0;
-	if (nic_is_late(l->nic))
-		return err_set_code(e, EXIT_LIMIT,
-			"interfaces gave up messages, since the network did "
-			"not answer in time");
-	return err_set_code(e, EXIT_INTERNAL,
-		"the interfaces have refused more than blocks without a "
-		"buffer");
-}
-
-/* Blocks that were sent have come, unless their receiver died before it looked,
- * and each attempt at most once. */
-static int check_sends(const struct storm *m, struct err *e)
-{
-	uint64_t sent = 0, tried = 0, came = 0;
-	bool is_whole = true;
-
-	for (uint32_t i = 0; i < m->n_lanes; i++) {
-		const struct lane *l = m->bench.ends[i].data;
-
-		sent += l->sends.sent;
-		tried += l->sends.tried;
-		came += l->sends.came;
-		is_whole &= l->is_over;
-	}
-	if (check_errors(m, e))
-		return -1;
-	if ((sent <= came || !is_whole) && came <= tried)
-		return 0;
-	return err_set_code(e, EXIT_INTERNAL,
-		"%llu blocks were sent in %llu attempts, and %llu arrived",
-		(unsigned long long)sent, (unsigned long long)tried,
-		(unsigned long long)came);
-}
-
-static int storm_check(struct load *l, struct err *e)
-{
-	const struct storm *m = (const struct storm *)l;
-	uint64_t *sure, *perhaps;
-	int failed = 0;
-
-	if (programs_check(l, e) || check_sends(m, e))
-		return -1;
-	if (!m->bench.looks->counter)
-		return 0;
-	sure = mem_alloc(m->n_nodes, sizeof(*sure));
-	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
-	for (uint32_t i = 0; i < m->n_lanes; i++)
-		expect(m->bench.ends[i].data, sure, perhaps);
-	for (uint32_t i = 0; i < m->n_nodes && !failed; i++) {
-		uint64_t came = count_bytes(m, i);
-
-		if (came < sure[i] || came > perhaps[i])
-			failed = err_set_code(e, EXIT_INTERNAL,
-				"node %u: its counter counted %llu bytes, but "
-				"%llu to %llu were sent",
-				i, (unsigned long long)came,
-				(unsigned long long)sure[i],
-				(unsigned long long)perhaps[i]);
-	}
-	mem_free(sure);
-	mem_free(perhaps);
-	return failed;
-}
-
-/* Of all errors of links those that no call of the library saw: corrected,
- * found and sent again, or lost packets that came another way, %. */
-static void report_solved(const struct storm *m, struct load_result *r)
-{
-	const struct bench *b = &m->bench;
-	const struct net *n = b->programs.load.net;
-	struct fault_counts c = { 0 };
-	uint64_t all, seen;
-
-	if (!b->looks->n_seen || !n->faults)
-		return;
-	for (uint32_t i = 0; i < n->topo->n_wires; i++) {
-		struct fault_counts wire = faults_total(n->faults, i);
-
-		fault_counts_add(&c, &wire);
-	}
-	all = c.corrected + c.failed + c.wrong + c.lost + net_total(n).dropped +
-	      (n->link.fec ? 0 : c.hurt);
-	seen = b->looks->n_seen(b);
-	/* what leaves by a dead port is seen, and is on no wire */
-	all = seen > all ? seen : all;
-	load_figure(r, "errors", (double)all);
-	load_figure(r, "errors_seen", (double)seen);
-	if (all)
-		load_figure(r, "solved_pct",
-			100 * (1 - (double)seen / (double)all));
-}
-
-/* Where messages have several ways, so that service can go on. */
-static void report_gap(const struct storm *m, struct load_result *r)
-{
-	sim_time gap = 0;
-
-	if (!m->bench.driver->n_ports)
-		return;
-	for (uint32_t i = 0; i < m->n_lanes; i++) {
-		const struct lane *x = m->bench.ends[i].data;
-
-		gap = x->gap > gap ? x->gap : gap;
-	}
-	load_figure(r, "longest_gap_us", (double)gap / (1000 * SIM_NS));
-}
-
-static void storm_report(struct load *l, struct load_result *r)
-{
-	struct storm *m = of(l);
-	uint64_t sent = 0, checked = 0, failed = 0, deeds = 0;
-
-	bench_report(&m->bench, r);
-	for (uint32_t i = 0; i < m->n_lanes; i++) {
-		const struct lane *x = m->bench.ends[i].data;
-
-		sent += x->sent;
-		checked += x->checked + x->sends.bytes;
-		failed += x->n_failed;
-	}
-	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++)
-		deeds += m->rogue[i].done;
-	load_figure(r, "messages", (double)sent);
-	load_figure(r, "failed_messages", (double)failed);
-	load_figure(r, "checked_bytes", (double)checked);
-	load_figure(r, "misdeeds", (double)deeds);
-	load_figure(r, "waiting_programs", (double)host_n_running(l->host));
-	report_gap(m, r);
-	report_solved(m, r);
 }
 
 static void storm_fini(struct load *l)

@@ -41,6 +41,7 @@ struct lane {
 	uint32_t stream; /* of random numbers */
 	struct place place[PARTNERS];
 	uint64_t sent, checked; /* messages, bytes */
+	uint64_t transfers; /* during which a page could go */
 	sim_time gap; /* the longest between the ends of two messages */
 	bool is_over; /* it has sent all */
 	uint8_t *before; /* a place before the last message */
@@ -53,12 +54,14 @@ struct storm {
 	struct bench bench;
 	/* keys */
 	int64_t count, lanes, rogues, deeds, kinds;
+	int64_t match, demand, drop; /* flags; per cent */
 
 	struct bench_rogue *rogue;
 	uint32_t n_lanes;
 	site_id n_nodes;
 	uint64_t area;
-	bool has_more; /* changes of words, and blocks */
+	uint64_t memory, sends_at; /* of a node; its part for blocks */
+	bool has_changes, has_sends; /* of words; blocks */
 };
 
 struct message {
@@ -68,5 +71,13 @@ struct message {
 	uint64_t bytes, at; /* at: of a get, in the constants */
 	uint64_t chance; /* as in struct bench_transfer */
 };
+
+/* The k-th message of a program. */
+struct message storm_message(const struct lane *l, uint64_t k);
+
+/* --- storm_check.c --- */
+
+int storm_check(struct load *l, struct err *e);
+void storm_report(struct load *l, struct load_result *r);
 
 #endif

@@ -50,6 +50,14 @@ bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 	return false;
 }
 
+void sends_finish(struct bench_end *x, struct sends *s)
+{
+	if (!x->driver->channel->finish)
+		return;
+	x->driver->channel->finish(x);
+	sends_take(x, s);
+}
+
 void sends_close(struct bench_end *x, struct sends *s)
 {
 	if (x->driver->channel->close)

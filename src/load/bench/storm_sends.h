@@ -22,6 +22,8 @@ bool sends_send(struct bench_end *x, struct sends *s, uint32_t node,
 	uint32_t lane, uint64_t number, uint64_t from, uint64_t bytes);
 /* Checks all blocks that have arrived. */
 void sends_take(struct bench_end *x, struct sends *s);
+/* All blocks that were sent are on their way. */
+void sends_finish(struct bench_end *x, struct sends *s);
 /* Accepts no more blocks, and checks those in flight. */
 void sends_close(struct bench_end *x, struct sends *s);
 

@@ -144,7 +144,18 @@ static void sun_f97_hardware_solves_errors_by_itself(void **state)
 	trial_close(&t);
 }
 
+static void keys_of_one_machine_are_refused_elsewhere(void **state)
+{
+	trial_refused("torus 2x2", "storm match=yes", "match: available only");
+	trial_refused("bgq 2x2", "storm demand=yes", "demand: available only");
+	trial_refused("gemini 2x1x1", "storm drop=1", "drop: available only");
+	trial_refused("qsnet2-16", "storm drop=101", "drop");
+	trial_refused("qsnet2-16", "storm via=msg match=yes",
+		"match: available only");
+}
+
 TESTS(TEST(all_messages_are_sent_and_checked),
+	TEST(keys_of_one_machine_are_refused_elsewhere),
 	TEST(longer_messages_are_checked_too),
 	TEST(rogues_break_rules_and_others_go_on),
 	TEST(all_kinds_are_more_than_puts_and_gets),

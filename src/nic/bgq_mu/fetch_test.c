@@ -295,7 +295,7 @@ static void hints_name_the_direction(void **state)
 		m.torus.wrap.v[0] = TORUS_WRAP;
 		m.torus.wrap.v[1] = TORUS_MESH;
 		sw_run(&m, 1, p, 2);
-		assert_int_equal(net_total(m.net).hops, h.hops);
+		assert_int_equal(net_hops(m.net), h.hops);
 		nic_testing_fini(&m);
 	}
 }

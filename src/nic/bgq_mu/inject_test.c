@@ -51,7 +51,7 @@ static void bgq_f17_routers_on_the_way_touch_no_memory(void **state)
 
 	nic_testing_machine(&m, "bgq", "8");
 	sw_run(&m, 2, p, 2);
-	assert_int_equal(net_total(m.net).hops, 30);
+	assert_int_equal(net_hops(m.net), 30);
 	assert_int_equal(net_total(m.net).injected, 10);
 	assert_int_equal(sw_l2_counts(m.host, 0).reads, 1 + 40);
 	assert_int_equal(sw_l2_counts(m.host, 3).writes, 40);
@@ -316,7 +316,7 @@ static void check_copy(void)
 
 	nic_testing_machine(&m, "bgq", "4x2");
 	sw_run(&m, 1, &p, 1);
-	assert_int_equal(net_total(m.net).hops, 0);
+	assert_int_equal(net_hops(m.net), 0);
 	nic_testing_fini(&m);
 }
 

@@ -98,7 +98,7 @@ static void stop(
 	const struct nic_at *a, struct elan_run *r, enum elan_error why)
 {
 	r->has_failed = true;
-	elan_queue_stop(a, r->queue, why);
+	elan_queue_failed(a, r->queue, why);
 }
 
 static void packet_done(const struct nic_at *a, uint32_t dma, uint32_t sequence)

@@ -327,6 +327,8 @@ struct elan_counts {
 	uint64_t fetched, exchanged; /* queues: to the chip; by the driver */
 	uint64_t corrected, uncorrectable; /* words of card memory */
 	uint64_t messages; /* in input queues */
+	uint64_t lost; /* packets and DMAs that their queue went on without */
+	uint64_t forsaken; /* slots whose message stayed a part of one */
 	uint64_t noted[ELAN_FIGURES]; /* by threads */
 	uint64_t errors[ELAN_ERRORS];
 };

@@ -315,7 +315,7 @@ static void programs_of_cpu_0_lose_the_drivers_time(void **state)
 
 /* --- a broadcast --- */
 
-enum { NODES = 16, ABSENT = 11 };
+enum { NODES = 512, ABSENT = 301 };
 
 static void cast_program(void *arg)
 {
@@ -345,10 +345,10 @@ static void cast_target(void *arg)
 
 static void qsn_f57_one_of_many_receivers_may_miss_its_page(void **state)
 {
-	struct et_program p[NODES + 1] = { { 0, cast_program, NULL } };
+	static struct et_program p[NODES + 1] = { { 0, cast_program, NULL } };
 	struct et *m = *state;
 
-	m->nodes = "16";
+	m->nodes = "512";
 	m->params.mmu.on = true;
 	for (uint32_t i = 0; i < NODES; i++)
 		p[i + 1] = (struct et_program){ i, cast_target, NULL };

@@ -251,6 +251,34 @@ int elan_input_open(struct nic *nic, site_id s, uint32_t context,
 	return 0;
 }
 
+/*
+ * A sender that ends between two packets of a message leaves a slot that no
+ * message will have.  Others may have it when it would have given up, twice.
+ */
+static void drop_forsaken(
+	struct nic *nic, struct elan_node *n, struct elan_iq *q, sim_time t)
+{
+	sim_time patience = 2 * resend_longest(&((struct elan *)nic)->resend);
+
+	for (uint32_t i = 0; q->coming && i < q->n_slots; i++) {
+		if (q->slot[i].state != ELAN_SLOT_COMING ||
+			t - q->slot[i].last < patience)
+			continue;
+		q->coming--;
+		n->counts.forsaken++;
+		give_free(n, q, i);
+	}
+}
+
+/* Whether it has so many slots, perhaps of messages that nobody sends any
+ * more. */
+static bool has_slots(const struct nic_at *a, struct elan_iq *q, uint32_t need)
+{
+	if (q->used + need > q->n_slots && q->coming)
+		drop_forsaken(a->nic, a->node, q, a->t);
+	return q->used + need <= q->n_slots;
+}
+
 int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 {
 	struct elan_node *n = nic_node(nic, s);
@@ -258,6 +286,8 @@ int elan_input_close(struct nic *nic, site_id s, uint32_t context, uint32_t id)
 
 	if (!q)
 		return EINVAL;
+	if (q->coming)
+		drop_forsaken(nic, n, q, program_now());
 	if (q->used || elan_thread_wants(n, q))
 		return EBUSY;
 	elan_memory_drop(nic, s, q->at);
@@ -325,27 +355,28 @@ static bool is_begun(const struct elan_buffer *b, uint32_t i)
 }
 
 /* Of a queue that asks: it takes one message. */
-static bool takes_question(const struct elan_iq *q, const struct elan_buffer *b)
+static bool takes_question(
+	const struct nic_at *a, struct elan_iq *q, const struct elan_buffer *b)
 {
 	bool is_coming = find_coming(q, b, &b->piece[0]) < q->n_slots;
 
 	return elan_question_may_come(q, b, is_coming) &&
-	       (is_coming || q->used < q->n_slots);
+	       (is_coming || has_slots(a, q, 1));
 }
 
 bool elan_iq_takes(const struct nic_at *a, const struct elan_buffer *b)
 {
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		const struct elan_iq *q = queue_of(a, &b->piece[i]);
+		struct elan_iq *q = queue_of(a, &b->piece[i]);
 		uint32_t need = 0;
 
 		if (__builtin_expect(q && q->asked, 0))
-			return takes_question(q, b);
+			return takes_question(a, q, b);
 		for (uint32_t k = 0; q && k <= i; k++)
 			need += queue_of(a, &b->piece[k]) == q &&
 				!is_begun(b, k) &&
 				find_coming(q, b, &b->piece[k]) == q->n_slots;
-		if (q && q->used + need > q->n_slots)
+		if (q && need && !has_slots(a, q, need))
 			return false;
 	}
 	return true;
@@ -367,6 +398,7 @@ static uint32_t reserve(const struct nic_at *a, struct elan_iq *q,
 	x->is_out = false;
 	x->asks = ELAN_ASKS_NOT;
 	x->asked = asked;
+	x->last = a->t;
 	q->coming++;
 	h->tag = what->tag;
 	h->source = what->source;
@@ -417,6 +449,7 @@ void elan_iq_reserve(const struct nic_at *a, struct elan_buffer *b)
 		slot = find_coming(q, b, p);
 		if (slot == q->n_slots)
 			slot = reserve_for(a, q, b, p);
+		q->slot[slot].last = a->t;
 		p->address = slot; /* its tag is in the slot */
 	}
 }
@@ -531,7 +564,7 @@ bool elan_iq_has_room(
 {
 	struct elan_iq *to = queue_for(a, q, word);
 
-	if (!to || to->used < to->n_slots)
+	if (!to || has_slots(a, to, 1))
 		return true;
 	to->blocks = true;
 	elan_queue_block(elan_here(a), q);

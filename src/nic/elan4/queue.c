@@ -132,7 +132,8 @@ int elan_queue_open(struct nic *nic, site_id s, uint32_t queue,
 	int code;
 
 	if (queue >= ELAN_QUEUES || depth >= ELAN_DEPTHS ||
-		rights > ELAN_MAY_ALL || context >= ELAN_CONTEXTS)
+		rights > (ELAN_MAY_ALL | ELAN_GOES_ON) ||
+		context >= ELAN_CONTEXTS)
 		return EINVAL;
 	if (elan_queue(n, queue))
 		return EBUSY;
@@ -305,6 +306,17 @@ void elan_queue_stop(
 	q->error = (uint8_t)why;
 	elan_count(a)->errors[why]++;
 	tell_room(a, q);
+}
+
+void elan_queue_failed(
+	const struct nic_at *a, struct elan_queue *q, enum elan_error why)
+{
+	bool is_others = why == ELAN_ERROR_REFUSED || why == ELAN_ERROR_RETRIES;
+
+	if (is_others && q->rights & ELAN_GOES_ON)
+		elan_count(a)->lost++;
+	else
+		elan_queue_stop(a, q, why);
 }
 
 /* --- the backing store --- */

@@ -430,7 +430,7 @@ static void on_failed(
 	struct elan_queue *q = elan_queue(elan_here(a), s->owner_id);
 
 	elan_get_failed(a, &s->get, why);
-	elan_queue_stop(a, q, why);
+	elan_queue_failed(a, q, why);
 	elan_queue_acked(a, q, s->sequence);
 }
 

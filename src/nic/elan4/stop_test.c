@@ -294,7 +294,7 @@ static void driver_program(void *arg)
 	assert_int_equal(
 		elan_queue_open(nic, 0, ELAN_QUEUES, ELAN_1K, 0, 1), EINVAL);
 	assert_int_equal(
-		elan_queue_open(nic, 0, 1, ELAN_1K, ELAN_MAY_ALL + 1, 1),
+		elan_queue_open(nic, 0, 1, ELAN_1K, 2 * ELAN_GOES_ON, 1),
 		EINVAL);
 	assert_int_equal(
 		elan_queue_open(nic, 0, 1, ELAN_1K, 0, ELAN_CONTEXTS), EINVAL);

@@ -167,6 +167,8 @@ struct elan_thread *elan_thread_settle(struct nic_at *a);
  * may be ahead then, if no other is ready. */
 void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
+/* So long it waited for a page, for its message. */
+void elan_thread_was_late(const struct nic_at *a, sim_time time);
 /* Its page is there. */
 void elan_thread_on_page(const struct nic_at *a, uint32_t id);
 /* Translates for the thread, which waits for that, until *a.  0, or EFAULT: not

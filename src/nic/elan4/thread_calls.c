@@ -22,6 +22,7 @@ int elan_thread_look_longer(struct nic_at *a, uint64_t at, uint64_t bytes,
 	enum elan_use use, struct elan_view *v)
 {
 	struct elan_thread *x = elan_thread_here(a);
+	sim_time since = a->t;
 
 	while (v->state == ELAN_MISSING) {
 		x = elan_thread_settle(a);
@@ -37,6 +38,7 @@ int elan_thread_look_longer(struct nic_at *a, uint64_t at, uint64_t bytes,
 		hold(a, x, v->t - a->t);
 		self(a);
 	}
+	elan_thread_was_late(a, a->t - since);
 	return 0;
 }
 

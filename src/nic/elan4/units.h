@@ -396,6 +396,9 @@ static inline struct elan_queue *elan_queue(
 void elan_queue_on_store(const struct nic_at *a, uint32_t queue);
 void elan_queue_stop(
 	const struct nic_at *a, struct elan_queue *q, enum elan_error why);
+/* A packet or DMA of it was given up: it stops, or goes on without. */
+void elan_queue_failed(
+	const struct nic_at *a, struct elan_queue *q, enum elan_error why);
 /* The queue that a context's addresses [at, at + bytes) are mapped to: whole
  * words of one page.  NULL: none. */
 struct elan_queue *elan_queue_mapped(const struct elan_node *n,

@@ -22,6 +22,19 @@ void resend_set_up(struct resend_how *how, const struct resend_params *p,
 	how->again = first + 3;
 }
 
+sim_time resend_longest(const struct resend_how *how)
+{
+	sim_time sum = 0;
+
+	for (int64_t i = 0; i <= how->retries; i++) {
+		sum += how->timeout
+		       << (i < LATE_DOUBLINGS ? i : LATE_DOUBLINGS);
+		sum += how->back_off
+		       << (i < MOST_DOUBLINGS ? i : MOST_DOUBLINGS);
+	}
+	return sum;
+}
+
 void resend_init(struct resend *r, const struct resend_how *how,
 	struct ticks *ticks, size_t size)
 {

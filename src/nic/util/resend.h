@@ -101,6 +101,10 @@ void resend_set_up(struct resend_how *how, const struct resend_params *p,
 	site_id n_nodes, uint32_t first);
 enum { RESEND_EVENTS = 4 };
 
+/* From the first try of an item to the end of its last, in a network without
+ * long round trips. */
+sim_time resend_longest(const struct resend_how *how);
+
 /* How and ticks are borrowed; size is an item's. */
 void resend_init(struct resend *r, const struct resend_how *how,
 	struct ticks *ticks, size_t size);

@@ -7,7 +7,7 @@
 #include "testing/testing.h"
 
 /* Two switches of HALF nodes, with two trunks, at these ports. */
-enum { HALF = 10, NODES = 2 * HALF, LEFT = NODES, RIGHT, A = HALF, B };
+enum { HALF = 10, NODES = 2 * HALF, LEFT = NODES, RIGHT, A = HALF, B, C };
 
 struct rig_how {
 	uint32_t n_trunks;
@@ -49,20 +49,23 @@ static uint64_t sent_by(const struct star_rig *r, port_id p, uint32_t bytes)
 
 /* --- choice --- */
 
-/* A routing with candidates: a packet's tag is 0 for any trunk, adaptively; 1
- * or 2 for trunk A or B alone; 3 for B, else A, in order; 4 for A, and B only
- * if A does not work. */
+/* A routing with candidates: a packet's tag is 0 for trunks A and B,
+ * adaptively; 1 or 2 for one of them alone; 3 for B, else A, in order; 4 for A,
+ * and B only if A does not work; 5 for A and C, adaptively, which are no
+ * neighbours. */
 static struct route_choice choose(const struct route *r,
 	const struct route_memory *own, struct packet *p, router_id at,
 	port_id in)
 {
 	static const uint8_t order[] = { B, A };
-	const port_mask a = (port_mask)1 << A, b = (port_mask)1 << B;
+	const port_mask a = (port_mask)1 << A, b = (port_mask)1 << B,
+			third = (port_mask)1 << C;
 	const struct route_choice by[] = { { .ports = a | b,
 						   .is_adaptive = true },
 		{ .ports = a }, { .ports = b },
 		{ .ports = a | b, .order = order, .n_order = 2 },
-		{ .ports = a, .later = b } };
+		{ .ports = a, .later = b },
+		{ .ports = a | third, .is_adaptive = true } };
 	struct route_choice c = by[p->tag];
 
 	(void)own;
@@ -115,6 +118,22 @@ static void adaptive_packets_take_the_port_with_most_credits(void **state)
 	star_run(r, SIM_NEVER);
 	assert_int_equal(sent_by(r, A, FULL), 80);
 	assert_int_equal(sent_by(r, B, FULL), 10);
+	star_free(r);
+}
+
+/* SUN-F28: the same of ports with others between them. */
+static void ports_that_are_no_neighbours_are_compared_too(void **state)
+{
+	struct star_rig *r =
+		rig((struct rig_how){ .n_trunks = 3, .lists = &lists });
+
+	star_send(r, 0, 40, tagged(1, HALF + 1, FULL, 1));
+	star_send(r, 0, 40, tagged(2, HALF + 2, FULL, 1));
+	star_send(r, 3 * US, 10, tagged(0, HALF, FULL, 5));
+	star_run(r, SIM_NEVER);
+	assert_int_equal(sent_by(r, A, FULL), 80);
+	assert_int_equal(sent_by(r, B, FULL), 0);
+	assert_int_equal(sent_by(r, C, FULL), 10);
 	star_free(r);
 }
 
@@ -611,6 +630,7 @@ int main(void)
 		cmocka_unit_test(equals_have_their_turn),
 		cmocka_unit_test(
 			adaptive_packets_take_the_port_with_most_credits),
+		cmocka_unit_test(ports_that_are_no_neighbours_are_compared_too),
 		cmocka_unit_test(
 			ordered_packets_take_the_first_port_that_works),
 		cmocka_unit_test(later_ports_are_for_dead_links),

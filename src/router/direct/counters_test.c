@@ -78,7 +78,7 @@ static void both_ends_of_a_wire_agree(void **state)
 			}
 		}
 	}
-	assert_int_equal(sent, 552 * net_total(r->net).hops);
+	assert_int_equal(sent, 552 * net_hops(r->net));
 	rig_free(r);
 }
 
@@ -221,8 +221,47 @@ static void an_empty_network_counts_no_waiting(void **state)
 	rig_free(r);
 }
 
+/* A site's buffers, one by one, against those that it lists. */
+static uint32_t check_in_use(const struct net *n, site_id s, uint32_t *list)
+{
+	const struct router *r = net_router(n, s);
+	uint32_t used = net_in_use(n, s, list), next = 0;
+
+	for (uint32_t i = 0; i < r->ops->n_buffers(r, s); i++)
+		if (r->ops->buffer(r, s, i).count) {
+			assert_true(next < used);
+			assert_int_equal(list[next++], i);
+		}
+	assert_int_equal(next, used);
+	return used;
+}
+
+static void a_site_knows_which_buffers_hold_packets(void **state)
+{
+	struct rig_how how = { .way = { .shape = "4x3x2" } };
+	struct rig *r = rig_new(&how);
+	uint32_t list[256], used, most = 0;
+	uint64_t series = 3;
+
+	assert_true(net_most_buffers(r->net) <= 256);
+	rig_storm(r, &series, 80, 15, false);
+	for (sim_time t = 1; t < 40; t++) {
+		sim_run(r->net->sim, t * PERIOD);
+		for (site_id s = 0; s < r->net->n_sites; s++) {
+			used = check_in_use(r->net, s, list);
+			most = used > most ? used : most;
+		}
+	}
+	assert_true(most > 4);
+	rig_run(r);
+	for (site_id s = 0; s < r->net->n_sites; s++)
+		assert_int_equal(check_in_use(r->net, s, list), 0);
+	rig_free(r);
+}
+
 TESTS(TEST(senders_count_by_any_group_of_channels),
 	TEST(both_ends_of_a_wire_agree),
 	TEST(the_integral_is_what_the_packets_waited),
 	TEST(waiting_for_reception_counts_too),
-	TEST(an_empty_network_counts_no_waiting))
+	TEST(an_empty_network_counts_no_waiting),
+	TEST(a_site_knows_which_buffers_hold_packets))

@@ -352,6 +352,25 @@ static struct net_buffer direct_buffer(
 	};
 }
 
+static uint32_t direct_in_use(
+	const struct router *r, site_id id, uint32_t *list)
+{
+	uint32_t n = queues_of(of(r)), n_ports = of(r)->n_ports;
+	uint32_t i = 0, used = 0;
+	struct direct_site *s = site_of(r, id);
+
+	for (uint32_t channel = 0; channel < N_CHANNELS; channel++)
+		for (uint32_t port = 0; port < n_ports; port++) {
+			const struct direct_queue *q =
+				direct_queues(s, port, channel);
+
+			for (uint32_t k = 0; k < n; k++, i++)
+				if (q[k].count)
+					list[used++] = i;
+		}
+	return used;
+}
+
 static uint32_t direct_n_injecting(const struct router *r, site_id s)
 {
 	uint32_t sum = 0;
@@ -547,6 +566,7 @@ const struct router_ops direct_ops = {
 	.is_short = direct_is_short,
 	.n_buffers = direct_n_buffers,
 	.buffer = direct_buffer,
+	.in_use = direct_in_use,
 	.n_injecting = direct_n_injecting,
 	.injecting = direct_injecting,
 	.ways = direct_ways,

@@ -151,7 +151,7 @@ static void check_arrivals(const struct rig *r)
 		assert_true(a->tail - a->head ==
 			    (40 + (p.bytes + 31) / 32 * 32) * BYTE_PS);
 	}
-	assert_int_equal(net_total(r->net).hops, hops);
+	assert_int_equal(net_hops(r->net), hops);
 	for (uint8_t kind = PACKET_DETERMINISTIC; kind < N_PACKET_KINDS; kind++)
 		assert_int_equal(rig_overtakings(r, kind), 0);
 }

@@ -124,16 +124,17 @@ static void qsn_f72_it_parts_no_higher_than_it_must(void **state)
 	static const struct tree_how tree = { .nodes = "64" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
 	struct packet p = range(0, 16, 19);
-	struct net_use stage;
+	struct net_use u[TOPO_MAX_WIRES] = { 0 }, stage;
 
 	p.bytes = 512;
 	rig_send(r, 0, FIFO_HIGH, p);
 	rig_run(r);
-	stage = net_wire_use(r->net, fattree_wire(2, FATTREE_DOWN), 0);
+	net_uses(r->net, 0, u, NULL, NULL);
+	stage = u[fattree_wire(2, FATTREE_DOWN)];
 	assert_true(stage.most_bytes >= ELITE_FULL_BYTES);
 	assert_true(stage.most_bytes < 2 * ELITE_FULL_BYTES);
 	assert_true(stage.sent_bytes < 2 * ELITE_FULL_BYTES);
-	stage = net_wire_use(r->net, fattree_wire(0, FATTREE_DOWN), 0);
+	stage = u[fattree_wire(0, FATTREE_DOWN)];
 	assert_true(stage.sent_bytes >= 4 * ELITE_FULL_BYTES);
 	rig_free(r);
 }

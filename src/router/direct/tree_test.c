@@ -434,15 +434,16 @@ static void use_is_counted_by_class_of_wire(void **state)
 {
 	static const struct tree_how tree = { .nodes = "16" };
 	struct rig *r = rig_new(&(struct rig_how){ .tree = &tree });
-	struct net_use up, down, stage;
+	struct net_use u[TOPO_MAX_WIRES] = { 0 }, up, down, stage;
 
 	rig_flood(r, 0, 0, 3, full(0, 1));
 	rig_flood(r, 0, 0, 2, full(5, 15));
 	rig_flood(r, 0, 0, 1, full(2, 1)); /* waits, or the other does */
 	rig_run(r);
-	up = net_wire_use(r->net, fattree_wire(0, FATTREE_UP), 0);
-	down = net_wire_use(r->net, fattree_wire(0, FATTREE_DOWN), 0);
-	stage = net_wire_use(r->net, fattree_wire(1, FATTREE_UP), 0);
+	net_uses(r->net, 0, u, NULL, NULL);
+	up = u[fattree_wire(0, FATTREE_UP)];
+	down = u[fattree_wire(0, FATTREE_DOWN)];
+	stage = u[fattree_wire(1, FATTREE_UP)];
 	assert_int_equal(up.n_links, 16);
 	assert_int_equal(up.sent_bytes, 6 * ELITE_FULL_BYTES);
 	assert_int_equal(up.most_bytes, 3 * ELITE_FULL_BYTES);

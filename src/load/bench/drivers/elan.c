@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "api/elan/elan.h"
-#include "load/bench/bench.h"
+#include "load/bench/drivers/elan.h"
 #include "sim/random.h"
 
 enum { MEANS_AUTO, MEANS_STEN, MEANS_DMA, MEANS_MATCH };
@@ -24,7 +24,7 @@ enum {
 	GROUP_CODE = 200,
 	CAST_EVENT = 60000,
 	GROUP_EVENT,
-	PORT_QUEUE = 3000, /* of the first lane's tagged port */
+	PORT_QUEUE = BENCH_ELAN_PORT_QUEUE,
 	RECEIVES = 512,
 	OTHERS = 4096, /* receives that match nothing, at most */
 	SENDS = 64, /* that have not been waited for */
@@ -47,6 +47,7 @@ struct own {
 	uint32_t send[SENDS], sent, finished; /* ever */
 	struct elan_hgroup group;
 	uint64_t networked, network_ps; /* counts, by warm rounds */
+	struct blocks *blocks; /* or NULL */
 	struct elan_cq queue[];
 };
 
@@ -65,6 +66,21 @@ static uint32_t rank_at(const struct bench_end *x, uint32_t node)
 static uint64_t address(const struct bench_end *x, uint64_t at)
 {
 	return own(x)->base + at;
+}
+
+struct blocks **bench_elan_blocks(const struct bench_end *x)
+{
+	return &own(x)->blocks;
+}
+
+uint32_t bench_elan_rank(const struct bench_end *x, uint32_t node)
+{
+	return rank_at(x, node);
+}
+
+uint64_t bench_elan_address(const struct bench_end *x, uint64_t at)
+{
+	return address(x, at);
 }
 
 static uint64_t word_at(const struct bench_end *x, uint32_t event)
@@ -276,6 +292,17 @@ static void elan_report_rate(
 		load_figure(r, "read_B", bytes / (double)x.reads);
 	if (y.writes)
 		load_figure(r, "write_B", bytes / (double)y.writes);
+}
+
+static void elan_drop(struct bench_end *x, uint64_t at, uint64_t bytes)
+{
+	programs_did(x->programs, "elan_vm_drop",
+		elan_vm_drop(address(x, at), bytes));
+}
+
+static void elan_fini(struct bench_end *x)
+{
+	bench_elan_blocks_free(own(x)->blocks);
 }
 
 /* --- messages that are matched on the card --- */
@@ -641,8 +668,11 @@ const struct bench_driver bench_elan = {
 	.flush = elan_flush_all,
 	.wait_word = elan_wait,
 	.rogue = elan_rogue,
+	.drop = elan_drop,
+	.fini = elan_fini,
 	.tracking = &tracking,
 	.tagged = &tagged,
+	.channel = &bench_elan_channel,
 	.looks = &looks,
 	.cast = &cast,
 	.barrier = &barrier,

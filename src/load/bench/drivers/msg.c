@@ -104,14 +104,14 @@ static bool msg_flush(struct bench_end *x)
 	return true;
 }
 
-bool bench_send(struct bench_end *x, uint32_t node, uint64_t bytes)
+static bool msg_send(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
 	return programs_did(x->programs, "weft_msg_send",
 		weft_msg_send(&own(x)->msg, node, TAG, address(x, BENCH_SOURCE),
 			bytes));
 }
 
-bool bench_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
+static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 {
 	return programs_did(x->programs, "weft_msg_receive",
 		weft_msg_receive(&own(x)->msg, node, TAG,
@@ -135,6 +135,8 @@ const struct bench_driver bench_msg = {
 	.put = msg_put,
 	.get = msg_get,
 	.flush = msg_flush,
+	.send = msg_send,
+	.receive = msg_receive,
 	.ready = msg_ready,
 	.gpus = &driver_gpus,
 };

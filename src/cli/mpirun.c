@@ -1,0 +1,44 @@
+/* weft mpirun: short for `weft run MACHINE mpi ranks=N ... -- PROGRAM`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/run.h"
+
+static int mpirun(const struct cli_args *a, struct err *e)
+{
+	struct cli_args b = *a;
+	char ranks[32];
+
+	if (!a->n_words)
+		return err_set(e, "want a machine, as in `weft mpirun gemini "
+				  "-n 8 -- ./program`");
+	if (!a->rest || !*a->rest)
+		return err_set(e,
+			"want a program behind --, as in `weft mpirun %.60s -n "
+			"8 -- ./program`",
+			a->word[0]);
+	if (a->n_words + 2 > CLI_MAX_WORDS)
+		return err_set(e, "too many keys");
+	b.word[1] = "mpi";
+	b.n_words = 2;
+	if (a->ranks) {
+		snprintf(ranks, sizeof(ranks), "ranks=%u", a->ranks);
+		b.word[b.n_words++] = ranks;
+	}
+	for (size_t i = 1; i < a->n_words; i++)
+		b.word[b.n_words++] = a->word[i];
+	b.word[b.n_words] = NULL;
+	return cli_run.run(&b, e);
+}
+
+const struct cli_command cli_mpirun = { .name = "mpirun",
+	.brief = "run an MPI program on a machine",
+	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
+		 CLI_JSON | CLI_REST | CLI_MPI,
+	.usage = "MACHINE -n N [KEY=VALUE...] -- PROGRAM [ARGUMENT...]",
+	.help = "Runs an MPI program, as it was built for Debian's Open MPI, "
+		"on a machine: each rank is a process, and its messages cross "
+		"the simulated network.  What the program prints goes to "
+		"standard output, the report to standard error.",
+	.words = { 0, CLI_MAX_WORDS },
+	.run = mpirun };

@@ -1,0 +1,91 @@
+#!/bin/sh
+#
+# MPI programs as Debian's Open MPI built them, on simulated machines.  Needs
+# $WEFT built with libfabric and PMIx, and mpicc.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
+	! command -v mpicc >/dev/null; then
+	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
+	exit 77
+fi
+for file in ring latency any_source; do
+	mpicc -Wall -o "$tmp/$file" "$src/examples/mpi/$file.c" ||
+		complain "$file: mpicc"
+done
+mpicc -Wall -I"$src/include" -o "$tmp/behave" "$src/tests/mpi/behave.c" ||
+	complain 'behave: mpicc'
+report 'Open MPI compiles the programs'
+
+# $code, $tmp/out and $tmp/err are what came of it.
+mpirun() { # ARGUMENTS
+	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+}
+
+ends() { # CODE TEXT; what standard error says
+	[ $code -eq "$1" ] || complain "$code, not $1: $(cat "$tmp/err")"
+	grep -qF -- "$2" "$tmp/err" ||
+		complain "no '$2' in: $(cat "$tmp/err")"
+}
+
+mpirun bgq-board -n 2 -- "$tmp/ring"
+ends 0 'mpi ranks=2: finished'
+printf 'rank 0 of 2 on node0\nround the ring in 1.364 us\n' >"$tmp/want"
+echo 'rank 1 of 2 on node1' >>"$tmp/want"
+cmp -s "$tmp/want" "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'two processes exchange messages, and their output is all of stdout'
+
+# A message of a process is one of the machine's, and a look at a queue.
+latency() { # MACHINE
+	mpirun "$1" -n 2 -- "$tmp/latency" 64 50
+	ends 0 finished
+	got=$(awk '$1 == 0 { print 1000 * $3 }' "$tmp/out")
+	run run "$1" pingpong via=msg bytes=0 rounds=50 --json
+	below=$(value one_way_ns)
+	awk "BEGIN { exit !($got > $below - 60 && $got < $below + 60) }" ||
+		complain "$1: $got ns, by messages $below"
+}
+
+machines='bgq-board gemini torus'
+[ -z "${WEFT_SLOW:-}" ] || machines=gemini
+for machine in $machines; do
+	latency $machine
+done
+report 'the latency of processes is that of messages'
+
+for threads in 1 2; do
+	mpirun gemini -n 8 --threads $threads --json -- "$tmp/any_source"
+	[ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
+	cp "$tmp/out" "$tmp/out$threads"
+	grep '"digest"' "$tmp/err" >"$tmp/digest$threads"
+done
+cmp -s "$tmp/out1" "$tmp/out2" || complain "$(cat "$tmp/out1" "$tmp/out2")"
+cmp -s "$tmp/digest1" "$tmp/digest2" ||
+	complain "$(cat "$tmp/digest1" "$tmp/digest2")"
+report 'output and digest are the same on any number of threads'
+
+mpirun torus -n 4 ppn=2 -- "$tmp/ring"
+[ "$(grep -c 'on node1$' "$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"
+report 'nodes can have several ranks'
+
+mpirun bgq-board -n 3 -- "$tmp/behave" stall
+ends 3 'rank 1: MPI_Recv with rank 0, tag 7'
+report 'ranks that wait for ever are named with their calls'
+
+mpirun bgq-board -n 3 -- "$tmp/behave" exit
+ends 1 'rank 1 ended with exit code 7'
+mpirun bgq-board -n 3 -- "$tmp/behave" kill
+ends 1 'rank 1 ended with signal 9'
+mpirun bgq-board -n 2 -- "$tmp/none"
+ends 1 'No such file'
+mpirun bgq-board -n 40 -- "$tmp/ring"
+ends 2 'room for 32 ranks'
+mpirun bgq-board -n 2
+ends 2 'want a program behind --'
+report 'a rank that fails, or cannot begin, ends the run and is named'
+
+! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
+report 'no process is left'
+exit $status
