@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -27,6 +28,7 @@ struct loop {
 	int signals;
 	uint32_t n_started, n_ended, n_busy, most_busy;
 	sigset_t old_signals;
+	struct rlimit old_files;
 };
 
 /* --- small things --- */
@@ -180,6 +182,7 @@ static void become(const struct loop *l, const struct start_rank *r,
 	if (getppid() != parent)
 		_exit(1);
 	sigprocmask(SIG_SETMASK, &l->old_signals, NULL);
+	setrlimit(RLIMIT_NOFILE, &l->old_files);
 	personality(ADDR_NO_RANDOMIZE);
 	for (int i = 1; i < 4; i++)
 		if (r->fd[i] >= 0)
@@ -229,7 +232,9 @@ static void start_one(struct loop *l, uint32_t rank)
 	struct start_rank *r = &l->start.rank[rank];
 	char **variables = environ_make(&l->start, rank);
 	const char *why = pmix_environ(rank, &variables);
-	int error = why ? EIO : fork_rank(l, r, variables);
+	int error = why		   ? EIO
+		    : r->fd[0] < 0 ? EMFILE
+				   : fork_rank(l, r, variables);
 
 	for (int i = 0; i < 4; i++)
 		if (r->fd[i] >= 0)
@@ -386,11 +391,23 @@ static const char *own_folder(void)
 	return path;
 }
 
+/* Four for each rank, until it has started. */
+static void allow_files(struct loop *l)
+{
+	struct rlimit all;
+
+	getrlimit(RLIMIT_NOFILE, &l->old_files);
+	all = l->old_files;
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 static bool open_loop(struct loop *l)
 {
 	sigset_t signals;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
+	allow_files(l);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGTERM);
