@@ -156,6 +156,11 @@ static bool fill(const struct nic_at *a, const struct elan_page *p, uint64_t to,
 
 /* --- looking --- */
 
+static struct elan_recent *before(struct elan_mmu *m, uint64_t at)
+{
+	return &m->before[(at >> 11 ^ at >> 44) % ELAN_RECENT];
+}
+
 static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	uint64_t first, uint64_t last, uint64_t to)
 {
@@ -166,8 +171,7 @@ static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	if (last > x->last)
 		last = x->last;
 	m->recent = (struct elan_recent){ first, last - first, to, x->context,
-		x->flags, x->tlb };
-	m->before[m->next++ % ELAN_RECENT] = m->recent;
+		x->flags, x->tlb, NULL };
 }
 
 /* Whether a recent translation has it. */
@@ -178,25 +182,36 @@ static inline bool has(const struct elan_recent *r, uint32_t context,
 	       bytes - 1 <= r->more - (at - r->first);
 }
 
-/* Looks for it among those before the last one.  False: it is none of them, or
- * its TLB may not have it. */
+/* Looks for it where one at that address was found before.  False: it is not
+ * that, or its TLB may not have it. */
 static bool look_before(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t bytes, enum elan_use use)
 {
 	struct elan_mmu *m = mmu_of(a);
-	const struct elan_recent *r = m->before, *end = r + ELAN_RECENT;
-	uint64_t frame;
+	const struct elan_recent *r = before(m, at);
 
-	while (r < end && !has(r, context, at, bytes))
-		r++;
-	if (r == end || a->t < m->filled || r->flags & ELAN_TO_QUEUE ||
+	if (!has(r, context, at, bytes) || a->t < m->filled || !r->entry ||
+		r->flags & ELAN_TO_QUEUE ||
 		(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY) ||
-		!tlb_look(&m->tlb[r->tlb], context,
-			r->first >> how_of(a)->shift[r->tlb], &frame))
+		!tlb_touch(&m->tlb[r->tlb], r->entry, context,
+			r->first >> how_of(a)->shift[r->tlb]))
 		return false;
 	m->recent = *r;
 	elan_count(a)->tlb_hits++;
 	return true;
+}
+
+/* For the next time. */
+static void keep_recent(const struct nic_at *a, uint64_t at)
+{
+	struct elan_mmu *m = mmu_of(a);
+	struct elan_recent *r = &m->recent;
+
+	if (r->context == UINT32_MAX)
+		return;
+	r->entry = tlb_place(&m->tlb[r->tlb], r->context,
+		r->first >> how_of(a)->shift[r->tlb]);
+	*before(m, at) = *r;
 }
 
 static uint64_t where(const struct elan_area *x, uint64_t at)
@@ -313,8 +328,12 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 	}
 	if (use == ELAN_TO_WRITE && x->flags & ELAN_READ_ONLY)
 		return nowhere;
-	if (bytes && how_of(a)->is_on)
-		return look_pages(a, x, at, bytes);
+	if (bytes && how_of(a)->is_on) {
+		struct elan_view v = look_pages(a, x, at, bytes);
+
+		keep_recent(a, at);
+		return v;
+	}
 	if (bytes && !(x->flags & ELAN_TO_QUEUE))
 		set_recent(mmu_of(a), x, x->first, x->last, x->to);
 	return (struct elan_view){
