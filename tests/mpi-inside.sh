@@ -142,6 +142,10 @@ else
 	skip "$what" 'no mpif90'
 fi
 
+WEFT_STACK=pmi good 6 pmi
+says out 'rank 5 of 6 knows all'
+report 'ranks find each other by PMI-1, too'
+
 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp peer 2 behave self
 [ $code -eq 1 ] || complain "another way: $code"
 says err 'go round the network'
