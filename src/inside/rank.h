@@ -8,6 +8,7 @@
  * files.c  files that are not what they seem
  * timers.c alarms
  * alloc.c  its memory
+ * tsc.c    the processor's own clock
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -32,6 +33,9 @@ bool link_has_provider(void);
 
 /* The program has made a thread: one that waits must not wait for ever. */
 void link_add_thread(void);
+
+/* The program does what is not the same each time. */
+void link_note(enum channel_reason reason);
 
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
@@ -76,6 +80,12 @@ void call_next(void *function, const char *name);
 
 void alloc_open(void);
 void alloc_on_child(void);
+
+/* --- tsc.c --- */
+
+/* The rank begins to run, and ends. */
+void tsc_start(void);
+void tsc_end(void);
 
 /* --- timers.c --- */
 
