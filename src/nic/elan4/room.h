@@ -132,7 +132,7 @@ enum {
 	ELAN_TLBS = 2, /* one for each active page size */
 	ELAN_TLB_WAYS = 4,
 	ELAN_WALKS = 4, /* fills of TLBs at a time */
-	ELAN_RECENT = 16, /* translations that are found without a search */
+	ELAN_RECENT = 32, /* translations that are found without a search */
 };
 
 /* Of all cards: what follows from the parameters. */
