@@ -13,6 +13,7 @@ enum {
 
 #define STAGE_BYTES ((uint64_t)STAGES * CHANNEL_SHORT)
 #define NO_HOLD	    UINT32_MAX
+#define NO_OP	    UINT32_MAX
 
 /* What is under way. */
 struct endpoint_op {
@@ -21,7 +22,8 @@ struct endpoint_op {
 	uint32_t hold, stage;
 	uint32_t next; /* + 1, of unused ones */
 	struct weft_msg_done done; /* of what is put or got */
-	bool is_used, is_put;
+	bool is_used;
+	bool is_claimed; /* a peek whose message waits for its receive */
 };
 
 static struct msg_state *state(struct endpoint *e)
@@ -130,7 +132,10 @@ static void finish_message(
 	if (c.kind == CHANNEL_RECEIVE && !(c.flags & CHANNEL_DISCARD) &&
 		(!end->error || end->error == EMSGSIZE))
 		x.stored = stored;
-	give_op(e, i);
+	if (c.kind == CHANNEL_PEEK && c.flags & CHANNEL_CLAIM && !end->error)
+		e->op[i].is_claimed = true;
+	else
+		give_op(e, i);
 	complete(e, &x, c.flags);
 }
 
@@ -329,6 +334,29 @@ static int (*const kinds[CHANNEL_KINDS])(struct endpoint *e, uint32_t i) = {
 	[CHANNEL_PEEK] = look,
 };
 
+static bool is_for_claimed(const struct channel_command *c)
+{
+	return c->kind == CHANNEL_RECEIVE && c->flags & CHANNEL_CLAIM;
+}
+
+/* The peek that has claimed a message, which becomes its receive. */
+static uint32_t find_claimed(
+	struct endpoint *e, const struct channel_command *c)
+{
+	for (uint32_t i = 0; i < e->room; i++) {
+		struct endpoint_op *x = &e->op[i];
+
+		if (!x->is_used || !x->is_claimed ||
+			x->c.context != c->context ||
+			x->c.endpoint != c->endpoint)
+			continue;
+		x->is_claimed = false;
+		x->c = *c;
+		return i;
+	}
+	return NO_OP;
+}
+
 static void execute(struct endpoint *e, const struct channel_command *c)
 {
 	uint32_t i;
@@ -347,7 +375,11 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 		finish(e, c, ENOSYS);
 		return;
 	}
-	i = take_op(e, c);
+	i = is_for_claimed(c) ? find_claimed(e, c) : take_op(e, c);
+	if (i == NO_OP) {
+		finish(e, c, EINVAL);
+		return;
+	}
 	e->n_sends += c->kind == CHANNEL_SEND;
 	code = kinds[c->kind](e, i);
 	if (code)

@@ -307,6 +307,10 @@ static void look(struct endpoint *e, struct client *client)
 	p.context = 55;
 	one(e, p);
 	assert_int_equal(wait_for(e).bytes, 4000);
+	/* others come in between */
+	r = receive_of(8);
+	r.tag = TAG + 77;
+	one(e, r);
 	r = receive_of(6000);
 	r.ignore = UINT64_MAX;
 	one(e, r);
@@ -319,6 +323,9 @@ static void look(struct endpoint *e, struct client *client)
 	assert_int_equal(c.error, 0);
 	assert_true(c.tag == TAG + 1);
 	assert_true(msg_test_is(MSG_TEST_TARGET, 1, 4000));
+	one(e, (struct channel_command){
+		       .kind = CHANNEL_CANCEL, .context = CONTEXT });
+	assert_int_equal(wait_for(e).error, ECANCELED);
 }
 
 static void messages_are_looked_at_claimed_and_dropped(void **state)
