@@ -297,6 +297,14 @@ static int mpi_check(struct load *l, struct err *e)
 	return code;
 }
 
+/* Of one that has not ended: until now. */
+static sim_time lasted(const struct mpi *m, const struct proxy *p)
+{
+	sim_time end = p->ended ? p->ended : sim_now(m->programs.load.net->sim);
+
+	return p->began ? end - p->began : 0;
+}
+
 static void mpi_report(struct load *l, struct load_result *result)
 {
 	struct mpi *m = of(l);
@@ -309,12 +317,11 @@ static void mpi_report(struct load *l, struct load_result *result)
 
 		crossings += p->crossings;
 		commands += p->commands;
-		if (p->ended - p->began > slowest->ended - slowest->began)
+		if (lasted(m, p) > lasted(m, slowest))
 			slowest = p;
 	}
 	load_figure(result, "ranks", m->n_ranks);
-	load_figure(result, "time_ns",
-		(double)(slowest->ended - slowest->began) / SIM_NS);
+	load_figure(result, "time_ns", (double)lasted(m, slowest) / SIM_NS);
 	load_figure(result, "waiting_ns",
 		(double)slowest->account.waiting / SIM_NS);
 	load_figure(
