@@ -101,11 +101,74 @@ for bytes in 8 1504 5000; do
 done
 report "messages match in order where bits flip"
 
+# --- what reports say of it ---
+
+ends 0 run qsnet2-16 gets rounds=3000 batch=8 bytes=64 to=1 --json \
+	--set nic.mmu.sizes=4KiB,8KiB
+holds '.card | .tlb_hits > 0 and .tlb_fills > 1000 and .tlb_links > 100 and
+	.page_faults == 0 and .cache_hits > 1000 and .cache_misses > 10'
+ends 0 run qsnet2-16 storm count=500 match=yes drop=20 bytes=1KiB --json
+holds '.card | .page_faults > 50 and .matched > 100 and .elements > .matched'
+ends 0 run qsnet2-16 storm count=2000 match=yes bytes=1KiB lanes=4 --json \
+	--set nic.match.slots=4
+holds '.card | .early > 10 and .moved > 0 and .moved < .early'
+report "cards count pages, lines, messages and elements"
+
+# Pages that the input and the thread look for, the slot, and the elements.
+where() { # KEYS AND SETTINGS
+	ends 0 run qsnet2-16 pingpong via=nic by=match bytes=8 rounds=1 \
+		--budget --follow 0 --json "$@"
+}
+where posted=3
+holds '[.follow.steps[].where] | index("node 1, input, page hit") and
+	index("node 1, match, slot 0") and
+	index("node 1, match, page miss") and
+	index("node 1, copy, elements 4")'
+holds '[.follow.steps[] | select(.cause == "translation") |
+	.until_ps - .from_ps] == [120000]'
+where --set nic.mmu.demand=yes
+holds '[.follow.steps[] | select(.cause == "translation") |
+	[.where, .until_ps - .from_ps > 15000000]] ==
+	[["node 1, match, page fault", true]]'
+holds '[.follow.steps[] | select(.cause == "engine") |
+	.until_ps - .from_ps] | add < 1000000'
+report "a matched message's way names hits, misses, faults, slot and elements"
+
 ends 2 run qsnet2-16 pingpong via=nic by=sten posted=1
 grep -q 'posted: has no effect' "$tmp/err" || complain "$(cat "$tmp/err")"
 ends 2 run qsnet2-16 pingpong via=nic by=dma early=1us
 grep -q 'early: has no effect' "$tmp/err" || complain "$(cat "$tmp/err")"
 ends 2 run qsnet2-16 $match posted=4097
 report "keys of messages that are matched"
+
+# Messages of weft/msg.h: by the card unless the machine says otherwise.
+for by in card host; do
+	ends 0 run qsnet2-16 pingpong via=msg bytes=8 rounds=20 --json \
+		--set nic.match.by=$by
+	cp "$tmp/out" "$tmp/$by"
+done
+jq -e '.card.matched >= 40' "$tmp/card" >/dev/null || complain "not matched"
+jq -e '.card.matched == 0' "$tmp/host" >/dev/null || complain "matched"
+report "messages are matched by the card, or by the host"
+
+cat >"$tmp/crossed" <<'END'
+num_ranks 2
+rank 0 {
+l1: recv 8b from 1 tag 5
+l2: send 8b to 1 tag 6
+l2 requires l1
+}
+rank 1 {
+l1: recv 8b from 0 tag 6
+l2: send 8b to 0 tag 5
+l2 requires l1
+}
+END
+for by in card host; do
+	ends 3 run qsnet2-16 replay "file=$tmp/crossed" --set nic.match.by=$by
+	grep -q 'rank 0 receives 8 B from rank 1 with tag 5' "$tmp/out" ||
+		complain "$by: $(cat "$tmp/out")"
+done
+report "a run in which all wait says who waits for which tag"
 
 exit $status

@@ -19,13 +19,14 @@
  * Progress.  A process serves other processes (accepts messages, answers
  * atomics) only inside its own calls: calls that wait do so while they wait,
  * and weft_msg_progress() does so once.  Puts and gets do not need the other
- * process.
+ * process, and neither do messages if the network's card matches them, as on
+ * QsNetII (struct weft_msg_options).
  *
  * Time.  Calls take the time of the interface below: descriptors and
  * registers of the message unit, stores into Elan4's command queues, and poll
  * loops.  These take no simulated time: copies by the core (including
- * messages of a process to itself), matching, arithmetic, and finding the
- * awaited word that has changed.  Copies from or to GPU memory, for short
+ * messages of a process to itself), matching in calls, arithmetic, and finding
+ * the awaited word that has changed.  Copies from or to GPU memory, for short
  * messages and for messages of a process to itself, take the time of a GPU's
  * copy engine.
  *
@@ -74,9 +75,13 @@ struct weft_msg_options {
 	/* Address of the layer's own memory, a multiple of 4096, the same
 	 * in all processes; 0: at the end of the process's memory. */
 	uint64_t at;
-	/* Slots for messages of each pair of processes; 0: 8. */
+	/* Slots for messages of each pair of processes; 0: 8.  Without effect
+	 * if the card matches messages. */
 	uint32_t slots;
-	/* Longest message that is sent at once, in bytes; 0: WEFT_MSG_EAGER. */
+	/* Longest message that is sent at once, in bytes; 0: WEFT_MSG_EAGER.
+	 * If the card matches messages, the machine decides what is sent at
+	 * once, but longer messages than this end when they are matched; 0: the
+	 * machine decides that, too. */
 	uint32_t eager;
 	/* Time at which all processes are ready, in place of a launcher:
 	 * weft_msg_init() waits until then.  Picoseconds; 0: 10 us. */
@@ -84,18 +89,21 @@ struct weft_msg_options {
 	/* Collectives use messages between processes, even if the network
 	 * has collectives. */
 	bool software;
+	/* The same in all processes. */
 	enum weft_msg_matching matching;
 };
 
 /* options may be NULL.  EBUSY: the machine's interface has no room for another
- * process on the node, or the process already has a struct weft_msg.  On
- * failure *m is unchanged. */
+ * process on the node, or the process already has a struct weft_msg.  ENOMEM:
+ * the card's memory is full.  On failure *m is unchanged. */
 int weft_msg_init(struct weft_msg *m, const struct weft_msg_options *options);
 /* A barrier, then the end.  All processes must call it, after all their
- * operations have completed. */
+ * operations have completed.  EBUSY: some have not, or a message has come that
+ * was not received. */
 int weft_msg_fini(struct weft_msg *m);
 
-/* Bytes of a process's memory that the layer needs for n_ranks processes. */
+/* Bytes of a process's memory that the layer needs for n_ranks processes, on
+ * any machine as its file is. */
 uint64_t weft_msg_memory(
 	uint32_t n_ranks, const struct weft_msg_options *options);
 

@@ -104,7 +104,7 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 				  s->scratch));
 	environ_set(list, start_text("WEFT_CHANNEL=%d", START_CHANNEL_FD));
 	environ_set(list, start_text("WEFT_REST=%d", START_REST_FD));
-	environ_set(list, start_text("WEFT_TRACER=%d", (int)getppid()));
+	environ_set(list, start_text("WEFT_TRACER=%010d", (int)getppid()));
 	environ_set(list, start_text("WEFT_NODE=%u", s->rank[rank].node));
 	set_default(list, start_text("PYTHONHASHSEED=0"));
 	set_default(list, start_text("OMP_NUM_THREADS=1"));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* libfabric looks through all names of the kernel for one: most of the time
@@ -89,3 +90,16 @@ OPEN(open64)
 
 FOPEN(fopen)
 FOPEN(fopen64)
+
+/* --- sockets: others answer when they like --- */
+
+INSIDE_EXPORT int socket(int domain, int type, int protocol)
+{
+	static int (*real)(int, int, int);
+
+	if (!real)
+		call_next(&real, "socket");
+	if (self_is_fixed())
+		link_note(CHANNEL_SOCKETS);
+	return real(domain, type, protocol);
+}

@@ -33,6 +33,7 @@ static struct {
 	int64_t cpu; /* when the turn came, ns */
 	int rest; /* where to say that it only waits, or -1 */
 	bool has_threads; /* of the program's own */
+	uint32_t reasons; /* why it is not the same each time */
 } link_ = { .lock = PTHREAD_MUTEX_INITIALIZER, .rest = -1 };
 
 enum link_phase link_phase(void)
@@ -72,6 +73,7 @@ static void on_child(void)
 {
 	link_.phase = LINK_NONE;
 	link_.channel = NULL;
+	alloc_on_child();
 	pthread_mutex_init(&link_.lock, NULL);
 }
 
@@ -79,6 +81,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	if (variable("WEFT_CHANNEL") < 0)
 		return;
+	alloc_open();
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
 }
@@ -175,12 +178,34 @@ static void give_turn(struct channel *c)
 
 /* Says that it sleeps before it looks once more: then whoever gives the turn
  * sees it, or it sees the turn. */
-static void await_turn(struct channel *c)
+static void sleep_until_turn(struct channel *c)
 {
 	while (atomic_load(&c->turn) != CHANNEL_RANK) {
 		atomic_store(&c->sleeps[CHANNEL_RANK], 1);
 		futex(&c->turn, FUTEX_WAIT, CHANNEL_SIM);
 		atomic_store(&c->sleeps[CHANNEL_RANK], 0);
+	}
+}
+
+static void copy(struct channel *c)
+{
+	void *at = (void *)(uintptr_t)c->copy_at;
+
+	if (c->copy == CHANNEL_TO_ROOM)
+		memcpy(c->room, at, c->copy_bytes);
+	else
+		memcpy(at, c->room, c->copy_bytes);
+	c->copy = CHANNEL_NO_COPY;
+}
+
+/* Some turns are only for copying. */
+static void await_turn(struct channel *c)
+{
+	sleep_until_turn(c);
+	while (c->copy != CHANNEL_NO_COPY) {
+		copy(c);
+		give_turn(c);
+		sleep_until_turn(c);
 	}
 }
 
@@ -245,6 +270,7 @@ static void cross(enum channel_why why, int64_t until)
 	c->until = until;
 	c->clock = link_.clock;
 	c->call = call_mine()->what;
+	c->reasons = link_.reasons;
 	c->n_commands = link_.n_commands;
 	c->computed = c->is_measured ? (uint64_t)(cpu_now() - link_.cpu) : 0;
 	give_turn(c);
@@ -278,12 +304,14 @@ void link_start(void)
 	link_.deadline = FIRST_DEADLINE;
 	link_.epoch = 1;
 	cross(CHANNEL_START, INT64_MAX);
+	tsc_start();
 }
 
 void link_exit(void)
 {
 	if (link_.phase != LINK_RUNS)
 		return;
+	tsc_end();
 	cross(CHANNEL_EXIT, INT64_MAX);
 	link_.phase = LINK_AFTER;
 }
@@ -374,6 +402,14 @@ static void wait_some_time(void)
 void link_add_thread(void)
 {
 	link_.has_threads = true;
+	link_note(CHANNEL_THREADS);
+}
+
+void link_note(enum channel_reason reason)
+{
+	if (link_.phase != LINK_NONE && !call_mine()->is_foreign &&
+		!call_mine()->is_setup)
+		link_.reasons |= reason;
 }
 
 /* A call that tests looks once; all that it finds later is from that look,

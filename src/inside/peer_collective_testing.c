@@ -27,7 +27,7 @@ static void add(struct peer *p, struct rank *r)
 	bool is_root = c->kind == CHANNEL_BROADCAST && c->rank == r->number;
 
 	if (c->flags & CHANNEL_IN_ROOM)
-		memcpy(bytes, r->channel->room + c->at, c->bytes);
+		memcpy(bytes, r->in_room + c->at, c->bytes);
 	else
 		peer_load(r, bytes, c->at, c->bytes);
 	if (t->n == 0)

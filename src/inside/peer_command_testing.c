@@ -355,7 +355,7 @@ static char *bytes_of(struct rank *r, const struct channel_command *c,
 	char *bytes = peer_alloc(1, c->bytes + 1), *to = bytes;
 
 	if (c->flags & CHANNEL_IN_ROOM)
-		memcpy(bytes, r->channel->room + c->at, c->bytes);
+		memcpy(bytes, r->in_room + c->at, c->bytes);
 	else if (pieces->vector.n == 0)
 		peer_load(r, bytes, c->at, c->bytes);
 	for (unsigned i = 0; i < pieces->vector.n; i++) {
@@ -396,7 +396,7 @@ static void take_vector(
 	if (c->n > CHANNEL_VECTOR)
 		peer_die("a vector of too many pieces");
 	q->vector = *c;
-	memcpy(q->piece, r->channel->room + c->at, c->n * sizeof(*q->piece));
+	memcpy(q->piece, r->in_room + c->at, c->n * sizeof(*q->piece));
 }
 
 static struct posted *copy(const struct posted *from)

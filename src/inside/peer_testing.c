@@ -1,7 +1,8 @@
 /*
  * weft-peer: runs an MPI program on no machine at all.
  *
- *   weft-peer [-n RANKS] [-p RANKS A NODE] [-c] [-v] PROGRAM [ARGUMENT...]
+ *   weft-peer [-n RANKS] [-p RANKS A NODE] [-c] [-m] [-v] PROGRAM
+ *     [ARGUMENT...]
  *
  * It plays the simulator's side of the channels, so that what is loaded into
  * ranks is tested alone.  The network takes a microsecond a message, whatever
@@ -9,6 +10,7 @@
  * their clocks, so a run is the same each time.  What ranks print comes rank by
  * rank at the end.
  *
+ * With -m ranks copy what is in their memory, as where nobody else may.
  * With -c the network has barriers, broadcasts and reductions of its own.
  * Exit code: 0; 1 if a rank failed; 3 if all wait.  With -v each command and
  * completion is a line on stderr; the last line is always a sum of them all.
@@ -28,6 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -186,51 +189,13 @@ void peer_complete(
 	wake(p, r);
 }
 
-void peer_store_now(struct rank *r, uint64_t at, const void *from, size_t bytes)
-{
-	struct iovec local = { (void *)from, bytes };
-	struct iovec remote = { (void *)(uintptr_t)at, bytes };
+/* --- whose turn it is --- */
 
-	if (bytes > 0 && process_vm_writev(r->pid, &local, 1, &remote, 1, 0) !=
-				 (ssize_t)bytes)
-		peer_die("cannot write a rank's memory");
-}
-
-void peer_store(struct rank *r, uint64_t at, const void *from, size_t bytes)
-{
-	struct channel_piece piece = { at, bytes };
-	size_t room = sizeof(piece) + (bytes + 7) / 8 * 8;
-
-	if (bytes == 0)
-		return;
-	if (bytes > CHANNEL_SHORT || r->room + room > CHANNEL_ROOM) {
-		peer_store_now(r, at, from, bytes);
-		return;
-	}
-	memcpy(r->pieces + r->room, &piece, sizeof(piece));
-	memcpy(r->pieces + r->room + sizeof(piece), from, bytes);
-	r->room += room;
-	r->n_pieces++;
-}
-
-void peer_load(struct rank *r, void *to, uint64_t at, size_t bytes)
-{
-	struct iovec local = { to, bytes };
-	struct iovec remote = { (void *)(uintptr_t)at, bytes };
-
-	if (bytes > 0 && process_vm_readv(r->pid, &local, 1, &remote, 1, 0) !=
-				 (ssize_t)bytes)
-		peer_die("cannot read a rank's memory");
-}
-
-/* --- turns --- */
-
-static void take_news(struct peer *p)
+static void take_news(struct peer *p, int flags)
 {
 	struct channel_news n;
 
-	while (recv(p->socket, &n, sizeof(n), MSG_DONTWAIT) ==
-		(ssize_t)sizeof(n)) {
+	while (recv(p->socket, &n, sizeof(n), flags) == (ssize_t)sizeof(n)) {
 		struct rank *r = &p->rank[n.rank];
 
 		if (n.event == CHANNEL_BEGAN)
@@ -261,7 +226,7 @@ static bool await(struct peer *p, struct rank *r)
 		syscall(SYS_futex, &c->turn, FUTEX_WAIT, CHANNEL_RANK, &most,
 			NULL, 0);
 		atomic_store(&c->sleeps[CHANNEL_SIM], 0);
-		take_news(p);
+		take_news(p, MSG_DONTWAIT);
 		if (r->has_ended && atomic_load(&c->turn) != CHANNEL_SIM)
 			return false;
 	}
@@ -274,6 +239,77 @@ static void give(struct channel *c)
 	if (atomic_load(&c->sleeps[CHANNEL_RANK]))
 		syscall(SYS_futex, &c->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
+
+/* --- memory of ranks --- */
+
+/* The rank copies a piece of its memory: it is given a turn for that alone. */
+static void copy(struct rank *r, enum channel_copy what, uint64_t at,
+	char *bytes, size_t n)
+{
+	struct channel *c = r->channel;
+
+	if (what == CHANNEL_FROM_ROOM)
+		memcpy(c->room, bytes, n);
+	c->copy = what;
+	c->copy_at = at;
+	c->copy_bytes = (uint32_t)n;
+	give(c);
+	if (!await(r->peer, r))
+		peer_die("a rank ends while it copies");
+	if (what == CHANNEL_TO_ROOM)
+		memcpy(bytes, c->room, n);
+}
+
+static void copy_all(struct rank *r, enum channel_copy what, uint64_t at,
+	char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i += CHANNEL_ROOM)
+		copy(r, what, at + i, bytes + i,
+			n - i < CHANNEL_ROOM ? n - i : CHANNEL_ROOM);
+}
+
+void peer_store_now(struct rank *r, uint64_t at, const void *from, size_t bytes)
+{
+	struct iovec local = { (void *)from, bytes };
+	struct iovec remote = { (void *)(uintptr_t)at, bytes };
+
+	if (r->peer->has_copies)
+		copy_all(r, CHANNEL_FROM_ROOM, at, (char *)from, bytes);
+	else if (bytes > 0 && process_vm_writev(r->pid, &local, 1, &remote, 1,
+				      0) != (ssize_t)bytes)
+		peer_die("cannot write a rank's memory");
+}
+
+void peer_store(struct rank *r, uint64_t at, const void *from, size_t bytes)
+{
+	struct channel_piece piece = { at, bytes };
+	size_t room = sizeof(piece) + (bytes + 7) / 8 * 8;
+
+	if (bytes == 0)
+		return;
+	if (bytes > CHANNEL_SHORT || r->room + room > CHANNEL_ROOM) {
+		peer_store_now(r, at, from, bytes);
+		return;
+	}
+	memcpy(r->pieces + r->room, &piece, sizeof(piece));
+	memcpy(r->pieces + r->room + sizeof(piece), from, bytes);
+	r->room += room;
+	r->n_pieces++;
+}
+
+void peer_load(struct rank *r, void *to, uint64_t at, size_t bytes)
+{
+	struct iovec local = { to, bytes };
+	struct iovec remote = { (void *)(uintptr_t)at, bytes };
+
+	if (r->peer->has_copies)
+		copy_all(r, CHANNEL_TO_ROOM, at, to, bytes);
+	else if (bytes > 0 && process_vm_readv(r->pid, &local, 1, &remote, 1,
+				      0) != (ssize_t)bytes)
+		peer_die("cannot read a rank's memory");
+}
+
+/* --- turns --- */
 
 static void hand_over(struct rank *r)
 {
@@ -339,6 +375,7 @@ static void execute(struct peer *p, struct rank *r)
 	uint32_t n = c->n_commands;
 
 	memcpy(r->command, c->command, n * sizeof(*c->command));
+	memcpy(r->in_room, c->room, CHANNEL_ROOM);
 	mix(p, c->why | (uint64_t)c->call.name << 32);
 	if (p->is_loud)
 		fprintf(stderr, "%12" PRId64 " %u crosses, why %u in %s\n",
@@ -389,12 +426,22 @@ static int memory_file(const char *name, off_t bytes)
 	return file;
 }
 
+static void allow_files(void)
+{
+	struct rlimit all;
+
+	getrlimit(RLIMIT_NOFILE, &all);
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 static void open_rank(struct peer *p, uint32_t i)
 {
 	struct rank *r = &p->rank[i];
 	struct channel *c;
 
 	r->number = i;
+	r->peer = p;
 	r->done_end = &r->done;
 	r->file = memory_file("channel", CHANNEL_BYTES);
 	r->output = memory_file("output", 0);
@@ -508,7 +555,7 @@ static void start_ranks(struct peer *p, char **arguments)
 			peer_die("a rank that does not start");
 		schedule(p, (struct event){ .what = EXECUTE, .rank = r });
 	}
-	take_news(p);
+	take_news(p, MSG_DONTWAIT);
 }
 
 static void show_output(struct rank *r)
@@ -538,10 +585,11 @@ static int say_stalled(const struct peer *p)
 /* All have left the machine: what they do now is their own. */
 static int finish(struct peer *p)
 {
+	uint32_t reasons = 0;
 	int code = 0;
 
+	take_news(p, 0);
 	waitpid(p->helper, NULL, 0);
-	take_news(p);
 	for (uint32_t i = 0; i < p->n_ranks; i++) {
 		struct rank *r = &p->rank[i];
 
@@ -552,6 +600,11 @@ static int finish(struct peer *p)
 			code = 1;
 		}
 	}
+	for (uint32_t i = 0; i < p->n_ranks; i++)
+		reasons |= p->rank[i].channel->reasons;
+	if (reasons)
+		fprintf(stderr, "weft-peer: not the same each time: %u\n",
+			reasons);
 	fprintf(stderr,
 		"weft-peer: %" PRIu64 " turns, %" PRId64 " ps, sum %016" PRIx64
 		"\n",
@@ -580,20 +633,22 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = { 0 };
 	int option;
 
-	while ((option = getopt(argc, argv, "+n:p:cv")) > 0)
+	while ((option = getopt(argc, argv, "+n:p:cmv")) > 0)
 		if (option == 'n')
 			p.n_ranks = (uint32_t)atoi(optarg);
 		else if (option == 'p')
 			p.per_node = (uint32_t)atoi(optarg);
 		else if (option == 'c')
 			p.has_collectives = true;
+		else if (option == 'm')
+			p.has_copies = true;
 		else if (option == 'v')
 			p.is_loud = true;
 	if (optind == argc || p.n_ranks == 0 || p.per_node == 0)
-		peer_die(
-			"usage: weft-peer [-n N] [-p N] [-c] [-v] PROGRAM ...");
+		peer_die("usage: weft-peer [-n N] [-p N] [-cmv] PROGRAM ...");
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		peer_die("no /proc");
+	allow_files();
 	p.rank = peer_alloc(p.n_ranks, sizeof(*p.rank));
 	for (uint32_t i = 0; i < p.n_ranks; i++)
 		open_rank(&p, i);

@@ -56,6 +56,7 @@ struct together {
 
 struct rank {
 	uint32_t number;
+	struct peer *peer;
 	pid_t pid;
 	struct channel *channel;
 	int file, output, status;
@@ -71,13 +72,14 @@ struct rank {
 	size_t room;
 	uint32_t n_pieces;
 	struct channel_command command[CHANNEL_COMMANDS];
+	char in_room[CHANNEL_ROOM]; /* what came with the commands */
 	char pieces[CHANNEL_ROOM];
 };
 
 struct peer {
 	struct rank *rank;
 	uint32_t n_ranks, per_node;
-	bool is_loud, has_collectives;
+	bool is_loud, has_collectives, has_copies;
 	struct together together;
 	int socket;
 	pid_t helper;

@@ -265,6 +265,9 @@ static pmix_status_t open_server(void)
 	setenv("PMIX_MCA_gds", "hash", 1);
 	setenv("PMIX_MCA_pmix_show_load_errors", "0", 1);
 	setenv("PMIX_MCA_psec", "native", 0);
+	/* Its own names have its number in them. */
+	add_text(&f, PMIX_SERVER_NSPACE, "weft-server");
+	add_rank(&f, PMIX_SERVER_RANK, 0);
 	add_text(&f, PMIX_SERVER_TMPDIR, start_->scratch);
 	add_text(&f, PMIX_SYSTEM_TMPDIR, start_->scratch);
 	status = PMIx_server_init(&module, f.info, f.n);

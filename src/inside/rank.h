@@ -6,7 +6,9 @@
  * calls.c  which call of MPI a thread is in
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
- * timers.c  alarms
+ * timers.c alarms
+ * alloc.c  its memory
+ * tsc.c    the processor's own clock
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -31,6 +33,9 @@ bool link_has_provider(void);
 
 /* The program has made a thread: one that waits must not wait for ever. */
 void link_add_thread(void);
+
+/* The program does what is not the same each time. */
+void link_note(enum channel_reason reason);
 
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
@@ -70,6 +75,17 @@ struct call *call_mine(void);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+
+/* --- alloc.c --- */
+
+void alloc_open(void);
+void alloc_on_child(void);
+
+/* --- tsc.c --- */
+
+/* The rank begins to run, and ends. */
+void tsc_start(void);
+void tsc_end(void);
 
 /* --- timers.c --- */
 

@@ -23,7 +23,7 @@ enum { ENDING = 5000 }; /* ms that ranks have for their end */
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags;
+	int64_t ranks, ppn, tags, collectives;
 	char place[PARAM_TEXT_MAX];
 
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -46,6 +46,9 @@ static const struct param params[] = {
 	KEY_TEXT("place", AT(place), "linear",
 		"nodes of the ranks: linear, random, or a file with the number "
 		"of a node for each group of ppn ranks"),
+	KEY_WORD("collectives", AT(collectives), "auto", "auto|messages",
+		"barriers, broadcasts and reductions of all ranks; auto: by "
+		"the network where it can; messages: by MPI's own"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
 };
@@ -159,6 +162,16 @@ static void run_nothing(void *arg)
 		weft_msg_fini(&m);
 }
 
+/* All nodes, in their order: the machine's own collectives are for these. */
+static bool is_whole(const struct mpi *m)
+{
+	uint32_t n = m->programs.load.net->n_nodes, i = 0;
+
+	while (i < m->n_groups && m->world.node[i] == i)
+		i++;
+	return i == n;
+}
+
 static void set_world(struct mpi *m)
 {
 	struct load *l = &m->programs.load;
@@ -179,13 +192,14 @@ static void set_world(struct mpi *m)
 		m->world.place[node] = i;
 		m->worlds[node] = &m->world;
 	}
-	if (!l->place)
+	if (!l->place && !is_whole(m))
 		host_set_worlds(l->host, m->worlds);
 }
 
 static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
+	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
 	const int to[OUTPUT_STREAMS] = { STDOUT_FILENO, STDERR_FILENO };
 	char helper[1024];
 	struct start_setup s = {
@@ -193,6 +207,7 @@ static int start_all(struct mpi *m, struct err *e)
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,
+		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
 	};
 

@@ -354,15 +354,12 @@ int machine_run_open(
 
 static void note_result(struct machine_run *r)
 {
-	struct net_tally total;
-
 	r->wall_s = machine_clock() - r->wall_s;
 	r->cpu_s = cpu_clock() - r->cpu_s;
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
-	total = net_total(r->system->net);
 	r->hops = net_hops(r->system->net);
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
-	r->packets = total.delivered;
+	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(r->system->net->sim);
 	r->memory = system_memory(r->system);
 }

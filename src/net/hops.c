@@ -105,34 +105,51 @@ static void measure(struct hops *h, site_id from)
 	}
 }
 
-static uint64_t count_sources(const struct hops *h)
+static uint64_t count_sources(const struct hops *h, bool *is_source)
 {
 	uint64_t n = 0;
 
+	for (size_t i = 0; i < h->count; i++) {
+		n += !is_source[h->list[i].from];
+		is_source[h->list[i].from] = true;
+	}
+	return n;
+}
+
+/* Leaves the packets of as many sources as can be searched from; returns their
+ * number. */
+static size_t choose(struct hops *h)
+{
+	uint64_t per = h->n->n_sites * (uint64_t)h->n->n_ports, nth = 0;
+	bool *is_chosen = mem_alloc(h->n->n_sites, sizeof(*is_chosen));
+	uint64_t every = count_sources(h, is_chosen) * per / MOST_STEPS + 1;
+	size_t n = 0;
+
+	for (site_id s = 0; s < h->n->n_sites; s++) {
+		nth += is_chosen[s];
+		is_chosen[s] &= nth % every == 1 % every;
+	}
 	for (size_t i = 0; i < h->count; i++)
-		n += !i || h->list[i].from != h->list[i - 1].from;
+		if (is_chosen[h->list[i].from])
+			h->list[n++] = h->list[i];
+	mem_free(is_chosen);
 	return n;
 }
 
 static uint64_t sum(struct hops *h)
 {
-	uint64_t per = h->n->n_sites * (uint64_t)h->n->n_ports, done = 0;
-	uint64_t every = count_sources(h) * per / MOST_STEPS + 1;
-	uint64_t hops = 0, nth = 0;
+	size_t n = choose(h);
+	uint64_t hops = 0;
 
-	for (size_t i = 0; i < h->count; i++) {
+	qsort(h->list, n, sizeof(*h->list), by_source);
+	for (size_t i = 0; i < n; i++) {
 		const struct inside *x = &h->list[i];
-		bool is_new = !i || x->from != x[-1].from;
 
-		nth += is_new;
-		if (nth % every != 1 % every)
-			continue;
-		if (is_new)
+		if (!i || x->from != x[-1].from)
 			measure(h, x->from);
 		hops += h->distance[x->at] - x->is_on_wire;
-		done++;
 	}
-	return done ? (uint64_t)((uint128)hops * h->count / done) : 0;
+	return n ? (uint64_t)((uint128)hops * h->count / n) : 0;
 }
 
 uint64_t net_hops_inside(const struct net *n)
@@ -146,7 +163,6 @@ uint64_t net_hops_inside(const struct net *n)
 		add_site(&h, s);
 	mem_free(h.buffers);
 	if (h.count) {
-		qsort(h.list, h.count, sizeof(*h.list), by_source);
 		h.distance = mem_alloc(n->n_sites, sizeof(*h.distance));
 		h.queue = mem_alloc(n->n_sites, sizeof(*h.queue));
 		list_peers(&h);

@@ -123,6 +123,22 @@ struct channel_piece {
 	uint64_t at, bytes;
 };
 
+/* Bytes that are copied by the rank, where the simulator may not: a turn that
+ * is given for that alone.  The rank gives it back at once, and waits on.  What
+ * was in the room is lost. */
+enum channel_copy {
+	CHANNEL_NO_COPY,
+	CHANNEL_TO_ROOM, /* from the rank's memory */
+	CHANNEL_FROM_ROOM,
+};
+
+/* What makes a rank another one in the next run. */
+enum channel_reason {
+	CHANNEL_THREADS = 1,
+	CHANNEL_SOCKETS = 2,
+	CHANNEL_CLOCKS = 4, /* it reads the processor's own */
+};
+
 /* Which call of MPI a rank is in: a number of inside/names.h, and what it waits
  * for. */
 struct channel_call {
@@ -150,12 +166,17 @@ struct channel {
 	uint32_t is_measured; /* it says how long it computed */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
+	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
+	uint32_t copy_bytes;
+	uint64_t copy_at;
 
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */
 	int64_t until; /* a wait ends then, with nothing; INT64_MAX: never */
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
+	uint32_t reasons; /* all that there were so far */
+	uint32_t unused;
 	struct channel_call call;
 
 	struct channel_command command[CHANNEL_COMMANDS];
@@ -170,7 +191,9 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
  * How ranks are started.  The helper weft-start inherits a socket of packets,
  * whose number is in WEFT_START, and gets one packet for each rank, with its
  * descriptors, then one with n_ranks as rank.  It answers by one for each
- * thing that happens.
+ * thing that happens.  What ranks of one node share is in a folder weft-PID of
+ * /dev/shm or /tmp, with ten digits of the helper's number: if that was killed,
+ * its parent removes it.
  */
 enum { CHANNEL_START_TEXT = 60 << 10 };
 

@@ -338,6 +338,11 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 		cancel(e, c);
 		return;
 	}
+	if (c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
+		c->kind == CHANNEL_REDUCE) {
+		finish(e, c, endpoint_collective(e, c));
+		return;
+	}
 	if (c->kind >= CHANNEL_KINDS || !kinds[c->kind]) {
 		finish(e, c, ENOSYS);
 		return;
@@ -418,10 +423,11 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	code = weft_msg_init(&e->msg, o);
 	if (code)
 		return code;
-	if (state(e)->at - state(e)->base < STAGE_BYTES)
+	if (state(e)->at - state(e)->base < STAGE_BYTES + ENDPOINT_COLL)
 		return EFAULT;
 	e->stages = state(e)->at - STAGE_BYTES;
-	e->free = e->stages - state(e)->base;
+	e->coll = e->stages - ENDPOINT_COLL;
+	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;

@@ -32,6 +32,8 @@ struct endpoint_times {
 	sim_time send, receive;
 };
 
+enum { ENDPOINT_COLL = 1 << 20 }; /* bytes of a collective, at most */
+
 struct endpoint_op;
 
 struct endpoint {
@@ -43,6 +45,7 @@ struct endpoint {
 	uint64_t
 		stages; /* address of the node: bytes that came with commands */
 	uint64_t free_stages[2]; /* bits */
+	uint64_t coll; /* address of the node, the same in all processes */
 	struct endpoint_op *op; /* [room] */
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
@@ -62,6 +65,12 @@ void endpoint_free(struct endpoint *e);
 /* Begins all that a client wants, in order. */
 void endpoint_execute(
 	struct endpoint *e, const struct channel_command *c, uint32_t n);
+/* Executes a collective, and returns when it is over; ENOTSUP if the network
+ * does not, for any rank. */
+int endpoint_collective(struct endpoint *e, const struct channel_command *c);
+/* Those that a machine's network has: 1 << kind. */
+uint32_t endpoint_collectives(const struct msg_ops *ops);
+
 /* Takes what has arrived; no time passes but for answers. */
 void endpoint_step(struct endpoint *e);
 /* Waits until there is a completion, or until a time. */

@@ -100,6 +100,7 @@ int handover_open(
 	c->node = p->node;
 	c->process = p->process;
 	c->n_processes = p->n_processes;
+	c->collectives = p->collectives;
 	c->seed = p->seed;
 	atomic_store(&c->turn, CHANNEL_RANK);
 	h->channel = c;

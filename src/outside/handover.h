@@ -37,6 +37,7 @@ struct handover_turn {
 /* Where a rank is, for channel's own fields. */
 struct handover_place {
 	uint32_t rank, n_ranks, node, process, n_processes;
+	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
 };
 

@@ -297,7 +297,8 @@ static int open_channels(
 	struct start *s, const struct start_setup *set, struct err *e)
 {
 	struct handover_place p = { .n_ranks = s->n_ranks,
-		.n_processes = set->n_processes };
+		.n_processes = set->n_processes,
+		.collectives = set->collectives };
 	int code = 0;
 
 	for (uint32_t i = 0; i < s->n_ranks && !code; i++) {

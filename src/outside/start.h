@@ -21,6 +21,7 @@ struct start_setup {
 	uint32_t n_ranks, n_nodes, n_processes;
 	const struct start_rank *rank; /* [n_ranks] */
 	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
+	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
 	bool is_measured; /* ranks say how long they compute */
 	struct output *output; /* borrowed */

@@ -137,9 +137,10 @@ static void all_is_right_whatever_goes_wrong(void **state)
 	static struct trial t;
 	const char *is_long = getenv("WEFT_LONG");
 	uint64_t n = is_long ? strtoull(is_long, NULL, 10) : 1, digest;
+	bool is_slow = getenv("WEFT_SLOW");
 	struct sums s = { 0 };
 
-	t.work.rounds = is_long ? 30 : 4;
+	t.work.rounds = is_long ? 30 : is_slow ? 1 : 4;
 	t.deaths = is_long ? 20 : 6;
 	for (t.work.seed = 1; t.work.seed <= n; t.work.seed++) {
 		digest = run(&t, 1);
@@ -152,6 +153,8 @@ static void all_is_right_whatever_goes_wrong(void **state)
 		kit_close(&t.kit);
 	}
 	show_all(&s);
+	if (is_slow)
+		return;
 	assert_true(s.bit_errors > 100 && s.lost > 0 && s.flips > 50);
 	assert_true(s.faults > 50 && s.drops > 50 && s.early > 10);
 	for (uint32_t k = 0; k < WORK_KINDS; k++)

@@ -404,6 +404,9 @@ static void babble(struct endpoint *e, struct client *client)
 		memcpy(&x, word, sizeof(x));
 		if (i % 4)
 			x.kind %= CHANNEL_KINDS + 1;
+		/* all ranks must agree on these, or they wait */
+		if (x.kind >= CHANNEL_BARRIER && x.kind < CHANNEL_KINDS)
+			x.kind = CHANNEL_KINDS;
 		if (i % 8 > 2) {
 			x.rank %= 64;
 			x.bytes %= 10000;

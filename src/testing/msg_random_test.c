@@ -413,7 +413,7 @@ static void play(struct weft_msg *m, void *arg)
 		receive_all(x, m);
 }
 
-/* QSN-F61, on QsNetII. */
+/* On QsNetII they are the card's (QSN-F61). */
 static void tagged_messages_are_as_in_the_model(void **state)
 {
 	for (seed = 1; seed <= (getenv("WEFT_SLOW") ? 1 : 3); seed++)

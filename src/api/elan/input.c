@@ -22,6 +22,7 @@ enum { BURST_WORDS = 8 };
 struct range {
 	bool is_all; /* from first to last */
 	uint32_t first, last;
+	uint32_t own; /* rank */
 };
 
 static int check(const struct elan_cq *q, const struct elan_letter *l)
@@ -79,8 +80,8 @@ static void add_here(
 
 static bool is_here(const struct range *to, const struct elan_letter *l)
 {
-	return !to->is_all && !l->source_event && l->bytes <= ELAN_HERE_MOST &&
-	       to->first == elan_rank();
+	return !to->is_all && to->first == to->own && !l->source_event &&
+	       l->bytes <= ELAN_HERE_MOST;
 }
 
 static int enqueue(struct elan_cq *q, const struct range *to,
@@ -114,19 +115,20 @@ static int enqueue(struct elan_cq *q, const struct range *to,
 	return 0;
 }
 
-int cq_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l,
-	sim_time software)
+int cq_enqueue(struct elan_cq *q, uint32_t rank, uint32_t own,
+	const struct elan_letter *l, sim_time software)
 {
-	return enqueue(q, &(struct range){ false, rank, rank }, l, software);
+	return enqueue(
+		q, &(struct range){ false, rank, rank, own }, l, software);
 }
 
 int elan_enqueue(struct elan_cq *q, uint32_t rank, const struct elan_letter *l)
 {
-	return cq_enqueue(q, rank, l, 0);
+	return cq_enqueue(q, rank, elan_rank(), l, 0);
 }
 
 int elan_enqueue_all(struct elan_cq *q, uint32_t first, uint32_t last,
 	const struct elan_letter *l)
 {
-	return enqueue(q, &(struct range){ true, first, last }, l, 0);
+	return enqueue(q, &(struct range){ true, first, last, 0 }, l, 0);
 }

@@ -26,9 +26,8 @@ const struct elan_host *cq_host(void)
 	return &p->host[p->platform];
 }
 
-sim_time cq_way(void)
+static sim_time way_by(const struct elan_params *p)
 {
-	const struct elan_params *p = cq_params();
 	sim_time hop = p->host[p->platform].hop;
 	uint32_t threads;
 
@@ -36,6 +35,11 @@ sim_time cq_way(void)
 		return 0;
 	threads = host_threads_each(program_host());
 	return elan_cpu(p, program_process(), program_thread() % threads) * hop;
+}
+
+sim_time cq_way(void)
+{
+	return way_by(cq_params());
 }
 
 /* --- processes --- */
@@ -207,10 +211,10 @@ static bool has_room(void *arg, uint64_t *seen)
 
 struct poll_loop elan_poll_loop(void)
 {
-	const struct elan_params *p = cq_params();
+	struct nic *nic = cq_card();
+	const struct elan_params *p = elan_params_of(nic);
 
-	return nic_poll_loop(
-		cq_card(), p->poll_period, p->poll_load + cq_way());
+	return nic_poll_loop(nic, p->poll_period, p->poll_load + way_by(p));
 }
 
 /*
@@ -221,8 +225,9 @@ struct poll_loop elan_poll_loop(void)
  */
 static void store(struct elan_cq *q, uint32_t n)
 {
-	uint32_t most = (uint32_t)cq_host()->pio_burst / 8, i, k;
-	sim_time now = program_now(), way = cq_way();
+	const struct elan_params *p = cq_params();
+	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8, i, k;
+	sim_time now = program_now(), way = way_by(p);
 
 	if (q->free_at < now + way)
 		q->free_at = now + way;
@@ -235,6 +240,22 @@ static void store(struct elan_cq *q, uint32_t n)
 		memmove(q->word, q->word + n, 8 * q->n);
 	if (q->free_at > now + AHEAD)
 		program_wait(q->free_at - AHEAD);
+}
+
+void cq_compute(struct elan_cq *q, sim_time time)
+{
+	sim_time then = program_now() + cq_way() + time;
+
+	q->free_at = q->free_at > then ? q->free_at : then;
+}
+
+sim_time cq_hand_over(struct elan_cq *q)
+{
+	sim_time now;
+
+	store(q, q->n);
+	now = program_now();
+	return q->free_at > now ? q->free_at - now : 0;
 }
 
 void elan_flush(struct elan_cq *q)
@@ -287,7 +308,10 @@ void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
 
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born)
 {
+	struct nic *nic = cq_card();
+
 	cq_need_room(q, bytes);
-	elan_note_birth(
-		cq_card(), program_node(), q->id, q->stored + 8 * q->n, born);
+	if (nic->net->book)
+		elan_note_birth(
+			nic, program_node(), q->id, q->stored + 8 * q->n, born);
 }

@@ -93,7 +93,7 @@ static int send_record(struct elan_tport *t, enum tport_kind kind, uint64_t tag,
 		.kind = (uint8_t)kind,
 	};
 
-	return elan_enqueue(&t->own, t->rank, &l);
+	return cq_enqueue(&t->own, t->rank, t->rank, &l, 0);
 }
 
 static bool is_rank(const struct elan_tport *t, uint32_t rank)
@@ -142,7 +142,7 @@ static int send_message(struct elan_tport *t,
 	l->queue = 2 * t->port + 1;
 	l->tag = m->tag;
 	l->number = next_number(t, m->rank);
-	return cq_enqueue(&t->queue, m->rank, l, half_mpi());
+	return cq_enqueue(&t->queue, m->rank, t->rank, l, half_mpi());
 }
 
 static int send_short(struct elan_tport *t, const struct elan_tport_message *m,

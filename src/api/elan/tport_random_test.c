@@ -200,18 +200,22 @@ static void check(const struct et *e, const struct play *x, uint32_t i)
 		assert_int_equal(here[k], et_byte(1 + (uint64_t)r->got, k));
 }
 
+/* By each way that nic.match.by selects. */
 static void who_gets_what_is_as_in_the_model(void **state)
 {
 	static struct play x;
 	struct et *m = *state;
 	uint64_t moved = 0, cancelled = 0;
 
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	for (uint64_t seed = 1; seed <= 18; seed++) {
 		if (seed > 1) {
 			et_fini(m);
 			et_init(m, "4");
 		}
 		m->params.match.slots = seed % 3 ? 64 : 6;
+		m->params.match.by = seed <= 12	  ? ELAN_MATCH_CARD
+				     : seed <= 15 ? ELAN_MATCH_REJECT
+						  : ELAN_MATCH_INTERRUPT;
 		make(&x, seed);
 		et_run_two(m, send_all, receive_all, &x);
 		match(&x);

@@ -23,6 +23,7 @@
  *	looked at it in vain                                   engine
  *	until what it waits for comes to that thread           receiver
  *	until the thread asks for the bus                      engine
+ *	pages that the thread waits for                        translation
  *	until all that it writes for it is in memory           memory write
  *
  * A packet whose test fails is not counted, like a refused one.  A get's answer
@@ -231,16 +232,37 @@ static void end(
 	slots_give(&elan_here(a)->inputs.notes, note);
 }
 
+/* A thread's time until t, in which it waited for pages. */
+static void charge_thread(
+	const struct nic_at *a, packet_id id, sim_time t, sim_time late)
+{
+	static const char *const names[PAGES] = {
+		[PAGE_HIT] = "match, page hit",
+		[PAGE_MISS] = "match, page miss",
+		[PAGE_FAULT] = "match, page fault",
+	};
+
+	nic_charge(a, id, CAUSE_ENGINE, t - late);
+	if (!late)
+		return;
+	book_at_part(book_of(a), id, a->s, names[page_of(a, late)]);
+	nic_charge(a, id, CAUSE_TRANSLATION, t);
+}
+
 void elan_account_end(const struct nic_at *a, uint32_t note)
 {
 	const struct elan_note *x = elan_note(a, note);
 	packet_id id = resume(a, x);
+	sim_time asked_late = x->asked ? x->asked_late : x->late;
+	sim_time late = x->asked ? x->late : 0;
 
 	book_at_one(book_of(a), id, a->s, "match, slot", x->place);
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, x->shown);
-	nic_charge(a, id, CAUSE_ENGINE, x->parked);
+	charge_thread(a, id, x->parked, x->parked_late);
 	nic_charge(a, id, CAUSE_RECEIVER, x->parked ? x->taken : 0);
-	nic_charge(a, id, CAUSE_ENGINE, x->asked ? x->asked : a->t);
+	charge_thread(a, id, x->asked ? x->asked : a->t, asked_late);
+	if (late)
+		nic_charge(a, id, CAUSE_TRANSLATION, x->asked + late);
 	book_at_one(book_of(a), id, a->s, "copy, elements", x->looked);
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	end(a, note, id, true);

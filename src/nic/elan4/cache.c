@@ -209,9 +209,10 @@ static sim_time miss(const struct nic_at *a, const struct access *p,
 }
 
 /* A line that is not the first of its set; by itself, since most are. */
-static __attribute__((noinline)) sim_time look_further(const struct nic_at *a,
-	const struct access *p, uint64_t *set, sim_time t)
+static __attribute__((noinline)) sim_time look_further(
+	const struct nic_at *a, struct access access, uint64_t *set, sim_time t)
 {
+	const struct access *p = &access;
 	const struct elan_cache_how *how = how_of(a);
 	uint32_t way = find(set, how->ways, p->line);
 
@@ -227,20 +228,21 @@ static __attribute__((noinline)) sim_time look_further(const struct nic_at *a,
 }
 
 /* When it can pass its port. */
-static inline sim_time look_up(
-	const struct nic_at *a, const struct access *p, sim_time t)
+static inline __attribute__((always_inline)) sim_time look_up(
+	const struct nic_at *a, struct access p, sim_time t)
 {
 	struct elan_cache *c = cache_of(a);
-	uint64_t *set = set_of(c, how_of(a), p->line);
+	uint64_t *set = set_of(c, how_of(a), p.line);
 
-	if (__builtin_expect((*set & ~UINT64_C(1)) != tag_of(p->line), 0))
+	if (__builtin_expect((*set & ~UINT64_C(1)) != tag_of(p.line), 0))
 		return look_further(a, p, set, t);
-	elan_count(a)->hits[p->unit]++;
+	elan_count(a)->hits[p.unit]++;
 	elan_count(a)->all_hits++;
-	*set |= p->is_write || p->is_change;
-	return p->is_write || t >= c->filled
-		       ? t
-		       : when_here(c, how_of(a), p->line, t);
+	if (p.is_write || p.is_change)
+		*set |= 1;
+	if (p.is_write || t >= c->filled)
+		return t;
+	return when_here(c, how_of(a), p.line, t);
 }
 
 /* Passes the lines of an access through some ports in turn; returns when the
@@ -260,7 +262,7 @@ static __attribute__((noinline)) sim_time pass(const struct nic_at *a,
 		p.line = (uint32_t)(offset / how->line);
 		p.bytes = how->line - (uint32_t)(offset % how->line);
 		p.bytes = p.bytes < bytes ? p.bytes : bytes;
-		*by = later(*by, look_up(a, &p, t)) +
+		*by = later(*by, look_up(a, p, t)) +
 		      (p.bytes + 7) / 8 * how->word;
 		end = later(end, *by);
 		offset += p.bytes;
@@ -310,11 +312,11 @@ static inline bool is_one_line(
 }
 
 /* When it begins to pass a port. */
-static inline sim_time pass_line(const struct nic_at *a, const struct access *p,
-	sim_time *port, sim_time t)
+static inline __attribute__((always_inline)) sim_time pass_line(
+	const struct nic_at *a, struct access p, sim_time *port, sim_time t)
 {
 	t = later(*port, look_up(a, p, t));
-	*port = t + (p->bytes + 7) / 8 * how_of(a)->word;
+	*port = t + (p.bytes + 7) / 8 * how_of(a)->word;
 	return t;
 }
 
@@ -331,7 +333,7 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
 	if (!how_of(a)->is_on)
 		return t + hit_time(how_of(a), at, bytes) / n;
 	if (bytes && is_one_line(a, at, bytes)) {
-		pass_line(a, &p, port[0], t);
+		pass_line(a, p, port[0], t);
 		return *port[0];
 	}
 	return pass(a, &p, at, bytes, port, n, t);
@@ -345,7 +347,7 @@ sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 	if (!how_of(a)->is_on)
 		return t;
 	if (is_one_line(a, at, bytes))
-		return pass_line(a, &p, read_port(a), t);
+		return pass_line(a, p, read_port(a), t);
 	return elan_cache_stream(a, unit, at, bytes, ELAN_ANY_PORT, t) -
 	       hit_time(how_of(a), at, bytes);
 }
@@ -359,7 +361,7 @@ sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
 	if (!how_of(a)->is_on)
 		return t;
 	if (bytes && is_one_line(a, at, bytes))
-		return pass_line(a, &p, port, t);
+		return pass_line(a, p, port, t);
 	return pass(a, &p, at, bytes, &port, 1, t) -
 	       hit_time(how_of(a), at, bytes);
 }
@@ -373,7 +375,7 @@ sim_time elan_cache_change(const struct nic_at *a, enum elan_unit unit,
 	p.is_change = true;
 	if (!how_of(a)->is_on)
 		return t;
-	t = pass_line(a, &p, read_port(a), t);
+	t = pass_line(a, p, read_port(a), t);
 	c->write = later(c->write, t) + (bytes + 7) / 8 * how_of(a)->word;
 	return t;
 }

@@ -205,7 +205,7 @@ static void see_word(void *arg)
 	x->at[0] = program_now();
 }
 
-/* QSN-G16. */
+/* QSN-F22, QSN-G16. */
 static void the_driver_does_one_thing_after_the_other(void **state)
 {
 	struct et *m = *state;

@@ -231,13 +231,13 @@ void elan_input_answer(const struct nic_at *a, packet_id id)
 {
 	const struct packet *p = elan_packet(a, id);
 	const struct elan_buffer *b = elan_buffer(a, id);
-	struct elan_buffer ack = {
-		.kind = b->verdict,
-		.channel = b->channel,
-		.sequence = b->sequence,
-		.sending = b->sending,
-	};
+	struct elan_buffer ack; /* without data */
 
+	memset(&ack, 0, offsetof(struct elan_buffer, data));
+	ack.kind = b->verdict;
+	ack.channel = b->channel;
+	ack.sequence = b->sequence;
+	ack.sending = b->sending;
 	/* gets before a test that failed, if that was now */
 	if (b->verdict == ELAN_DENIED)
 		ack.get.get = b->is_taken ? b->n_gets : ELAN_MOST_PIECES;

@@ -8,9 +8,20 @@
 
 extern const struct nic_member_ops elan_iqs_member; /* without notes */
 
-/* A context's queue by its number.  NULL: not open. */
-struct elan_iq *elan_iq(
+struct elan_iq *elan_iq_search(
 	const struct elan_node *n, uint32_t context, uint32_t id);
+
+/* A context's queue by its number.  NULL: not open. */
+static inline struct elan_iq *elan_iq(
+	const struct elan_node *n, uint32_t context, uint32_t id)
+{
+	struct elan_iq *q = id < n->inputs.n ? n->inputs.queue[id] : NULL;
+
+	/* of a process that is alone it is mostly there */
+	return q && q->id == id && q->context == context
+		       ? q
+		       : elan_iq_search(n, context, id);
+}
 
 static inline struct elan_iq *elan_iq_at(
 	const struct elan_node *n, uint32_t place)

@@ -198,7 +198,7 @@ static void set_up(struct elan_node *n, struct elan_iq *q)
 	}
 }
 
-struct elan_iq *elan_iq(
+struct elan_iq *elan_iq_search(
 	const struct elan_node *n, uint32_t context, uint32_t id)
 {
 	for (uint32_t i = 0; i < n->inputs.n; i++) {

@@ -156,6 +156,14 @@ static bool fill(const struct nic_at *a, const struct elan_page *p, uint64_t to,
 
 /* --- looking --- */
 
+/* The first of two places for an address: parts of a page may be two areas'. */
+static struct elan_recent *before(struct elan_mmu *m, uint64_t at)
+{
+	uint32_t hash = (uint32_t)(at >> 12) * UINT32_C(0x9e3779b1);
+
+	return &m->before[hash >> 27 & (ELAN_RECENT - 2)];
+}
+
 static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	uint64_t first, uint64_t last, uint64_t to)
 {
@@ -166,8 +174,7 @@ static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	if (last > x->last)
 		last = x->last;
 	m->recent = (struct elan_recent){ first, last - first, to, x->context,
-		x->flags, x->tlb };
-	m->before[m->next++ % ELAN_RECENT] = m->recent;
+		x->flags, x->tlb, NULL };
 }
 
 /* Whether a recent translation has it. */
@@ -178,25 +185,38 @@ static inline bool has(const struct elan_recent *r, uint32_t context,
 	       bytes - 1 <= r->more - (at - r->first);
 }
 
-/* Looks for it among those before the last one.  False: it is none of them, or
- * its TLB may not have it. */
+/* Looks for it where one at that address was found before.  False: it is not
+ * that, or its TLB may not have it. */
 static bool look_before(const struct nic_at *a, uint32_t context, uint64_t at,
 	uint64_t bytes, enum elan_use use)
 {
 	struct elan_mmu *m = mmu_of(a);
-	const struct elan_recent *r = m->before, *end = r + ELAN_RECENT;
-	uint64_t frame;
+	const struct elan_recent *r = before(m, at);
 
-	while (r < end && !has(r, context, at, bytes))
-		r++;
-	if (r == end || a->t < m->filled || r->flags & ELAN_TO_QUEUE ||
+	r += !has(r, context, at, bytes);
+	if (!has(r, context, at, bytes) || a->t < m->filled || !r->entry ||
+		r->flags & ELAN_TO_QUEUE ||
 		(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY) ||
-		!tlb_look(&m->tlb[r->tlb], context,
-			r->first >> how_of(a)->shift[r->tlb], &frame))
+		!tlb_touch(&m->tlb[r->tlb], r->entry, context,
+			r->first >> how_of(a)->shift[r->tlb]))
 		return false;
 	m->recent = *r;
 	elan_count(a)->tlb_hits++;
 	return true;
+}
+
+/* For the next time. */
+static void keep_recent(const struct nic_at *a, uint64_t at)
+{
+	struct elan_mmu *m = mmu_of(a);
+	struct elan_recent *r = &m->recent;
+
+	if (r->context == UINT32_MAX)
+		return;
+	r->entry = tlb_place(&m->tlb[r->tlb], r->context,
+		r->first >> how_of(a)->shift[r->tlb]);
+	before(m, at)[1] = before(m, at)[0];
+	before(m, at)[0] = *r;
 }
 
 static uint64_t where(const struct elan_area *x, uint64_t at)
@@ -293,17 +313,14 @@ void elan_mmu_drop(struct elan_node *n, const struct elan_area *x,
 	elan_mmu_forget(&n->mmu);
 }
 
-struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
-	uint64_t at, uint64_t bytes, enum elan_use use)
+/* By itself, since most are found before. */
+static __attribute__((noinline)) struct elan_view search(const struct nic_at *a,
+	uint32_t context, uint64_t at, uint64_t bytes, enum elan_use use)
 {
 	const struct elan_view nowhere = { .t = a->t, .state = ELAN_NOWHERE };
-	const struct elan_recent *r = &mmu_of(a)->recent;
 	struct elan_area made;
 	const struct elan_area *x;
 
-	if (look_before(a, context, at, bytes, use))
-		return (struct elan_view){ r->to + (at - r->first), a->t,
-			ELAN_SEEN, r->flags };
 	x = elan_area_find(elan_here(a), context, at, bytes, &made);
 	if (!x) {
 		at = elan_area_end(elan_here(a), context, at);
@@ -313,8 +330,12 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 	}
 	if (use == ELAN_TO_WRITE && x->flags & ELAN_READ_ONLY)
 		return nowhere;
-	if (bytes && how_of(a)->is_on)
-		return look_pages(a, x, at, bytes);
+	if (bytes && how_of(a)->is_on) {
+		struct elan_view v = look_pages(a, x, at, bytes);
+
+		keep_recent(a, at);
+		return v;
+	}
 	if (bytes && !(x->flags & ELAN_TO_QUEUE))
 		set_recent(mmu_of(a), x, x->first, x->last, x->to);
 	return (struct elan_view){
@@ -322,4 +343,15 @@ struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 		.t = a->t,
 		.flags = x->flags,
 	};
+}
+
+struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
+	uint64_t at, uint64_t bytes, enum elan_use use)
+{
+	const struct elan_recent *r = &mmu_of(a)->recent;
+
+	if (!look_before(a, context, at, bytes, use))
+		return search(a, context, at, bytes, use);
+	return (struct elan_view){ r->to + (at - r->first), a->t, ELAN_SEEN,
+		r->flags };
 }

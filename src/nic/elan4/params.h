@@ -129,7 +129,7 @@ static const struct param elan_param_rows[] = {
 		"sender, which tries again; interrupt: the host, which is "
 		"interrupted for each; host: nothing is matched on the card, "
 		"but in calls of weft_msg",
-		"QSN-F61; the others: QSN-F62"),
+		"QSN-F61, QSN-F62"),
 	COUNT("match.cycles", match.cycles, "47", 16, 100000,
 		"cycles of the matching thread from a message to its first "
 		"request for the bus, if it is matched by the first element of "

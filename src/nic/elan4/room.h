@@ -132,7 +132,7 @@ enum {
 	ELAN_TLBS = 2, /* one for each active page size */
 	ELAN_TLB_WAYS = 4,
 	ELAN_WALKS = 4, /* fills of TLBs at a time */
-	ELAN_RECENT = 8, /* translations that are found without a search */
+	ELAN_RECENT = 32, /* translations that are found without a search */
 };
 
 /* Of all cards: what follows from the parameters. */
@@ -157,13 +157,14 @@ struct elan_recent {
 	uint32_t context;
 	uint8_t flags; /* of enum elan_area_flag */
 	uint8_t tlb;
+	struct tlb_entry *entry; /* in it, or NULL */
 };
 
 struct elan_mmu {
 	struct elan_recent recent; /* the last one */
-	/* others, of which only the TLB knows whether it still has them */
+	/* others, by address, of which only the TLB knows whether it still has
+	 * them */
 	struct elan_recent before[ELAN_RECENT];
-	uint32_t next; /* to be replaced */
 	struct tlb tlb[ELAN_TLBS];
 	uint64_t table[ELAN_TLBS]; /* in card memory; 0: none yet */
 	struct elan_walk *walk; /* some of them are over */

@@ -86,6 +86,17 @@ static __attribute__((noinline)) void look(struct elan_sdram *x, uint64_t at)
 		elan_sdram_place(x, at);
 }
 
+/* Most are a word, or four. */
+static inline void copy(void *to, const void *from, uint32_t bytes)
+{
+	if (bytes == 8)
+		memcpy(to, from, 8);
+	else if (bytes == 32)
+		memcpy(to, from, 32);
+	else
+		memcpy(to, from, bytes);
+}
+
 void elan_sdram_read(
 	const struct nic_at *a, uint64_t at, void *to, uint32_t bytes)
 {
@@ -96,7 +107,7 @@ void elan_sdram_read(
 		host_read(a->nic->host, a->s, at, to, bytes);
 		return;
 	}
-	memcpy(to, from, bytes);
+	copy(to, from, bytes);
 }
 
 void elan_sdram_write(const struct nic_at *a, sim_time t, uint64_t at,
@@ -109,7 +120,7 @@ void elan_sdram_write(const struct nic_at *a, sim_time t, uint64_t at,
 		look(&elan_here(a)->sdram, at);
 		return;
 	}
-	memcpy(to, from, bytes);
+	copy(to, from, bytes);
 	host_tell(a->nic->host, a->w, a->s, t, at, bytes);
 }
 

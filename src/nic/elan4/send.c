@@ -198,9 +198,10 @@ static struct elan_sent forget(const struct nic_at *a, uint32_t id)
 		.owner_id = s->owner_id,
 		.sequence = s->copy->sequence,
 		.get = s->copy->get,
-		.account = s->account,
 	};
 
+	if (nic_has_book(a))
+		sent.account = s->account;
 	payload_give(a->nic->payloads, a->w->id, s->copy);
 	resend_give(&sender_of(a)->resend, id);
 	return sent;

@@ -60,6 +60,9 @@ struct elan_note {
 	sim_time parked; /* a thread had looked at it in vain */
 	sim_time taken; /* what the thread works on now came to it */
 	sim_time asked; /* the bus for the first time */
+	/* its thread waited for pages: until it was parked, then until the bus
+	 * was asked for, and since then */
+	sim_time parked_late, asked_late, late;
 };
 
 struct elan_iqs {

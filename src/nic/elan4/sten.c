@@ -465,6 +465,18 @@ static const struct elan_owner owner = {
 	.done = on_acked, .again = make_again, .failed = on_failed
 };
 
+/* Without a book nobody looks at the rest of it. */
+static void set_account(const struct nic_at *a, struct elan_queue *q,
+	const struct sten *p, struct elan_sending *s)
+{
+	s->account.was_missing = false;
+	if (!nic_has_book(a))
+		return;
+	s->account = elan_account_begin(a, q,
+		elan_is_message(&p->b) ? BOOK_SEND : BOOK_PACKET, q->taken, 1);
+	s->account.built = p->found;
+}
+
 /* Keeps and sends a packet of n bytes of commands. */
 static void send(const struct nic_at *a, struct elan_queue *q,
 	const struct sten *p, uint32_t n)
@@ -474,7 +486,8 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	uint32_t id = elan_send_new(a);
 	struct elan_sending *s = elan_sending(a, id);
 
-	*s->copy = p->b;
+	memcpy(s->copy, &p->b,
+		offsetof(struct elan_buffer, data) + p->b.data_bytes);
 	s->copy->channel = q->name;
 	s->copy->sequence = q->channel.next;
 	s->copy->sending = id;
@@ -494,9 +507,7 @@ static void send(const struct nic_at *a, struct elan_queue *q,
 	s->no_event = p->no_event;
 	s->item.route = (uint8_t)(p->open >> 48);
 	s->fifo = fifo_of(p->open);
-	s->account = elan_account_begin(a, q,
-		elan_is_message(&p->b) ? BOOK_SEND : BOOK_PACKET, q->taken, 1);
-	s->account.built = p->found;
+	set_account(a, q, p, s);
 	q->taken += n;
 	q->ends[q->channel.next++ % ELAN_ENDS] = q->taken;
 	q->outstanding++;

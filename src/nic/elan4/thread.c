@@ -23,8 +23,6 @@
 
 #include "base/mem.h"
 
-#define MOST_AHEAD (1000 * (sim_time)SIM_NS)
-
 static struct elan_thread *thread(const struct elan_threads *h, uint32_t id)
 {
 	return elan_thread(h, id);
@@ -397,21 +395,6 @@ void elan_thread_hold(
 		yield(&now);
 	}
 	hold_until(&now, now.t + time);
-}
-
-void elan_thread_spend(
-	struct nic_at *a, const struct elan_thread *x, sim_time time)
-{
-	struct elan_threads *h = elan_here(a)->threads;
-	sim_time t = a->t + time;
-
-	if (t - h->at <= MOST_AHEAD &&
-		t <= h->since + elan_params(a)->thread_slice) {
-		a->t = h->now.t = *h->clock = t;
-		return;
-	}
-	elan_thread_hold(a, x, time);
-	elan_thread_self(a);
 }
 
 struct elan_thread *elan_thread_settle(struct nic_at *a)

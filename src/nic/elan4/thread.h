@@ -3,6 +3,8 @@
 #ifndef NIC_ELAN4_THREAD_H
 #define NIC_ELAN4_THREAD_H
 
+#include <errno.h>
+
 #include "host/card.h"
 #include "nic/elan4/units.h"
 #include "weft/elan.h"
@@ -140,21 +142,56 @@ static inline struct elan_thread *elan_thread_here(const struct nic_at *a)
 /* Holds the processor for some time; other threads may run after a slice. */
 void elan_thread_hold(
 	const struct nic_at *a, const struct elan_thread *x, sim_time time);
-/* The same, but it may only be ahead then: *a is its time. */
-void elan_thread_spend(
-	struct nic_at *a, const struct elan_thread *x, sim_time time);
+/* The same, but it may only be ahead then, so much at most: *a is its time. */
+#define ELAN_MOST_AHEAD (1000 * (sim_time)SIM_NS)
+static inline void elan_thread_spend(
+	struct nic_at *a, const struct elan_thread *x, sim_time time)
+{
+	struct elan_threads *h = elan_here(a)->threads;
+	sim_time t = a->t + time;
+
+	if (__builtin_expect(
+		    t - h->at <= ELAN_MOST_AHEAD &&
+			    t <= h->since + elan_params(a)->thread_slice,
+		    1)) {
+		a->t = h->now.t = *h->clock = t;
+		return;
+	}
+	elan_thread_hold(a, x, time);
+	elan_thread_self(a);
+}
+
 /* It is ahead no more. */
 struct elan_thread *elan_thread_settle(struct nic_at *a);
 /* Gives the processor up until it is woken.  Only one that waits for messages
  * may be ahead then, if no other is ready. */
 void elan_thread_wait(
 	const struct nic_at *a, struct elan_thread *x, enum thread_wait what);
+/* So long it waited for a page, for its message. */
+void elan_thread_was_late(const struct nic_at *a, sim_time time);
 /* Its page is there. */
 void elan_thread_on_page(const struct nic_at *a, uint32_t id);
 /* Translates for the thread, which waits for that, until *a.  0, or EFAULT: not
  * memory, or not a queue. */
-int elan_thread_see(struct nic_at *a, uint64_t at, uint64_t bytes,
-	enum elan_use use, struct elan_view *v);
+int elan_thread_look_longer(struct nic_at *a, uint64_t at, uint64_t bytes,
+	enum elan_use use, struct elan_view *v); /* what is not seen at once */
+static inline int elan_thread_look_up(struct nic_at *a, uint64_t at,
+	uint64_t bytes, enum elan_use use, struct elan_view *v)
+{
+	*v = elan_look(a, elan_thread_here(a)->context, at, bytes, use);
+	return v->state == ELAN_SEEN && v->t <= a->t
+		       ? 0
+		       : elan_thread_look_longer(a, at, bytes, use, v);
+}
+
+static inline int elan_thread_see(struct nic_at *a, uint64_t at, uint64_t bytes,
+	enum elan_use use, struct elan_view *v)
+{
+	int code = elan_thread_look_up(a, at, bytes, use, v);
+
+	return !code && v->flags & ELAN_TO_QUEUE ? EFAULT : code;
+}
+
 int elan_thread_see_queue(struct nic_at *a, uint64_t at, uint64_t bytes);
 /* False: words of card memory cannot be read, and its context ends. */
 bool elan_thread_is_sound(const struct nic_at *a, const struct elan_thread *x,

@@ -18,11 +18,11 @@ void elan_thread_work(uint32_t cycles)
 	elan_thread_spend(&a, x, cycles * elan_params(&a)->thread_clock);
 }
 
-/* What is not seen at once; by itself, since most is. */
-static __attribute__((noinline)) int look_longer(struct nic_at *a, uint64_t at,
-	uint64_t bytes, enum elan_use use, struct elan_view *v)
+int elan_thread_look_longer(struct nic_at *a, uint64_t at, uint64_t bytes,
+	enum elan_use use, struct elan_view *v)
 {
 	struct elan_thread *x = elan_thread_here(a);
+	sim_time since = a->t;
 
 	while (v->state == ELAN_MISSING) {
 		x = elan_thread_settle(a);
@@ -38,30 +38,14 @@ static __attribute__((noinline)) int look_longer(struct nic_at *a, uint64_t at,
 		hold(a, x, v->t - a->t);
 		self(a);
 	}
+	elan_thread_was_late(a, a->t - since);
 	return 0;
-}
-
-static inline int look(struct nic_at *a, uint64_t at, uint64_t bytes,
-	enum elan_use use, struct elan_view *v)
-{
-	*v = elan_look(a, elan_thread_here(a)->context, at, bytes, use);
-	return v->state == ELAN_SEEN && v->t <= a->t
-		       ? 0
-		       : look_longer(a, at, bytes, use, v);
-}
-
-int elan_thread_see(struct nic_at *a, uint64_t at, uint64_t bytes,
-	enum elan_use use, struct elan_view *v)
-{
-	int code = look(a, at, bytes, use, v);
-
-	return !code && v->flags & ELAN_TO_QUEUE ? EFAULT : code;
 }
 
 int elan_thread_see_queue(struct nic_at *a, uint64_t at, uint64_t bytes)
 {
 	struct elan_view v;
-	int code = look(a, at, bytes, ELAN_TO_WRITE, &v);
+	int code = elan_thread_look_up(a, at, bytes, ELAN_TO_WRITE, &v);
 
 	return !code && !(v.flags & ELAN_TO_QUEUE) ? EFAULT : code;
 }

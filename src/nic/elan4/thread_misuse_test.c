@@ -203,6 +203,7 @@ static void mistake_program(void *arg)
 static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 {
 	int fd[2], status;
+	size_t all = 0;
 	struct et m;
 	ssize_t n;
 	pid_t child;
@@ -219,8 +220,10 @@ static int ending(void (*run)(void *), void *arg, char *text, size_t size)
 		_exit(0);
 	}
 	close(fd[1]);
-	n = read(fd[0], text, size - 1);
-	text[n > 0 ? n : 0] = 0;
+	/* in as many pieces as it comes */
+	while ((n = read(fd[0], text + all, size - 1 - all)) > 0)
+		all += (size_t)n;
+	text[all] = 0;
 	close(fd[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	return status;

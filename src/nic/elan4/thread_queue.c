@@ -34,9 +34,20 @@ static void park(const struct nic_at *a, struct elan_thread *x)
 {
 	struct elan_note *n = note_of(a, message_of(a, x));
 
-	if (n && !n->parked)
+	if (n && !n->parked) {
 		n->parked = a->t;
+		n->parked_late = n->late;
+		n->late = 0;
+	}
 	x->message = 0;
+}
+
+void elan_thread_was_late(const struct nic_at *a, sim_time time)
+{
+	struct elan_note *n = note_of(a, message_of(a, elan_thread_here(a)));
+
+	if (n)
+		n->late += time;
 }
 
 /* It asks for the bus. */
@@ -50,8 +61,11 @@ static void note_out(const struct nic_at *a, const struct elan_thread *x)
 	s->is_out = true;
 	elan_count(a)->network_ps += (uint64_t)(a->t - s->asked);
 	elan_count(a)->networked++;
-	if (n)
+	if (n) {
 		n->asked = a->t;
+		n->asked_late = n->late;
+		n->late = 0;
+	}
 }
 
 sim_time elan_thread_out(struct nic_at *a, struct elan_thread *x, uint64_t to,

@@ -65,6 +65,21 @@ bool tlb_has(const struct tlb *t, uint32_t space, uint64_t page)
 	return find(t, space, page);
 }
 
+struct tlb_entry *tlb_place(const struct tlb *t, uint32_t space, uint64_t page)
+{
+	return find(t, space, page);
+}
+
+bool tlb_touch(
+	struct tlb *t, struct tlb_entry *x, uint32_t space, uint64_t page)
+{
+	if (!x->used || x->page != page || x->space != space)
+		return false;
+	t->hits++;
+	x->used = ++t->uses;
+	return true;
+}
+
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame)
 {
 	struct tlb_entry *x = find(t, space, page);

@@ -28,7 +28,12 @@ extern const struct nic_member_ops tlb_member;
 
 /* Looks a page up; counts hits and misses. */
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame);
-/* The same, for one who only wants to know: it counts as no use. */
+/* The place of a page, which it keeps until another one takes it, or NULL; and
+ * a use of a page that was there: false if it is not there any more. */
+struct tlb_entry *tlb_place(const struct tlb *t, uint32_t space, uint64_t page);
+bool tlb_touch(
+	struct tlb *t, struct tlb_entry *x, uint32_t space, uint64_t page);
+/* The same as looking, for one who only wants to know: it counts as no use. */
 bool tlb_has(const struct tlb *t, uint32_t space, uint64_t page);
 /* Adds or replaces a page. */
 void tlb_put(struct tlb *t, uint32_t space, uint64_t page, uint64_t frame);
