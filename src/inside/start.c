@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -381,15 +382,6 @@ static void kill_all(struct loop *l)
 
 /* --- a folder for what ranks of one node share --- */
 
-static bool open_scratch(struct start *s)
-{
-	strcpy(s->scratch, "/dev/shm/weft-XXXXXX");
-	if (mkdtemp(s->scratch))
-		return true;
-	strcpy(s->scratch, "/tmp/weft-XXXXXX");
-	return mkdtemp(s->scratch);
-}
-
 /* Ranks that were killed leave files behind. */
 static void close_scratch(const struct start *s)
 {
@@ -402,6 +394,24 @@ static void close_scratch(const struct start *s)
 	if (folder)
 		closedir(folder);
 	rmdir(s->scratch);
+}
+
+/* Named by this process, so that its parent can remove it if nobody else is
+ * left to do it.  One that is there already is a dead one's. */
+static bool open_scratch(struct start *s)
+{
+	static const char *const places[] = { "/dev/shm", "/tmp" };
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(s->scratch, sizeof(s->scratch), "%s/weft-%010d",
+			places[i], (int)getpid());
+		if (mkdir(s->scratch, 0700) == 0)
+			return true;
+		close_scratch(s);
+		if (mkdir(s->scratch, 0700) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Where no ranks share a node nobody needs it, and if all are killed, nobody is
