@@ -112,9 +112,11 @@ uint32_t updown_back(
 {
 	const struct fattree *t = u->tree;
 	uint32_t top = fattree_meet(t, src, dst), l, back = 0, weight = 1;
+	uint32_t routes = n_routes(u, top);
 
-	number %= n_routes(u, top);
-	for (l = 1; l < top; l++) {
+	number %= routes;
+	/* what is left out makes no difference to the rest */
+	for (l = 1; l < top && weight % routes; l++) {
 		uint32_t n = t->n_up[l], none = 0;
 		uint32_t up = up_link(u, src, l, &number);
 		uint32_t own = up_link(u, dst, l, &none);
@@ -122,7 +124,7 @@ uint32_t updown_back(
 		back += (up + n - own) % n * weight;
 		weight *= n;
 	}
-	return back % n_routes(u, top);
+	return back % routes;
 }
 
 /* The hints stay, for they say which route it is. */

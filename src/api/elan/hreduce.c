@@ -57,8 +57,11 @@ static int reduce_piece(struct elan_hgroup *g, uint32_t root,
 int elan_hreduce(struct elan_hgroup *g, uint32_t root, enum elan_reduction op,
 	uint64_t from, uint64_t to, uint64_t n)
 {
-	PROGRAM_CALL("elan_hreduce to #, round #", root, g->round + 1);
-	bool is_mine = root == ELAN_ALL || root == elan_rank();
+	bool is_for_all = root == ELAN_ALL;
+	PROGRAM_CALL(is_for_all ? "elan_hreduce for all, round #"
+				: "elan_hreduce to #, round #",
+		is_for_all ? g->round + 1 : root, g->round + 1);
+	bool is_mine = is_for_all || root == elan_rank();
 	int code = cq_may_use(&g->queue);
 	uint32_t k;
 

@@ -248,9 +248,10 @@ void elan_input_answer(const struct nic_at *a, packet_id id)
 		if (b->kind == ELAN_ABORTED && !b->harm)
 			ack.kind = ELAN_NACKED;
 	}
+	/* switches know the way of what answers a broadcast */
 	if (ack.kind != ELAN_ABORTED)
 		elan_send_packet(a, ELAN_FIFO_ACK, p->src, &ack,
-			elan_input_way_back(a, p, b), NULL);
+			b->cast ? 0 : elan_input_way_back(a, p, b), NULL);
 }
 
 /* --- its course --- */
