@@ -26,9 +26,8 @@ const struct elan_host *cq_host(void)
 	return &p->host[p->platform];
 }
 
-sim_time cq_way(void)
+static sim_time way_of(const struct elan_params *p)
 {
-	const struct elan_params *p = cq_params();
 	sim_time hop = p->host[p->platform].hop;
 	uint32_t threads;
 
@@ -36,6 +35,11 @@ sim_time cq_way(void)
 		return 0;
 	threads = host_threads_each(program_host());
 	return elan_cpu(p, program_process(), program_thread() % threads) * hop;
+}
+
+sim_time cq_way(void)
+{
+	return way_of(cq_params());
 }
 
 /* --- processes --- */
@@ -207,10 +211,10 @@ static bool has_room(void *arg, uint64_t *seen)
 
 struct poll_loop elan_poll_loop(void)
 {
-	const struct elan_params *p = cq_params();
+	struct nic *nic = cq_card();
+	const struct elan_params *p = elan_params_of(nic);
 
-	return nic_poll_loop(
-		cq_card(), p->poll_period, p->poll_load + cq_way());
+	return nic_poll_loop(nic, p->poll_period, p->poll_load + way_of(p));
 }
 
 /*
@@ -221,8 +225,9 @@ struct poll_loop elan_poll_loop(void)
  */
 static void store(struct elan_cq *q, uint32_t n)
 {
-	uint32_t most = (uint32_t)cq_host()->pio_burst / 8, i, k;
-	sim_time now = program_now(), way = cq_way();
+	const struct elan_params *p = cq_params();
+	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8, i, k;
+	sim_time now = program_now(), way = way_of(p);
 
 	if (q->free_at < now + way)
 		q->free_at = now + way;
