@@ -233,8 +233,8 @@ report "an all-reduce of 512 KiB takes no longer than a ring of sends"
 cp "$src/examples/heat.cc" .
 what="a program in C++ works in place, and has arguments of its own"
 if command -v g++ >/dev/null && [ -z "${CFLAGS-}" ]; then
-	g++ -Wall -Wextra -Wpedantic -Werror $(flags --cflags) heat.cc \
-		-o heat $(libs shared) >"$tmp/log" 2>&1 ||
+	g++ -Wall -Wextra -Wpedantic -Werror $cflags heat.cc \
+		-o heat $libs_shared >"$tmp/log" 2>&1 ||
 		complain "$(head -n 5 "$tmp/log")"
 	for machine in bgq-board qsnet2-16 'gemini --shape 2x2x1' sunway-32; do
 		start heat $machine

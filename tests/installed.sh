@@ -22,19 +22,23 @@ libdir=$(pkg-config --define-variable=prefix="$prefix" --variable=libdir weft)
 LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
-flags() { # OPTIONS of pkg-config
+# What pkg-config says does not change, and it takes as long as a compiler.
+ask() { # OPTIONS of pkg-config
 	pkg-config --define-variable=prefix="$prefix" "$@" weft
 }
+cflags=$(ask --cflags)
+libs_shared=$(ask --libs)
+libs_static=$(ask --libs --static | sed 's/-lweft/-l:libweft.a/')
 libs() { # static or shared: as with -static, but for libraries of the system
 	case $1 in
-	static) flags --libs --static | sed 's/-lweft/-l:libweft.a/' ;;
-	*) flags --libs ;;
+	static) echo "$libs_static" ;;
+	*) echo "$libs_shared" ;;
 	esac
 }
 compile() { # static or shared, CC's ARGUMENTS; what it says is complained of
 	kind=$1
 	shift
-	$cc -std=c11 -Wall -Wextra -Werror ${CFLAGS-} $(flags --cflags) "$@" \
+	$cc -std=c11 -Wall -Wextra -Werror ${CFLAGS-} $cflags "$@" \
 		$(libs "$kind") >"$tmp/log" 2>&1 && return
 	complain "$kind: $(head -n 5 "$tmp/log")"
 	return 1

@@ -16,7 +16,7 @@ if command -v ctags >/dev/null; then
 	# the library that ranks of MPI programs load
 	for header in "$headers"/*.h; do
 		[ "${header##*/}" != rank.h ] || continue
-		$cc -std=c11 -E $(flags --cflags) "$header"
+		$cc -std=c11 -E $cflags "$header"
 	done | awk '/^# /{ is_ours = index($3, "/weft/") > 0; next } is_ours' \
 		>all.h
 	ctags --languages=C --langmap=C:.h --c-kinds=px --fields= -f - all.h |
@@ -64,7 +64,7 @@ names=$(cd "$headers/.." && ls weft/*.h weft/*/*.h)
 for name in $names; do
 	echo "#include <$name>" >one.c
 	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror \
-		$(flags --cflags) -c one.c -o one.o >log 2>&1 ||
+		$cflags -c one.c -o one.o >log 2>&1 ||
 		complain "$name: $(head -n 5 log)"
 done
 report "each public header needs no other"
@@ -74,7 +74,7 @@ if command -v g++ >/dev/null; then
 	for name in $names; do
 		echo "#include <$name>" >one.cc
 		g++ -std=c++17 -Wall -Wextra -Wpedantic -Wconversion -Werror \
-			$(flags --cflags) -c one.cc -o one.o >log 2>&1 ||
+			$cflags -c one.cc -o one.o >log 2>&1 ||
 			complain "$name: $(head -n 5 log)"
 	done
 	report "$what"
@@ -114,7 +114,7 @@ END
 what="a program in C++ runs"
 if command -v g++ >/dev/null && [ -z "${CFLAGS-}" ]; then
 	for kind in static shared; do
-		g++ -std=c++17 -Wall -Wextra -Werror $(flags --cflags) \
+		g++ -std=c++17 -Wall -Wextra -Werror $cflags \
 			plus.cc -o plus $(libs $kind) >log 2>&1 &&
 			./plus qsnet2-16 >log 2>&1 ||
 			complain "$kind: $(head -n 5 log)"
@@ -178,8 +178,8 @@ done
 report "a program with a crc32(), zlib's or its own, runs"
 
 what="a program that is linked with -static runs"
-if [ -z "${CFLAGS-}" ] && $cc -static -DOWN $(flags --cflags) crc.c -o whole \
-	$(flags --libs --static) >log 2>&1; then
+if [ -z "${CFLAGS-}" ] && $cc -static -DOWN $cflags crc.c -o whole \
+	$(ask --libs --static) >log 2>&1; then
 	./whole bgq-board >log 2>&1 || complain "exit code $?: $(cat log)"
 	report "$what"
 elif [ -z "${CFLAGS-}" ] && ! grep -q 'cannot find' log; then

@@ -14,9 +14,12 @@ build() { # NAME OPTIONS: NAME.so of NAME.c
 	name=$1
 	shift
 	$cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -O1 \
-		${CFLAGS-} $(flags --cflags) -shared -fPIC "$@" "$name.c" \
+		${CFLAGS-} $cflags -shared -fPIC "$@" "$name.c" \
 		-o "$name.so" >"$tmp/log" 2>&1 ||
 		complain "$name: $(head -n 5 "$tmp/log")"
+}
+build_quickly() { # as build: for those that are refused, or hardly run
+	build "$@" -O0
 }
 small='--shape 3x3 --set topology.per-router=2'
 hyperx() { # COMMAND ARGUMENTS
@@ -40,7 +43,7 @@ for mode in minimal valiant ugal; do
 done
 # All on the channel where Valiant's first half goes: the proof must see it.
 sed 's/p->way |= (uint64_t)1 << CHANNEL;/;/' hyperx.c >locks.c
-build locks
+build_quickly locks
 run check --plugin ./locks.so ./hyperx.yaml $small --set routing.mode=valiant
 [ $code -eq 1 ] || complain "one channel: exit code $code: $(cat "$tmp/out")"
 report "its three routings are proved free of deadlock, and a wrong one is not"
@@ -166,7 +169,7 @@ report "a machine file and its base name plugins that they need"
 	echo '__attribute__((constructor)) static void leave_mark(void)'
 	echo '{ FILE *f = fopen("mark", "w"); if (f) fclose(f); }'
 } >evil.c
-build evil
+build_quickly evil
 mkdir found
 {
 	cat hyperx.yaml
@@ -200,7 +203,7 @@ for file in evil given; do
 	rm -f mark
 done
 echo 'static const char more[] __attribute__((used)) = "more";' >>evil.c
-build evil
+build_quickly evil
 run rerun given.db --plugin evil.so
 [ $code -eq 0 ] && grep -q '^changed  *plugin evil.so$' "$tmp/out" ||
 	complain "changed: $(cat "$tmp/out" "$tmp/err")"
@@ -237,14 +240,14 @@ variant() { # NAME LINE TEXT: of a plugin that ends with this line
 		sed '/^WEFT_PLUGIN/,$d' hyperx.c
 		echo "$2"
 	} >"$1.c"
-	build "$1" -Wno-unused-const-variable -Wno-unused
+	build_quickly "$1" -Wno-unused-const-variable -Wno-unused
 	wrong "./$1.so" "$3"
 }
 # Each says something of a switch's port, its wire or its home that is not so.
 broken() { # NAME SED TEXT
 	sed "$2" hyperx.c >"$1.c"
 	cmp -s "$1.c" hyperx.c && complain "$1: nothing is broken"
-	build "$1"
+	build_quickly "$1"
 	for words in show check 'run random'; do
 		run ${words% *} --plugin "./$1.so" ./hyperx.yaml $small \
 			$(echo "$words" | sed -n 's/.* //p')
@@ -294,7 +297,7 @@ variant named "static const struct weft_app a = { .name = \"random\" };
 static const struct weft_app *const as[] = { &a, NULL };
 WEFT_PLUGIN(.workloads = as);" 'already has a workload called random'
 sed 's/\.name = "hyperx",/.name = "dragonfly",/' hyperx.c >taken.c
-build taken
+build_quickly taken
 wrong ./taken.so 'topology.kind dragonfly is defined twice'
 wrong ./nowhere.so 'nowhere.so'
 echo text >text.so

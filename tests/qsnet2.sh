@@ -102,7 +102,7 @@ for by in card host cpu; do
 	run run qsnet2-64 $barrier --faults "$tmp/away.yaml" \
 		--set nic.hgsync=$by
 	[ $code -eq 3 ] || complain "$by: $code"
-	grep -q "elan_hgsync_wait: rank 0's queue stopped" "$tmp/err" ||
+	grep -q "elan_hgsync: rank 0's queue stopped" "$tmp/err" ||
 		complain "$by: $(cat "$tmp/err")"
 done
 report 'a barrier to which somebody never comes ends the run'

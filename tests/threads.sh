@@ -80,9 +80,10 @@ same qsnet2-16 pingpong via=msg to=5 rounds=3 bytes=5000
 same qsnet2-16 collective rounds=2
 same qsnet2-16 stream by=match both=yes procs=2 bytes=5000 rounds=10 \
 	--set faults.bit-errors=1e-5 --set nic.match.slots=8
-same qsnet2-16 storm count=100 --set nic.mmu.demand=yes \
+same qsnet2-16 storm count=100 match=yes demand=yes drop=20 rogues=1 \
 	--set faults.memories=1e-3 --set faults.bit-errors=1e-6
 same qsnet2-64 collective op=barrier by=hardware rounds=5
+same qsnet2-16 collective op=allreduce by=hardware type=signed rounds=2
 same fattree random --shape 16 $short
 same fattree exchange --shape 16 rounds=2
 same fattree transpose --shape 256 --set topology.radix=16 \

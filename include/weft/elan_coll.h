@@ -52,8 +52,9 @@ struct elan_hgsync {
 	uint64_t at, card; /* its memory, and the card's */
 	uint64_t round; /* that was entered last */
 	uint32_t by; /* an enum elan_hgsync_by: nic.hgsync */
+	weft_time busy; /* until the bus has taken the stores of a call */
 	int32_t failed; /* for ever, by an error number */
-	bool is_started;
+	bool is_open, is_root, is_started;
 	struct elan_wait wait; /* programs may change it; zeros at first */
 };
 

@@ -327,7 +327,7 @@ INSIDE_EXPORT mca_coll_base_component_2_0_0_t mca_coll_weft_component = {
 		MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION,
 			OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION),
 	},
-	.collm_data = { MCA_BASE_METADATA_PARAM_CHECKPOINT },
+	.collm_data.param_field = MCA_BASE_METADATA_PARAM_CHECKPOINT,
 	.collm_init_query = init,
 	.collm_comm_query = query,
 };

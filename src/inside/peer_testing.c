@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -190,12 +191,11 @@ void peer_complete(
 
 /* --- whose turn it is --- */
 
-static void take_news(struct peer *p)
+static void take_news(struct peer *p, int flags)
 {
 	struct channel_news n;
 
-	while (recv(p->socket, &n, sizeof(n), MSG_DONTWAIT) ==
-		(ssize_t)sizeof(n)) {
+	while (recv(p->socket, &n, sizeof(n), flags) == (ssize_t)sizeof(n)) {
 		struct rank *r = &p->rank[n.rank];
 
 		if (n.event == CHANNEL_BEGAN)
@@ -226,7 +226,7 @@ static bool await(struct peer *p, struct rank *r)
 		syscall(SYS_futex, &c->turn, FUTEX_WAIT, CHANNEL_RANK, &most,
 			NULL, 0);
 		atomic_store(&c->sleeps[CHANNEL_SIM], 0);
-		take_news(p);
+		take_news(p, MSG_DONTWAIT);
 		if (r->has_ended && atomic_load(&c->turn) != CHANNEL_SIM)
 			return false;
 	}
@@ -426,6 +426,15 @@ static int memory_file(const char *name, off_t bytes)
 	return file;
 }
 
+static void allow_files(void)
+{
+	struct rlimit all;
+
+	getrlimit(RLIMIT_NOFILE, &all);
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 static void open_rank(struct peer *p, uint32_t i)
 {
 	struct rank *r = &p->rank[i];
@@ -546,7 +555,7 @@ static void start_ranks(struct peer *p, char **arguments)
 			peer_die("a rank that does not start");
 		schedule(p, (struct event){ .what = EXECUTE, .rank = r });
 	}
-	take_news(p);
+	take_news(p, MSG_DONTWAIT);
 }
 
 static void show_output(struct rank *r)
@@ -579,8 +588,8 @@ static int finish(struct peer *p)
 	uint32_t reasons = 0;
 	int code = 0;
 
+	take_news(p, 0);
 	waitpid(p->helper, NULL, 0);
-	take_news(p);
 	for (uint32_t i = 0; i < p->n_ranks; i++) {
 		struct rank *r = &p->rank[i];
 
@@ -639,6 +648,7 @@ int main(int argc, char **argv)
 		peer_die("usage: weft-peer [-n N] [-p N] [-cmv] PROGRAM ...");
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		peer_die("no /proc");
+	allow_files();
 	p.rank = peer_alloc(p.n_ranks, sizeof(*p.rank));
 	for (uint32_t i = 0; i < p.n_ranks; i++)
 		open_rank(&p, i);

@@ -14,8 +14,10 @@
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +29,14 @@ struct loop {
 	int signals;
 	uint32_t n_started, n_ended, n_busy, most_busy;
 	sigset_t old_signals;
+	struct rlimit old_files;
+	bool has_pmi; /* in place of PMIx */
+	struct pollfd *poll; /* three, and one for each rank */
 };
+
+enum { POLL_SOCKET, POLL_REST, POLL_SIGNALS, POLL_RANKS };
+
+enum { PATIENCE = 2000 }; /* ms until one more is started all the same */
 
 /* --- small things --- */
 
@@ -68,6 +77,16 @@ void start_tell(const struct start *s, enum channel_event event, uint32_t rank,
 	send(s->socket, &n, sizeof(n), MSG_NOSIGNAL);
 }
 
+/* Above the numbers that ranks have for them, or these would be in the way. */
+static int move_up(int fd)
+{
+	int to = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD);
+
+	if (fd >= 0)
+		close(fd);
+	return to;
+}
+
 static int fail(const char *what, const char *why)
 {
 	fprintf(stderr, "weft-start: %s: %s\n", what, why);
@@ -104,12 +123,8 @@ static void take_rank(struct start *s, const struct channel_rank *order,
 	s->n_nodes = order->n_nodes;
 	r->arguments = split(&at, end, order->n_arguments);
 	r->variables = split(&at, end, order->n_variables);
-	for (int i = 0; i < 4; i++) {
-		r->fd[i] = fd[i] < 0 ? -1
-				     : fcntl(fd[i], F_DUPFD_CLOEXEC, LOWEST_FD);
-		if (fd[i] >= 0)
-			close(fd[i]);
-	}
+	for (int i = 0; i < 4; i++)
+		r->fd[i] = move_up(fd[i]);
 }
 
 /* Descriptors of a packet; those that did not come are -1. */
@@ -180,12 +195,15 @@ static void become(const struct loop *l, const struct start_rank *r,
 	if (getppid() != parent)
 		_exit(1);
 	sigprocmask(SIG_SETMASK, &l->old_signals, NULL);
+	setrlimit(RLIMIT_NOFILE, &l->old_files);
 	personality(ADDR_NO_RANDOMIZE);
 	for (int i = 1; i < 4; i++)
 		if (r->fd[i] >= 0)
 			dup2(r->fd[i], i - 1);
 	dup2(r->fd[0], START_CHANNEL_FD);
 	dup2(l->rest[1], START_REST_FD);
+	if (r->pmi >= 0)
+		dup2(r->pmi, START_PMI_FD);
 	execvpe(r->arguments[0], r->arguments, variables);
 	if (write(told, &errno, sizeof(errno)) < 0)
 		_exit(1);
@@ -228,12 +246,17 @@ static void start_one(struct loop *l, uint32_t rank)
 {
 	struct start_rank *r = &l->start.rank[rank];
 	char **variables = environ_make(&l->start, rank);
-	const char *why = pmix_environ(rank, &variables);
-	int error = why ? EIO : fork_rank(l, r, variables);
+	const char *why = l->has_pmi ? NULL : pmix_environ(rank, &variables);
+	int error;
+
+	r->pmi = l->has_pmi ? move_up(pmi_environ(rank, &variables)) : -1;
+	error = why ? EIO : r->fd[0] < 0 ? EMFILE : fork_rank(l, r, variables);
 
 	for (int i = 0; i < 4; i++)
 		if (r->fd[i] >= 0)
 			close(r->fd[i]);
+	if (r->pmi >= 0)
+		close(r->pmi);
 	free_list(variables);
 	if (error) {
 		l->n_ended++;
@@ -304,20 +327,43 @@ static bool has_hung_up(int socket)
 	return recv(socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
 }
 
+static nfds_t set_poll(struct loop *l)
+{
+	struct pollfd *p = l->poll;
+	nfds_t n = POLL_RANKS;
+
+	p[POLL_SOCKET] = (struct pollfd){ l->start.socket, POLLIN, 0 };
+	p[POLL_REST] = (struct pollfd){ l->rest[0], POLLIN, 0 };
+	p[POLL_SIGNALS] = (struct pollfd){ l->signals, POLLIN, 0 };
+	for (uint32_t i = 0; i < l->start.n_ranks && l->has_pmi; i++)
+		p[n++] = (struct pollfd){ pmi_fd(i), POLLIN, 0 };
+	return n;
+}
+
+static void take_lines(struct loop *l)
+{
+	for (uint32_t i = 0; i < l->start.n_ranks && l->has_pmi; i++)
+		if (l->poll[POLL_RANKS + i].revents && pmi_serve(i))
+			on_rest(l, i);
+}
+
+/* Ranks that wait for others in a way that nobody sees must not keep these from
+ * starting. */
 static void run(struct loop *l)
 {
-	struct pollfd p[] = {
-		{ .fd = l->start.socket, .events = POLLIN },
-		{ .fd = l->rest[0], .events = POLLIN },
-		{ .fd = l->signals, .events = POLLIN },
-	};
-
 	start_some(l);
 	while (l->n_ended < l->start.n_ranks) {
-		if (poll(p, 3, -1) < 0 && errno != EINTR)
+		bool has_more = l->n_started < l->start.n_ranks;
+		int n = poll(l->poll, set_poll(l), has_more ? PATIENCE : -1);
+
+		if (n < 0 && errno != EINTR)
 			break;
-		if (p[0].revents && has_hung_up(l->start.socket))
+		if (n == 0)
+			start_one(l, l->n_started++);
+		if (l->poll[POLL_SOCKET].revents &&
+			has_hung_up(l->start.socket))
 			break;
+		take_lines(l);
 		take_rests(l);
 		if (take_signals(l))
 			break;
@@ -336,15 +382,6 @@ static void kill_all(struct loop *l)
 
 /* --- a folder for what ranks of one node share --- */
 
-static bool open_scratch(struct start *s)
-{
-	strcpy(s->scratch, "/dev/shm/weft-XXXXXX");
-	if (mkdtemp(s->scratch))
-		return true;
-	strcpy(s->scratch, "/tmp/weft-XXXXXX");
-	return mkdtemp(s->scratch);
-}
-
 /* Ranks that were killed leave files behind. */
 static void close_scratch(const struct start *s)
 {
@@ -357,6 +394,24 @@ static void close_scratch(const struct start *s)
 	if (folder)
 		closedir(folder);
 	rmdir(s->scratch);
+}
+
+/* Named by this process, so that its parent can remove it if nobody else is
+ * left to do it.  One that is there already is a dead one's. */
+static bool open_scratch(struct start *s)
+{
+	static const char *const places[] = { "/dev/shm", "/tmp" };
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(s->scratch, sizeof(s->scratch), "%s/weft-%010d",
+			places[i], (int)getpid());
+		if (mkdir(s->scratch, 0700) == 0)
+			return true;
+		close_scratch(s);
+		if (mkdir(s->scratch, 0700) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* Where no ranks share a node nobody needs it, and if all are killed, nobody is
@@ -386,11 +441,23 @@ static const char *own_folder(void)
 	return path;
 }
 
+/* Four for each rank, until it has started. */
+static void allow_files(struct loop *l)
+{
+	struct rlimit all;
+
+	getrlimit(RLIMIT_NOFILE, &l->old_files);
+	all = l->old_files;
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 static bool open_loop(struct loop *l)
 {
 	sigset_t signals;
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
+	allow_files(l);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGTERM);
@@ -399,7 +466,25 @@ static bool open_loop(struct loop *l)
 	sigprocmask(SIG_BLOCK, &signals, &l->old_signals);
 	l->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->most_busy = (uint32_t)(cores > 0 ? 2 * cores : 2);
-	return l->signals >= 0 && pipe2(l->rest, O_CLOEXEC | O_NONBLOCK) == 0;
+	if (l->signals < 0 || pipe2(l->rest, O_CLOEXEC | O_NONBLOCK) < 0)
+		return false;
+	l->rest[1] = move_up(l->rest[1]);
+	return l->rest[1] >= 0;
+}
+
+static const char *open_server(struct loop *l)
+{
+	const char *stack = getenv("WEFT_STACK");
+	size_t n = POLL_RANKS + l->start.n_ranks;
+
+	l->poll = start_alloc(NULL, n * sizeof(*l->poll));
+	l->has_pmi = stack && strcmp(stack, "pmi") == 0;
+	if (!open_scratch(&l->start))
+		return "no folder in /dev/shm or /tmp";
+	if (!l->has_pmi)
+		return pmix_open(&l->start);
+	pmi_open(&l->start);
+	return NULL;
 }
 
 int main(void)
@@ -417,8 +502,7 @@ int main(void)
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))
 		return fail("orders", "they end too early");
-	why = open_scratch(&l.start) ? pmix_open(&l.start)
-				     : "no folder in /dev/shm or /tmp";
+	why = open_server(&l);
 	if (!is_scratch_used(&l.start))
 		rmdir(l.start.scratch);
 	if (why) {
@@ -427,7 +511,8 @@ int main(void)
 	}
 	run(&l);
 	kill_all(&l);
-	pmix_close();
+	if (!l.has_pmi)
+		pmix_close();
 	close_scratch(&l.start);
 	return 0;
 }

@@ -4,7 +4,8 @@
  *
  * start.c    takes orders, forks, tells what happens
  * environ.c  what ranks find in their environment
- * pmix.c     the server
+ * pmix.c     the server, for Open MPI
+ * pmi.c      another one, for MPI libraries that know only PMI-1
  */
 #ifndef INSIDE_START_H
 #define INSIDE_START_H
@@ -15,12 +16,13 @@
 #include "outside/channel.h"
 
 /* Numbers of descriptors in a rank. */
-enum { START_CHANNEL_FD = 3, START_REST_FD = 4 };
+enum { START_CHANNEL_FD = 3, START_REST_FD = 4, START_PMI_FD = 5 };
 
 struct start_rank {
 	uint32_t node, process, n_processes;
 	char **arguments, **variables; /* each ends with NULL */
 	int fd[4]; /* channel, standard input, output, errors; or -1 */
+	int pmi; /* the rank's end of its socket, or -1 */
 	pid_t pid; /* 0: not started, or ended */
 	bool is_busy; /* has not come to rest yet */
 };
@@ -53,5 +55,15 @@ void environ_set(char ***list, char *pair);
 const char *pmix_open(struct start *s);
 const char *pmix_environ(uint32_t rank, char ***list);
 void pmix_close(void);
+
+/* --- pmi.c --- */
+
+void pmi_open(const struct start *s);
+/* Returns the rank's descriptor, or -1. */
+int pmi_environ(uint32_t rank, char ***list);
+/* To poll, or -1. */
+int pmi_fd(uint32_t rank);
+/* Reads what a rank says; true if it has come to rest. */
+bool pmi_serve(uint32_t rank);
 
 #endif

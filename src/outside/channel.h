@@ -191,7 +191,9 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
  * How ranks are started.  The helper weft-start inherits a socket of packets,
  * whose number is in WEFT_START, and gets one packet for each rank, with its
  * descriptors, then one with n_ranks as rank.  It answers by one for each
- * thing that happens.
+ * thing that happens.  What ranks of one node share is in a folder weft-PID of
+ * /dev/shm or /tmp, with ten digits of the helper's number: if that was killed,
+ * its parent removes it.
  */
 enum { CHANNEL_START_TEXT = 60 << 10 };
 

@@ -63,11 +63,17 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	return 0;
 }
 
-uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
+/* Of nodes whose ways meet at a level. */
+static uint32_t n_routes(const struct updown *u, uint32_t top)
 {
-	uint32_t n = u->tree->n_paths[fattree_meet(u->tree, src, dst)];
+	uint32_t n = u->tree->n_paths[top];
 
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
+}
+
+uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
+{
+	return n_routes(u, fattree_meet(u->tree, src, dst));
 }
 
 /* The up-link at a level, and what is left of the number. */
@@ -107,7 +113,7 @@ uint32_t updown_back(
 	const struct fattree *t = u->tree;
 	uint32_t top = fattree_meet(t, src, dst), l, back = 0, weight = 1;
 
-	number %= updown_n_routes(u, src, dst);
+	number %= n_routes(u, top);
 	for (l = 1; l < top; l++) {
 		uint32_t n = t->n_up[l], none = 0;
 		uint32_t up = up_link(u, src, l, &number);
@@ -116,7 +122,7 @@ uint32_t updown_back(
 		back += (up + n - own) % n * weight;
 		weight *= n;
 	}
-	return back % updown_n_routes(u, dst, src);
+	return back % n_routes(u, top);
 }
 
 /* The hints stay, for they say which route it is. */

@@ -50,11 +50,6 @@ enum { STORE_WORDS = 3, ASK_WORDS = 7 };
 
 /* --- words --- */
 
-static bool is_root(void)
-{
-	return elan_rank() == 0;
-}
-
 static uint64_t block_at(const struct elan_hgsync *h, uint64_t round)
 {
 	return h->card + BLOCKS + round % 2 * BLOCK;
@@ -178,13 +173,15 @@ static uint64_t await(
 	const struct elan_hgsync *h, uint64_t offset, uint64_t least)
 {
 	PROGRAM_CALL("elan_hgsync, round #", h->round, 0);
+	struct poll_loop loop;
 	uint64_t seen;
 
-	if (is_root() || h->wait.until)
+	if (h->is_root || h->wait.until)
 		return cq_await(
 			h->at + offset, least, &h->queue, &h->sender, &h->wait);
-	program_poll(
-		h->at + offset, WORD_AT_LEAST, least, elan_poll_loop(), &seen);
+	loop = elan_poll_loop();
+	loop.phase += h->busy;
+	program_poll(h->at + offset, WORD_AT_LEAST, least, loop, &seen);
 	return seen;
 }
 
@@ -241,57 +238,68 @@ static int check(struct elan_hgsync *h)
 
 /* --- calls --- */
 
-/* The word, and the root's query behind it. */
-static void come(struct elan_hgsync *h)
+static void add(struct elan_hgsync *h, const uint64_t *words, uint32_t n)
 {
-	uint64_t words[STORE_WORDS + 4 * STORE_WORDS];
-	sim_time born = program_now();
-	uint32_t n = 0;
-
-	program_charge(cq_params()->software);
-	if (h->by == ELAN_HGSYNC_HOST)
-		elan_store_bytes(here_at(h), &h->round, 8);
-	else
-		n = store_words(words, here_at(h), h->round);
-	cq_need_room(&h->queue, 8 * n);
 	for (uint32_t i = 0; i < n; i++)
 		cq_add(&h->queue, words[i]);
-	if (is_root()) {
-		n = ask_words(h, words, h->round);
-		cq_begin(&h->queue, 8 * n, born);
-		for (uint32_t i = 0; i < n; i++)
-			cq_add(&h->queue, words[i]);
-	}
-	elan_flush(&h->queue);
-	if (is_root())
-		elan_issue(&h->queue, words, next_words(h, words));
 }
 
-int elan_hgsync_start(struct elan_hgsync *h)
+/* The root's query, behind its word, and what it needs for the next round. */
+static void ask(struct elan_hgsync *h, sim_time born)
 {
-	int code = cq_may_use(&h->queue);
+	uint64_t words[4 * STORE_WORDS];
+	uint32_t n = ask_words(h, words, h->round);
 
-	if (code || h->failed)
-		return code ? code : h->failed;
+	cq_begin(&h->queue, 8 * n, born);
+	add(h, words, n);
+	elan_flush(&h->queue);
+	elan_issue(&h->queue, words, next_words(h, words));
+}
+
+/* The word.  There is room for it in the queues of others than the root, who
+ * store nothing else. */
+static void come(struct elan_hgsync *h)
+{
+	sim_time born = program_now();
+	uint64_t words[STORE_WORDS];
+
+	h->busy = 0;
+	if (h->by == ELAN_HGSYNC_HOST) {
+		program_charge(cq_params()->software);
+		elan_store_bytes(here_at(h), &h->round, 8);
+	} else {
+		cq_compute(&h->queue, cq_params()->software);
+		if (h->is_root)
+			cq_need_room(&h->queue, 8 * STORE_WORDS);
+		add(h, words, store_words(words, here_at(h), h->round));
+	}
+	if (h->is_root)
+		ask(h, born);
+	else
+		h->busy = cq_hand_over(&h->queue);
+}
+
+static int start(struct elan_hgsync *h)
+{
+	int code = 0;
+
+	if (!h->is_open || h->failed)
+		return h->is_open ? h->failed : EBADF;
 	if (h->is_started)
 		return EBUSY;
-	if (!h->round++ && is_root())
+	if (!h->round++ && h->is_root)
 		code = check(h);
-	h->is_started = !code;
 	if (!code)
 		come(h);
 	return code;
 }
 
-int elan_hgsync_wait(struct elan_hgsync *h)
+static int end(struct elan_hgsync *h)
 {
-	int code = cq_may_use(&h->queue);
 	uint64_t seen;
 
-	if (code || !h->is_started)
-		return code;
 	h->is_started = false;
-	if (h->by == ELAN_HGSYNC_CPU && is_root() &&
+	if (h->by == ELAN_HGSYNC_CPU && h->is_root &&
 		await(h, ANSWER, h->round) >= h->round)
 		elan_broadcast(&h->queue, 0, elan_ranks() - 1, h->at + GO,
 			&h->round, 8, 0, 0);
@@ -299,11 +307,41 @@ int elan_hgsync_wait(struct elan_hgsync *h)
 	return seen < h->round ? fail(h, BROKEN) : failed(h, seen);
 }
 
+/* A call returns when the bus has taken its stores. */
+static void be_free(struct elan_hgsync *h)
+{
+	program_charge(h->busy);
+	h->busy = 0;
+}
+
+int elan_hgsync_start(struct elan_hgsync *h)
+{
+	int code = start(h);
+
+	if (!code) {
+		h->is_started = true;
+		be_free(h);
+	}
+	return code;
+}
+
+int elan_hgsync_wait(struct elan_hgsync *h)
+{
+	if (!h->is_open)
+		return EBADF;
+	return h->is_started ? end(h) : 0;
+}
+
+/* Without a stop between storing and polling. */
 int elan_hgsync(struct elan_hgsync *h)
 {
-	int code = elan_hgsync_start(h);
+	int code = start(h);
 
-	return code ? code : elan_hgsync_wait(h);
+	if (code)
+		return code;
+	if (h->wait.until)
+		be_free(h);
+	return end(h);
 }
 
 /* --- life --- */
@@ -335,7 +373,7 @@ static int write_words(struct elan_hgsync *h)
 
 	elan_store_bytes(h->at, none, sizeof(none));
 	code = keep(h, h->card + NAME, &h->card, 1);
-	for (uint64_t round = 1; round <= 2 && is_root() && !code; round++)
+	for (uint64_t round = 1; round <= 2 && h->is_root && !code; round++)
 		code = prepare(h, round);
 	return code;
 }
@@ -348,6 +386,7 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 		.queue = { .id = ELAN_QUEUES },
 		.sender = { .id = ELAN_QUEUES },
 		.at = at,
+		.is_root = elan_rank() == 0,
 		.by = (uint32_t)cq_params()->hgsync,
 	};
 	if (!cq_can_cast() || at % 8)
@@ -358,6 +397,7 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 	if (code)
 		return code;
 	code = elan_card_alloc(CARD, &h->card);
+	h->is_open = !code;
 	if (!code)
 		return write_words(h);
 	elan_cq_close(&h->sender);
@@ -368,10 +408,10 @@ int elan_hgsync_open(struct elan_hgsync *h, uint32_t queue, uint64_t at)
 
 int elan_hgsync_close(struct elan_hgsync *h)
 {
-	int code = cq_may_use(&h->queue);
+	int code = 0;
 
-	if (code)
-		return code;
+	if (!h->is_open)
+		return EBADF;
 	if (h->is_started)
 		return EBUSY;
 	if (h->sender.id < ELAN_QUEUES)
@@ -382,5 +422,6 @@ int elan_hgsync_close(struct elan_hgsync *h)
 	code = elan_cq_close(&h->queue);
 	if (!code)
 		elan_card_free(h->card);
+	h->is_open = code;
 	return code;
 }

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 enum {
-	PORT = ELAN_TPORTS - 1,
+	PORT = 0,
 	HANDLES = 16000, /* card memory: 64 bytes each */
 	SPILL = 16 << 20, /* by default */
 };

@@ -26,7 +26,7 @@ const struct elan_host *cq_host(void)
 	return &p->host[p->platform];
 }
 
-static sim_time way_of(const struct elan_params *p)
+static sim_time way_by(const struct elan_params *p)
 {
 	sim_time hop = p->host[p->platform].hop;
 	uint32_t threads;
@@ -39,7 +39,7 @@ static sim_time way_of(const struct elan_params *p)
 
 sim_time cq_way(void)
 {
-	return way_of(cq_params());
+	return way_by(cq_params());
 }
 
 /* --- processes --- */
@@ -214,7 +214,7 @@ struct poll_loop elan_poll_loop(void)
 	struct nic *nic = cq_card();
 	const struct elan_params *p = elan_params_of(nic);
 
-	return nic_poll_loop(nic, p->poll_period, p->poll_load + way_of(p));
+	return nic_poll_loop(nic, p->poll_period, p->poll_load + way_by(p));
 }
 
 /*
@@ -227,7 +227,7 @@ static void store(struct elan_cq *q, uint32_t n)
 {
 	const struct elan_params *p = cq_params();
 	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8, i, k;
-	sim_time now = program_now(), way = way_of(p);
+	sim_time now = program_now(), way = way_by(p);
 
 	if (q->free_at < now + way)
 		q->free_at = now + way;
@@ -240,6 +240,22 @@ static void store(struct elan_cq *q, uint32_t n)
 		memmove(q->word, q->word + n, 8 * q->n);
 	if (q->free_at > now + AHEAD)
 		program_wait(q->free_at - AHEAD);
+}
+
+void cq_compute(struct elan_cq *q, sim_time time)
+{
+	sim_time then = program_now() + cq_way() + time;
+
+	q->free_at = q->free_at > then ? q->free_at : then;
+}
+
+sim_time cq_hand_over(struct elan_cq *q)
+{
+	sim_time now;
+
+	store(q, q->n);
+	now = program_now();
+	return q->free_at > now ? q->free_at - now : 0;
 }
 
 void elan_flush(struct elan_cq *q)

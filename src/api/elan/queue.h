@@ -43,6 +43,11 @@ static inline void cq_add(struct elan_cq *q, uint64_t word)
 
 /* Adds bytes, in whole words; the last one's rest is zeros. */
 void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes);
+/* The program computes for some time before its next stores, and waits when
+ * they are flushed; and it has stored all words, but must wait for so long
+ * until the bus has taken them. */
+void cq_compute(struct elan_cq *q, sim_time time);
+sim_time cq_hand_over(struct elan_cq *q);
 /* Waits for room: the next word begins a packet or a DMA of a program that was
  * begun at some time; SIM_NEVER: when it is stored. */
 void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born);

@@ -9,9 +9,9 @@
  * data of a long broadcast; a reduction is sent in pieces of a slot.
  *
  * An all-reduce of a long vector uses a ring: each rank adds its part of a
- * chunk and the next rank gets it, until every chunk has been everywhere; then
- * the sums go round.  Every link carries about twice the vector, independently
- * of the number of ranks.
+ * chunk and passes it to the next rank, until every chunk has been everywhere;
+ * then the sums go round.  Every link carries about twice the vector,
+ * independently of the number of ranks.
  */
 #include "api/msg/msg.h"
 
@@ -280,16 +280,34 @@ static uint64_t chunk_at(const struct ring *r, uint32_t chunk)
 	return chunk * each + (chunk < more ? chunk : more);
 }
 
-/* Sends the address of a chunk to the next rank, and gets another chunk. */
+/* Sends the address of its piece, and gets the other one. */
+void msg_coll_pass(struct msg_state *m, const struct msg_piece *given,
+	const struct msg_piece *taken)
+{
+	uint64_t there;
+
+	send(m, given->rank, &given->at, sizeof(given->at));
+	receive(m, taken->rank, &there, sizeof(there));
+	get(m, taken->rank, there, taken->at, taken->bytes);
+}
+
+static struct msg_piece chunk_of(
+	const struct ring *r, uint64_t at, uint32_t rank, uint32_t chunk)
+{
+	uint64_t first = chunk_at(r, chunk);
+
+	return (struct msg_piece){ rank, at + 8 * first,
+		8 * (chunk_at(r, chunk + 1) - first) };
+}
+
+/* Gives a chunk to the next rank, and takes another chunk. */
 static void pass_chunk(
 	const struct ring *r, uint64_t at, uint32_t sent, uint32_t got)
 {
-	uint64_t mine = at + 8 * chunk_at(r, sent), there;
-	uint64_t first = chunk_at(r, got), n = chunk_at(r, got + 1) - first;
+	const struct msg_piece given = chunk_of(r, at, r->behind, sent);
+	const struct msg_piece taken = chunk_of(r, r->to, r->before, got);
 
-	send(r->m, r->behind, &mine, 8);
-	receive(r->m, r->before, &there, 8);
-	get(r->m, r->before, there, r->to + 8 * first, 8 * n);
+	r->m->matching->pass(r->m, &given, &taken);
 }
 
 static void read_part(const struct ring *r, uint32_t chunk, uint64_t *mine)

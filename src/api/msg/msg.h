@@ -71,6 +71,12 @@ enum msg_done_kind {
 	MSG_DONE_OWN, /* the machine's own kind */
 };
 
+/* Bytes of a process's memory, from or for a rank. */
+struct msg_piece {
+	uint32_t rank;
+	uint64_t at, bytes;
+};
+
 /* Who matches messages with receives. */
 struct msg_matching {
 	void (*open)(struct msg_state *m);
@@ -88,6 +94,10 @@ struct msg_matching {
 		uint64_t bytes);
 	uint64_t (*take)(
 		struct msg_state *m, uint32_t rank, void *data, uint64_t most);
+	/* Gives one piece to a rank, and takes another one; returns when the
+	 * latter has come. */
+	void (*pass)(struct msg_state *m, const struct msg_piece *given,
+		const struct msg_piece *taken);
 };
 
 extern const struct msg_matching msg_by_slots, msg_by_machine;
@@ -337,6 +347,12 @@ void msg_log_sent(
 	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
 uint32_t msg_log_matched(
 	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
+
+/* --- coll.c --- */
+
+/* A pass where the taker gets the piece. */
+void msg_coll_pass(struct msg_state *m, const struct msg_piece *given,
+	const struct msg_piece *taken);
 
 /* --- atomic.c --- */
 

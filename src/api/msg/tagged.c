@@ -232,6 +232,32 @@ static uint64_t take(
 	return r->status.bytes;
 }
 
+/* Both are long messages. */
+static void pass(struct msg_state *m, const struct msg_piece *given,
+	const struct msg_piece *taken)
+{
+	struct weft_msg_request in = {
+		.at = msg_address(m, m->rank, taken->at),
+		.bytes = taken->bytes,
+		.rank = taken->rank,
+		.state = STATE_BEGUN,
+		.mark = 1,
+	};
+	struct weft_msg_request out = {
+		.at = msg_address(m, m->rank, given->at),
+		.bytes = given->bytes,
+		.rank = given->rank,
+		.state = STATE_BEGUN,
+	};
+
+	while (!try_receive(m, &in, TAG_COLL))
+		msg_go_on(m);
+	while (!try_send(m, &out, TAG_COLL))
+		msg_go_on(m);
+	wait_for(m, &in);
+	wait_for(m, &out);
+}
+
 /* --- life --- */
 
 /* What is longer than asked for ends when it is matched; without being asked,
@@ -252,6 +278,7 @@ const struct msg_matching msg_by_machine = {
 	.is_idle = is_idle,
 	.give = give,
 	.take = take,
+	.pass = pass,
 };
 
 const struct msg_matching msg_by_slots = {
@@ -262,4 +289,5 @@ const struct msg_matching msg_by_slots = {
 	.is_idle = is_idle,
 	.give = msg_lane_give,
 	.take = msg_lane_take,
+	.pass = msg_coll_pass,
 };

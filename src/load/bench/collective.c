@@ -321,9 +321,12 @@ static void run_barriers(struct bench_end *x)
 static void barrier_told(
 	struct collective *c, site_id s, const struct packet *p, sim_time t)
 {
-	struct member *m = c->bench.ends[s].data;
+	struct member *m;
 
-	if (!m->done && c->barrier->is_over && c->barrier->is_over(m->own, p))
+	if (!c->barrier->is_over)
+		return;
+	m = c->bench.ends[s].data;
+	if (!m->done && c->barrier->is_over(m->own, p))
 		m->done = t;
 }
 

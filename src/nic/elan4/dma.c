@@ -323,6 +323,9 @@ void elan_dma_go(const struct nic_at *a)
 	struct elan_dmas *x = dmas_of(a);
 	const struct elan_run *r;
 
+	if (!x->run[0].is_used && !x->run[1].is_used && !x->waiting.n &&
+		!x->again.n)
+		return;
 	for (uint32_t i = 0; i < ELAN_DMAS; i++)
 		if (!x->run[i].is_used)
 			begin(a, &x->run[i]);

@@ -4,8 +4,9 @@
  *	broker.c     who has which virtual interfaces; virtual machines, jobs
  *	interface.c  virtual interfaces, their queues
  *	address.c    handles, the TLB
- *	engine.c     takes descriptors, issues messages, decides whose turn it
- *is send.c       reads bytes and cuts packets fsm.c        fast short messages
+ *	engine.c     takes descriptors, issues messages, says whose turn it is
+ *	send.c       reads bytes and cuts packets
+ *	fsm.c        fast short messages
  *	port.c       which port a packet takes, and when
  *	receive.c    places packets and counts them
  *	complete.c   events, notices, reply words, messages into queues

@@ -12,18 +12,17 @@
  *
  *	parts     contributions to a barrier or a reduction
  *	ready     of a broadcast: the member has a slot for the result
- *	bytes     of a broadcast: its data, which pass the members up to the
- *root
+ *	bytes     of a broadcast: its data, which pass members up to the root
  *
  * A member with two slots is ready for a broadcast's round before its program
  * calls it: when it has taken a round it is ready for the one after the next.
  *
  * Each packet of a child takes the unit's time (nic.collective.child), of the
  * oldest round first.  Packets to a parent are acknowledged, and sent again if
- * that does not come.  The result is spread by a multicast, or by the tree
- *where there is none.  A member that misses the result asks its parent, and one
- *that misses a child asks the child; what is alive answers.  A member that does
- *not breaks the group, and every member's round ends with an error.
+ * that does not come.  The result is spread by a multicast, or by the tree if
+ * there is none.  A member that misses the result asks its parent, and one that
+ * misses a child asks the child; what is alive answers.  A member that does not
+ * breaks the group, and every member's round ends with an error.
  */
 #ifndef NIC_SWHNI_COLLECTIVE_H
 #define NIC_SWHNI_COLLECTIVE_H

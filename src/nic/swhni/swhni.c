@@ -263,16 +263,28 @@ static __attribute__((noinline)) void on_program(struct nic *nic,
 	host_event(nic->host, w, s, t, &e);
 }
 
-static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
-	sim_time t, struct sim_event e);
-
-static __attribute__((noinline)) void settle_first(struct net_client *me,
-	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+/* An event of the card, when what was due before it is settled. */
+static inline void run_event(const struct nic_at *a, const struct sim_event *e)
 {
-	struct nic_at a = nic_at(me->state, w, s, t);
+	uint32_t number = sim_number(e);
 
-	settle_all(&a);
-	on_event(me, w, s, t, e);
+	sw_here(a)->running = number;
+	ticks_check(a, &sw_here(a)->ticks, e);
+	if (number < ENGINE_CLIENT + SW_EVENTS)
+		on_engine(a, 0, number, e->data);
+	else if (number < SW_OUT)
+		on_engine(a, 1, number - SW_EVENTS, e->data);
+	else if (number == SW_OUT)
+		sw_port_on_out(a, e->data);
+	else
+		sw_manage_on_event(a, number, e->data);
+}
+
+static __attribute__((noinline)) void settle_first(
+	const struct nic_at *a, struct sim_event e)
+{
+	settle_all(a);
+	run_event(a, &e);
 }
 
 /* Nothing of it is needed after a call, so that none costs more than it must:
@@ -281,7 +293,6 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct nic *nic = me->state;
-	uint32_t number = sim_number(&e);
 	struct nic_at a;
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
@@ -290,20 +301,10 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	}
 	/* a plan's event may be a node's first */
 	a = nic_at(nic, w, s, t);
-	if (!is_settled(&a)) {
-		settle_first(me, w, s, t, e);
-		return;
-	}
-	sw_here(&a)->running = number;
-	ticks_check(&a, &sw_here(&a)->ticks, &e);
-	if (number < ENGINE_CLIENT + SW_EVENTS)
-		on_engine(&a, 0, number, e.data);
-	else if (number < SW_OUT)
-		on_engine(&a, 1, number - SW_EVENTS, e.data);
-	else if (number == SW_OUT)
-		sw_port_on_out(&a, e.data);
+	if (is_settled(&a))
+		run_event(&a, &e);
 	else
-		sw_manage_on_event(&a, number, e.data);
+		settle_first(&a, e);
 }
 
 static void on_hurt(struct net_client *me, struct sim_worker *w, packet_id id,

@@ -24,14 +24,18 @@ enum {
 	CLASSES = 4, /* as many as there are buffers */
 	SENDS = 64, /* that have not ended, at most */
 	HANDLES = CLASSES + 1 + SENDS,
-	MOST_LOOKS = 100000, /* at the end, without progress */
 };
 
-#define IS_LAST	  (UINT64_C(1) << 63) /* a sender's number of blocks */
-#define MATCHED	  (IS_LAST | (CLASSES - 1)) /* bits of a tag */
-#define HAS_DATA  (UINT64_C(1) << 3)
-#define IS_SYNC	  (UINT64_C(1) << 4)
-#define LOOK_TIME (500 * (sim_time)SIM_NS)
+#define IS_LAST	 (UINT64_C(1) << 63) /* a sender's number of blocks */
+#define MATCHED	 (IS_LAST | (CLASSES - 1)) /* bits of a tag */
+#define HAS_DATA (UINT64_C(1) << 3)
+#define IS_SYNC	 (UINT64_C(1) << 4)
+
+/* From one look to the next, at first and at last; and of all looks in vain:
+ * rejected messages may come late. */
+static const sim_time FIRST_PAUSE = 500 * SIM_NS;
+static const sim_time LAST_PAUSE = 50000 * SIM_NS;
+static const sim_time PATIENCE = 1000000000 * (sim_time)SIM_NS;
 
 /* A block that has come. */
 struct block {
@@ -177,6 +181,31 @@ static bool progress(struct bench_end *x)
 	return has_any;
 }
 
+/* A wait, in which a program takes what comes. */
+struct wait {
+	sim_time pause, all; /* the next one; without progress */
+};
+
+/* False: it has waited for too long, and gives up. */
+static bool wait_more(struct bench_end *x, struct wait *w)
+{
+	if (blocks_of(x)->is_broken)
+		return false;
+	if (progress(x)) {
+		*w = (struct wait){ 0 };
+		return true;
+	}
+	w->pause = w->pause ? 2 * w->pause : FIRST_PAUSE;
+	w->pause = w->pause < LAST_PAUSE ? w->pause : LAST_PAUSE;
+	w->all += w->pause;
+	if (w->all > PATIENCE) {
+		complain(x, blocks_of(x)->n_came, "what follows never came");
+		blocks_of(x)->is_broken = true;
+	}
+	program_charge(w->pause);
+	return !blocks_of(x)->is_broken;
+}
+
 static uint32_t blocks_take(struct bench_end *x, void *block)
 {
 	struct blocks *b = blocks_of(x);
@@ -221,17 +250,16 @@ static bool blocks_open(struct bench_end *x, uint64_t at, uint32_t bytes)
 static void end_send(struct bench_end *x, uint32_t *handle)
 {
 	struct blocks *b = blocks_of(x);
-	int code;
+	struct wait w = { 0 };
+	int code = 0;
 
-	while (*handle && !b->is_broken) {
+	while (*handle) {
 		code = elan_tport_test(&b->port, *handle, NULL);
-		if (code != EINPROGRESS) {
-			did(x, "elan_tport_test", code);
+		if (code != EINPROGRESS || !wait_more(x, &w))
 			*handle = 0;
-		} else if (!progress(x)) {
-			program_charge(LOOK_TIME);
-		}
 	}
+	if (!b->is_broken)
+		did(x, "elan_tport_test", code);
 }
 
 /* The handle of the next send, which is free. */
@@ -245,10 +273,12 @@ static uint32_t *next_send(struct bench_end *x, uint64_t number)
 
 static void await_room(struct bench_end *x, uint64_t bytes)
 {
+	struct wait w = { 0 };
+
 	while (!tport_has_room(
-		x->load->nic, x->node, &blocks_of(x)->port, bytes))
-		if (!progress(x))
-			program_charge(LOOK_TIME);
+		       x->load->nic, x->node, &blocks_of(x)->port, bytes) &&
+		wait_more(x, &w))
+		;
 }
 
 /* Its bytes must not change before it has ended. */
@@ -323,21 +353,15 @@ static bool has_all(const struct blocks *b)
 
 static void blocks_close(struct bench_end *x)
 {
-	struct blocks *b = blocks_of(x);
+	struct wait w = { 0 };
 
-	for (uint32_t i = 0; i < MOST_LOOKS && !has_all(b) && !b->is_broken;
-		i++) {
-		if (progress(x))
-			i = 0;
-		else
-			program_charge(LOOK_TIME);
-	}
-	if (!has_all(b))
-		complain(x, b->n_came, "blocks behind it have not come");
+	while (!has_all(blocks_of(x)) && wait_more(x, &w))
+		;
 }
 
 const struct bench_channel bench_elan_channel = {
 	.most_lanes = 16,
+	.pause = 500000 * (sim_time)SIM_NS,
 	.open = blocks_open,
 	.memory = blocks_memory,
 	.take = blocks_take,
