@@ -25,14 +25,17 @@ struct range {
 	uint32_t own; /* rank */
 };
 
-static int check(const struct elan_cq *q, const struct elan_letter *l)
+/* And where its bytes are. */
+static int check(
+	const struct elan_cq *q, const struct elan_letter *l, uint64_t *from)
 {
 	int code = cq_check(q, l->source_event, 0);
 
 	if (!code && (l->queue >= ELAN_INPUTS || l->bytes > ELAN_SLOT_MOST ||
 			     l->kind > 15))
 		code = EINVAL;
-	if (!code && !l->data && !cq_has(l->from, l->bytes))
+	*from = l->from;
+	if (!code && !l->data && !cq_find(from, l->bytes))
 		code = EFAULT;
 	return code;
 }
@@ -87,7 +90,8 @@ static bool is_here(const struct range *to, const struct elan_letter *l)
 static int enqueue(struct elan_cq *q, const struct range *to,
 	const struct elan_letter *l, sim_time software)
 {
-	int code = check(q, l);
+	uint64_t from;
+	int code = check(q, l, &from);
 	uint8_t block[ELAN_PACKET];
 	const uint8_t *data;
 	sim_time born = program_now();
@@ -101,7 +105,7 @@ static int enqueue(struct elan_cq *q, const struct range *to,
 		uint32_t n = left < ELAN_PACKET ? left : ELAN_PACKET;
 
 		if (!l->data && n)
-			elan_load_bytes(l->from + at, block, n);
+			program_read(from + at, block, n);
 		cq_begin(q, ELAN_PACKET + 64, born);
 		data = l->data ? (const uint8_t *)l->data + at : block;
 		if (is_here(to, l))

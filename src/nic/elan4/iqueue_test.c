@@ -377,6 +377,35 @@ static void a_waiting_thread_lets_others_run(void **state)
 	assert_int_equal(et_counts(m, 1).swaps, 3);
 }
 
+/* Two, of which the second comes while the thread works on the first; and a
+ * third, long after. */
+static void near_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	for (uint32_t i = 0; i < 3; i++) {
+		program_wait((i < 2 ? 20 : 40) * US + 200 * SIM_NS * i);
+		send_part(&q, i, i, 0, 8, 8);
+	}
+}
+
+/* A thread that is ahead looks for messages when its time has come: it is not
+ * swapped for one that comes before. */
+static void who_works_finds_the_next_message_at_its_end(void **state)
+{
+	struct et *m = *state;
+	uint32_t cycles = 100;
+
+	m->params.cache.on = 0;
+	et_run_two(m, near_program, receiver_program, &cycles);
+	assert_int_equal(n_seen, 3);
+	/* and two words of its header */
+	assert_int_equal(
+		seen[1].at - seen[0].at, (cycles + 2) * m->params.thread_clock);
+	/* its start, the first, and the third */
+	assert_int_equal(et_counts(m, 1).swaps, 3);
+}
+
 /* --- broadcasts --- */
 
 static void all_program(void *arg)
@@ -658,6 +687,7 @@ TESTS(ET_TEST(qsn_f59_a_message_needs_no_address),
 	ET_TEST(qsn_f60_an_arrival_wakes_a_thread),
 	ET_TEST(qsn_f60_or_sets_an_event),
 	ET_TEST(a_waiting_thread_lets_others_run),
+	ET_TEST(who_works_finds_the_next_message_at_its_end),
 	ET_TEST(a_broadcast_goes_into_queues_of_all),
 	ET_TEST(messages_for_the_own_process_stay_on_the_card),
 	ET_TEST(invalid_messages_stop_their_queue),

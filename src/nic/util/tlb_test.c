@@ -114,8 +114,31 @@ static void one_of_no_entries_never_hits(void **state)
 	tlb_fini(&t);
 }
 
+/* As if it had been looked for. */
+static void a_page_is_used_at_its_place(void **state)
+{
+	struct tlb_entry *x;
+	struct tlb t;
+
+	tlb_init(&t, 2, 2);
+	assert_null(tlb_place(&t, 0, 1));
+	put(&t, 0, 1);
+	put(&t, 0, 2);
+	x = tlb_place(&t, 0, 1);
+	assert_true(tlb_touch(&t, x, 0, 1));
+	assert_false(tlb_touch(&t, x, 1, 1));
+	assert_false(tlb_touch(&t, x, 0, 2));
+	put(&t, 0, 3); /* in place of 2 */
+	assert_true(tlb_touch(&t, x, 0, 1));
+	assert_false(has(&t, 0, 2));
+	assert_int_equal(tlb_drop(&t, 0, 1, 1), 1);
+	assert_false(tlb_touch(&t, x, 0, 1));
+	assert_null(tlb_place(&t, 0, 1));
+	tlb_fini(&t);
+}
+
 TESTS(TEST(what_was_used_least_recently_goes),
 	TEST(pages_of_a_set_push_each_other_out),
 	TEST(a_sweep_beyond_its_reach_misses_every_time),
 	TEST(spaces_are_apart), TEST(pages_are_dropped_by_range),
-	TEST(one_of_no_entries_never_hits))
+	TEST(one_of_no_entries_never_hits), TEST(a_page_is_used_at_its_place))
