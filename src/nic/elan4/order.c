@@ -232,6 +232,7 @@ static void pass_group(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
 	bool has_asked = has_test(b, b->stop, b->group);
+	bool was_pending = elan_writer_is_pending(b);
 	packet_id next;
 
 	b->is_read = false;
@@ -251,7 +252,8 @@ static void pass_group(const struct nic_at *a, packet_id id)
 		elan_ask_note(a, elan_packet(a, id), b);
 		elan_input_answer(a, id);
 	}
-	next = b->writes && !elan_writer_is_pending(b)
+	/* one without writes and tests before had its turn already */
+	next = was_pending && b->writes && !elan_writer_is_pending(b)
 		       ? elan_writer_before(a, elan_packet(a, id)->next, id)
 		       : NO_PACKET;
 	if (!has_asked && elan_writer_next(b) < b->stop &&

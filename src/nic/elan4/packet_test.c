@@ -544,7 +544,41 @@ static void random_packets_do_what_a_model_does(void **state)
 	}
 }
 
-TESTS(ET_TEST(qsn_f7_each_transaction_takes_its_bytes),
+/* --- gets behind writes --- */
+
+enum { TURNS = 150 };
+
+/* The write of a packet waits for its turn while the get of the one before
+ * reads memory: at every distance of the two. */
+static void turns_program(void *arg)
+{
+	struct et_queue q = et_open(0);
+
+	for (uint32_t i = 0; i < TURNS; i++) {
+		const uint64_t words[] = { elan_word(ELAN_OPEN, 1, 0),
+			elan_word(ELAN_WRITE, 8, 0), ET_TARGET + 8 * i, i + 1,
+			elan_word(ELAN_GET, 8, 0), ET_TARGET, ET_SOURCE + 8 * i,
+			elan_word(ELAN_CLOSE, 0, 0) };
+
+		et_push(&q, words, 8);
+		program_charge(20 * (sim_time)SIM_NS * i);
+	}
+	program_charge(100 * US);
+	assert_int_equal(et_error(&q), ELAN_FINE);
+	for (uint32_t i = 0; i < TURNS; i++)
+		assert_int_equal(et_word(ET_SOURCE + 8 * i), 1);
+}
+
+static void a_packet_has_its_turn_once(void **state)
+{
+	struct et *m = *state;
+
+	et_run_two(m, turns_program, NULL, NULL);
+	assert_int_equal(et_counts(m, 1).writes, TURNS);
+}
+
+TESTS(ET_TEST(a_packet_has_its_turn_once),
+	ET_TEST(qsn_f7_each_transaction_takes_its_bytes),
 	TEST(the_tail_waits_for_the_last_word),
 	ET_TEST(qsn_f8_transactions_are_executed_in_order),
 	ET_TEST(qsn_f8_cards_build_such_packets),
