@@ -106,6 +106,7 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	environ_set(list, start_text("WEFT_REST=%d", START_REST_FD));
 	environ_set(list, start_text("WEFT_TRACER=%010d", (int)getppid()));
 	environ_set(list, start_text("WEFT_NODE=%u", s->rank[rank].node));
+	environ_set(list, start_text("WEFT_RANK=%u", rank));
 	set_default(list, start_text("PYTHONHASHSEED=0"));
 	set_default(list, start_text("OMP_NUM_THREADS=1"));
 }

@@ -20,14 +20,18 @@
 enum { FIRST_PID = 1000, PARENT_PID = 999 };
 
 static char host[32]; /* empty: the real one */
+static pid_t rank = -1; /* none */
 static _Atomic uint64_t n_random;
 
 __attribute__((constructor)) static void begin(void)
 {
 	const char *node = getenv("WEFT_NODE");
+	const char *number = getenv("WEFT_RANK");
 
 	if (node && getenv("WEFT_CHANNEL"))
 		snprintf(host, sizeof(host), "node%d", atoi(node));
+	if (number && getenv("WEFT_CHANNEL"))
+		rank = atoi(number);
 }
 
 static bool has_host(void)
@@ -74,7 +78,14 @@ INSIDE_EXPORT int uname(struct utsname *u)
 
 static pid_t fixed_pid(void)
 {
-	return FIRST_PID + (pid_t)weft_link_open()->rank;
+	return FIRST_PID + rank;
+}
+
+/* From the beginning: libraries write the number into texts, and its digits
+ * would change where later blocks lie. */
+static bool has_pid(void)
+{
+	return rank >= 0 && link_is_timed() && link_phase() != LINK_AFTER;
 }
 
 INSIDE_EXPORT pid_t getpid(void)
@@ -83,7 +94,7 @@ INSIDE_EXPORT pid_t getpid(void)
 
 	if (!real)
 		call_next(&real, "getpid");
-	return self_is_fixed() ? fixed_pid() : real();
+	return has_pid() ? fixed_pid() : real();
 }
 
 INSIDE_EXPORT pid_t getppid(void)
@@ -92,7 +103,7 @@ INSIDE_EXPORT pid_t getppid(void)
 
 	if (!real)
 		call_next(&real, "getppid");
-	return self_is_fixed() ? PARENT_PID : real();
+	return has_pid() ? PARENT_PID : real();
 }
 
 /* A program that kills itself means itself. */
@@ -105,7 +116,7 @@ INSIDE_EXPORT int kill(pid_t pid, int number)
 		call_next(&own, "getpid");
 		call_next(&real, "kill");
 	}
-	if (self_is_fixed() && pid == fixed_pid())
+	if (has_pid() && pid == fixed_pid())
 		pid = own();
 	return real(pid, number);
 }
