@@ -150,6 +150,7 @@
 #ifndef WEFT_ELAN4_H
 #define WEFT_ELAN4_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
