@@ -5,7 +5,8 @@
  * within a packet or a page, and MPI libraries keep lists in the order of
  * addresses.  MPI_Init() makes threads, which leave the heap of the C library
  * in another state each time.  Therefore what the program's own threads
- * allocate comes from here, and is at the same place in each run.  Threads of
+ * allocate comes from here.  Most runs have it at the same places, not yet all:
+ * something that MPI_Init() finds still moves what is behind it.  Threads of
  * the MPI library stay with the C library's; what they free of ours is not used
  * again, since nobody knows when they do.  So it is with what the dynamic
  * linker allocates for a thread when that first needs it.

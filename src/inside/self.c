@@ -81,8 +81,7 @@ static pid_t fixed_pid(void)
 	return FIRST_PID + rank;
 }
 
-/* From the beginning: libraries write the number into texts, and its digits
- * would change where later blocks lie. */
+/* From the beginning: what MPI_Init() does with it is the same, too. */
 static bool has_pid(void)
 {
 	return rank >= 0 && link_is_timed() && link_phase() != LINK_AFTER;
