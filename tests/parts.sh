@@ -125,11 +125,12 @@ static int audit(const void *state, struct err *e)
 	return m->lit == m->lamps ? 0 : err_set(e, "audit: a lamp is dark");
 }
 
-static void prove(
-	const void *params, const struct part_place *at, struct proof *p)
+static void prove(const void *params, const struct part_place *at,
+	const struct route_written *x, struct proof *p)
 {
 	(void)params;
 	(void)at;
+	(void)x;
 	p->step[p->n_steps] = p->step[0];
 	snprintf(p->step[p->n_steps++].why, sizeof(p->step[0].why),
 		"Nothing waits for a lamp.");

@@ -484,14 +484,26 @@ static int check_words(
 			       : err_set(e, "%s", c->want);
 }
 
-/* Cuts off what is behind the first --; returns where it begins, or NULL. */
-static const char *const *find_rest(int *argc, char **argv)
+/*
+ * Cuts off a program behind the first --; returns where it begins, or NULL.
+ * Without a workload in front of it that runs programs, -- only ends the
+ * options.
+ */
+static const char *const *find_rest(int *argc, char **argv, unsigned takes)
 {
-	for (int i = 1; i < *argc; i++)
-		if (!strcmp(argv[i], "--")) {
-			*argc = i;
-			return (const char *const *)argv + i + 1;
-		}
+	bool is_program = takes & CLI_MPI;
+
+	for (int i = 1; i < *argc; i++) {
+		const struct load_ops *ops = load_find(argv[i]);
+
+		is_program |= ops && ops->prints;
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		if (!is_program)
+			return NULL;
+		*argc = i;
+		return (const char *const *)argv + i + 1;
+	}
 	return NULL;
 }
 
@@ -499,7 +511,7 @@ int cli_parse(struct cli_args *a, int argc, char **argv,
 	const struct cli_command *c, struct err *e)
 {
 	const char *const *rest =
-		c->takes & CLI_REST ? find_rest(&argc, argv) : NULL;
+		c->takes & CLI_REST ? find_rest(&argc, argv, c->takes) : NULL;
 	struct parse p = { .a = a, .e = e };
 	struct argp argp = { p.options, parse_one, NULL, NULL, NULL, NULL,
 		NULL };
