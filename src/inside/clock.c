@@ -195,13 +195,17 @@ INSIDE_EXPORT int getrusage(__rusage_who_t who, struct rusage *u)
 
 /* --- sleeps --- */
 
-/* Open MPI polls 10,000 times a second while it waits in MPI_Init(): with many
- * ranks a host does nothing else. */
+/*
+ * Open MPI polls 10,000 times a second while it waits in MPI_Init(): with many
+ * ranks a host does nothing else.  In MPI_Finalize() it sleeps for a second, so
+ * that launchers can take what was printed; ours has it.
+ */
 static void sleep_really(int64_t ns)
 {
 	if (call_mine()->is_setup) {
 		link_rest();
-		ns = ns < SHORTEST_NS ? SHORTEST_NS : ns;
+		if (ns < SHORTEST_NS || link_phase() == LINK_AFTER)
+			ns = SHORTEST_NS;
 	}
 	clock_real_sleep(&(struct timespec){ ns / NS_PER_S, ns % NS_PER_S });
 }
