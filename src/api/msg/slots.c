@@ -29,6 +29,7 @@ enum state {
 /* What was begun. */
 struct op {
 	struct op *next;
+	struct op *older; /* of all that there are */
 	struct msg_tagged_entry e;
 	struct msg_tagged_end end;
 	enum state state;
@@ -61,7 +62,7 @@ struct early {
 /* Behind msg_state.soft. */
 struct msg_soft {
 	struct ops posted, waiting, active, over;
-	struct op *spare;
+	struct op *spare, *newest;
 	struct early *early, **early_end;
 	uint64_t n_kept; /* bytes of early messages */
 };
@@ -97,10 +98,13 @@ static struct op *begin(
 {
 	struct op *x = s->spare;
 
-	if (x)
+	if (x) {
 		s->spare = x->next;
-	else
+	} else {
 		x = mem_alloc(1, sizeof(*x));
+		x->older = s->newest;
+		s->newest = x;
+	}
 	x->e = *e;
 	x->state = state;
 	return x;
@@ -631,25 +635,17 @@ static bool slots_has_next(const struct msg_state *m)
 	return m->soft->over.first;
 }
 
-static void free_ops(struct op *x)
-{
-	while (x) {
-		struct op *next = x->next;
-
-		mem_free(x);
-		x = next;
-	}
-}
-
+/* Also those that a program had in its hands when it was stopped. */
 static void fini(void *kept)
 {
 	struct msg_soft *s = kept;
 
-	free_ops(s->posted.first);
-	free_ops(s->waiting.first);
-	free_ops(s->active.first);
-	free_ops(s->over.first);
-	free_ops(s->spare);
+	while (s->newest) {
+		struct op *older = s->newest->older;
+
+		mem_free(s->newest);
+		s->newest = older;
+	}
 	while (s->early) {
 		struct early *next = s->early->next;
 
