@@ -109,6 +109,9 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	environ_set(list, start_text("WEFT_RANK=%u", rank));
 	set_default(list, start_text("PYTHONHASHSEED=0"));
 	set_default(list, start_text("OMP_NUM_THREADS=1"));
+	/* other providers of libfabric write files where a rank dies */
+	set_default(list, start_text("HFI_NO_BACKTRACE=1"));
+	set_default(list, start_text("IPATH_NO_BACKTRACE=1"));
 }
 
 char **environ_make(const struct start *s, uint32_t rank)
