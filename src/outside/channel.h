@@ -154,8 +154,6 @@ struct channel {
 	uint64_t magic;
 	/* set by the simulator before the rank begins */
 	uint32_t rank, n_ranks, node, process, n_processes;
-	uint32_t
-		test_from; /* looks in vain that cost a test; see weft-mpi(7) */
 	uint64_t seed; /* of random numbers that the rank asks for */
 
 	/* to the rank */

@@ -8,7 +8,6 @@
 enum {
 	STAGES = 128, /* for bytes that come with commands */
 	NO_STAGE = STAGES,
-	MOST_RANKS = 1 << 24,
 };
 
 #define STAGE_BYTES ((uint64_t)STAGES * CHANNEL_SHORT)
@@ -21,7 +20,6 @@ struct endpoint_op {
 	uint64_t at; /* of the node */
 	uint32_t hold, stage;
 	uint32_t next; /* + 1, of unused ones */
-	struct weft_msg_done done; /* of what is put or got */
 	bool is_used;
 	bool is_claimed; /* a peek whose message waits for its receive */
 };
@@ -139,8 +137,6 @@ static void finish_message(
 	complete(e, &x, c.flags);
 }
 
-static int peek(struct endpoint *e, uint32_t i);
-
 /* A peek that lasts looks again when something has come. */
 static void want(struct endpoint *e, uint32_t i)
 {
@@ -211,29 +207,36 @@ static uint16_t space_of(const struct channel_command *c, uint16_t endpoint)
 	return (uint16_t)(1 + 2 * endpoint + is_tagged);
 }
 
+static uint16_t flags_of(uint16_t of_channel)
+{
+	static const uint16_t same[][2] = {
+		{ CHANNEL_SYNC | CHANNEL_DELIVERED, MSG_TAGGED_SYNC },
+		{ CHANNEL_CLAIM, MSG_TAGGED_CLAIM },
+		{ CHANNEL_DISCARD, MSG_TAGGED_DISCARD },
+		{ CHANNEL_HAS_DATA, MSG_TAGGED_DATA },
+	};
+	uint16_t flags = 0;
+
+	for (uint32_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (of_channel & same[i][0])
+			flags |= same[i][1];
+	return flags;
+}
+
 static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 {
 	const struct endpoint_op *x = &e->op[i];
 	const struct channel_command *c = &x->c;
 	bool is_send = c->kind == CHANNEL_SEND;
-	uint32_t f = c->flags;
+	uint64_t ignore = c->flags & CHANNEL_TAGGED ? c->ignore : UINT64_MAX;
 
 	return (struct msg_tagged_entry){
 		.tag = c->tag,
-		.ignore = is_send	       ? 0
-			  : f & CHANNEL_TAGGED ? c->ignore
-					       : UINT64_MAX,
+		.ignore = is_send ? 0 : ignore,
 		.data = c->data,
 		.rank = c->rank == CHANNEL_ANY ? MSG_TAGGED_ANY : c->rank,
 		.space = space_of(c, is_send ? c->to : c->endpoint),
-		.flags = (uint16_t)((f & CHANNEL_SYNC || f & CHANNEL_DELIVERED
-						    ? MSG_TAGGED_SYNC
-						    : 0) |
-				    (f & CHANNEL_CLAIM ? MSG_TAGGED_CLAIM : 0) |
-				    (f & CHANNEL_DISCARD ? MSG_TAGGED_DISCARD
-							 : 0) |
-				    (f & CHANNEL_HAS_DATA ? MSG_TAGGED_DATA
-							  : 0)),
+		.flags = flags_of(c->flags),
 		.at = x->at,
 		.bytes = c->bytes,
 		.context = context_of(i),
