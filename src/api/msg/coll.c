@@ -29,13 +29,13 @@ enum {
 static void send(
 	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes)
 {
-	m->matching->give(m, rank, data, bytes);
+	m->pieces->give(m, rank, data, bytes);
 }
 
 static void receive(
 	struct msg_state *m, uint32_t rank, void *data, uint64_t bytes)
 {
-	if (m->matching->take(m, rank, data, bytes) != bytes)
+	if (m->pieces->take(m, rank, data, bytes) != bytes)
 		BUG("ranks %u and %u are in different collectives", m->rank,
 			rank);
 }
@@ -307,7 +307,7 @@ static void pass_chunk(
 	const struct msg_piece given = chunk_of(r, at, r->behind, sent);
 	const struct msg_piece taken = chunk_of(r, r->to, r->before, got);
 
-	r->m->matching->pass(r->m, &given, &taken);
+	r->m->pieces->pass(r->m, &given, &taken);
 }
 
 static void read_part(const struct ring *r, uint32_t chunk, uint64_t *mine)

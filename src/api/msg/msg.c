@@ -284,7 +284,7 @@ bool msg_step(struct msg_state *m)
 			m->tagged->drain(m, what >> 1);
 	}
 	m->has_word = false;
-	return m->matching->go_on(m) || did;
+	return msg_advance_requests(m) || did;
 }
 
 void msg_go_on(struct msg_state *m)
@@ -574,7 +574,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	if (m->end > m->base + m->each)
 		return EFAULT;
 	m->tagged = tagged ? m->ops->tagged : &msg_slots;
-	m->matching = tagged ? &msg_by_machine : &msg_by_slots;
+	m->pieces = tagged ? &msg_pieces_by_tags : &msg_pieces_by_slots;
 	return 0;
 }
 
@@ -593,7 +593,7 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	if (code)
 		return code;
 	*m = fresh;
-	m->matching->open(m);
+	msg_open_requests(m);
 	program_watch(m->words_at, m->end - m->words_at, on_write, m);
 	program_wait((fresh.world ? fresh.world->begin : 0) +
 		     (o.start ? o.start : START));
@@ -606,7 +606,7 @@ int weft_msg_fini(struct weft_msg *msg)
 
 	if (!m->ops)
 		return EBADF;
-	if (m->dones || m->fins || !m->matching->is_idle(m))
+	if (m->dones || m->fins || !msg_has_no_requests(m))
 		return EBUSY;
 	weft_msg_barrier(msg);
 	m->ops->close(m);

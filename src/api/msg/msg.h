@@ -77,19 +77,10 @@ struct msg_piece {
 	uint64_t at, bytes;
 };
 
-/* Who matches messages with receives. */
-struct msg_matching {
-	void (*open)(struct msg_state *m);
-	/* Begins a request that is filled in. */
-	void (*send)(struct msg_state *m, struct weft_msg_request *r);
-	void (*receive)(struct msg_state *m, struct weft_msg_request *r);
-	/* Advances all of them; returns whether there was any progress. */
-	bool (*go_on)(struct msg_state *m);
-	/* None is under way, and no message waits for a receive. */
-	bool (*is_idle)(struct msg_state *m);
-	/* Of collectives: sends up to WEFT_MSG_EAGER bytes to a rank, or
-	 * receives its next ones in order.  They wait; take() returns how many
-	 * bytes were sent. */
+/* How collectives move their pieces. */
+struct msg_pieces {
+	/* Sends up to WEFT_MSG_EAGER bytes to a rank, or receives its next ones
+	 * in order.  They wait; take() returns how many bytes were sent. */
 	void (*give)(struct msg_state *m, uint32_t rank, const void *data,
 		uint64_t bytes);
 	uint64_t (*take)(
@@ -100,14 +91,15 @@ struct msg_matching {
 		const struct msg_piece *taken);
 };
 
-extern const struct msg_matching msg_by_slots, msg_by_machine;
+/* By slots of their own, and by tagged messages. */
+extern const struct msg_pieces msg_pieces_by_slots, msg_pieces_by_tags;
 
 enum { MSG_OVER = 0 }; /* the state of a request that has ended */
 
 /* Behind struct weft_msg. */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
-	const struct msg_matching *matching;
+	const struct msg_pieces *pieces;
 	const struct msg_tagged *tagged; /* the machine's, or msg_slots */
 	struct msg_soft *soft; /* of msg_slots */
 	/* Of the library above that uses tagged messages, too, or NULL. */
@@ -321,11 +313,22 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p);
 
-/* The same for collectives, see struct msg_matching. */
+/* The same for collectives, see struct msg_pieces. */
 void msg_lane_give(
 	struct msg_state *m, uint32_t rank, const void *data, uint64_t bytes);
 uint64_t msg_lane_take(
 	struct msg_state *m, uint32_t rank, void *data, uint64_t most);
+
+/* --- tagged.c --- */
+
+void msg_open_requests(struct msg_state *m);
+/* Begins a request that is filled in. */
+void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
+void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
+/* Advances all of them; returns whether there was any progress. */
+bool msg_advance_requests(struct msg_state *m);
+/* None is under way, and no message waits for a receive. */
+bool msg_has_no_requests(struct msg_state *m);
 
 /* --- request.c --- */
 

@@ -57,7 +57,7 @@ int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 		.tag = tag,
 		.status = { .rank = rank, .tag = tag, .bytes = bytes },
 	};
-	m->matching->send(m, r);
+	msg_begin_send(m, r);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ int weft_msg_receive_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 		.rank = rank,
 		.tag = tag,
 	};
-	m->matching->receive(m, r);
+	msg_begin_receive(m, r);
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static bool try_receive(
 	return true;
 }
 
-static void send(struct msg_state *m, struct weft_msg_request *r)
+void msg_begin_send(struct msg_state *m, struct weft_msg_request *r)
 {
 	r->state = STATE_BEGUN;
 	if (!m->tagged->logs)
@@ -133,7 +133,7 @@ static bool take_ends(struct msg_state *m)
 	return did;
 }
 
-static void receive(struct msg_state *m, struct weft_msg_request *r)
+void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r)
 {
 	r->state = STATE_BEGUN;
 	r->mark = 1;
@@ -144,7 +144,7 @@ static void receive(struct msg_state *m, struct weft_msg_request *r)
 		take_ends(m);
 }
 
-static bool go_on(struct msg_state *m)
+bool msg_advance_requests(struct msg_state *m)
 {
 	bool did = m->tagged->go_on && m->tagged->go_on(m);
 
@@ -179,7 +179,7 @@ static bool has_early(struct msg_state *m)
 	return !r.status.error;
 }
 
-static bool is_idle(struct msg_state *m)
+bool msg_has_no_requests(struct msg_state *m)
 {
 	for (uint32_t i = 0; i < MSG_STAGES; i++)
 		wait_for(m, &m->stage[i]);
@@ -262,7 +262,7 @@ static void pass(struct msg_state *m, const struct msg_piece *given,
 
 /* What is longer than asked for ends when it is matched; without being asked,
  * the machine decides. */
-static void open_requests(struct msg_state *m)
+void msg_open_requests(struct msg_state *m)
 {
 	if (!m->is_eager_set)
 		m->eager = m->tagged->eager;
@@ -270,24 +270,10 @@ static void open_requests(struct msg_state *m)
 		m->tagged->open(m);
 }
 
-const struct msg_matching msg_by_machine = {
-	.open = open_requests,
-	.send = send,
-	.receive = receive,
-	.go_on = go_on,
-	.is_idle = is_idle,
-	.give = give,
-	.take = take,
-	.pass = pass,
+const struct msg_pieces msg_pieces_by_tags = {
+	.give = give, .take = take, .pass = pass
 };
 
-const struct msg_matching msg_by_slots = {
-	.open = open_requests,
-	.send = send,
-	.receive = receive,
-	.go_on = go_on,
-	.is_idle = is_idle,
-	.give = msg_lane_give,
-	.take = msg_lane_take,
-	.pass = msg_coll_pass,
+const struct msg_pieces msg_pieces_by_slots = {
+	.give = msg_lane_give, .take = msg_lane_take, .pass = msg_coll_pass
 };
