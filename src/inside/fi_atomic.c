@@ -215,6 +215,25 @@ static uint64_t flags_of(struct fid_ep *fid)
 	return ((struct endpoint *)fid)->tx_flags;
 }
 
+/* The rest of one that a message describes; of several pieces of remote memory
+ * there is only one. */
+static ssize_t run_message(struct fid_ep *ep, struct atomic a,
+	const struct fi_msg_atomic *m, uint64_t flags)
+{
+	if (m->rma_iov_count != 1)
+		return -FI_EINVAL;
+	a.operand = m->msg_iov;
+	a.n_operands = m->iov_count;
+	a.rank = m->addr;
+	a.at = m->rma_iov->addr;
+	a.key = m->rma_iov->key;
+	a.type = m->datatype;
+	a.op = m->op;
+	a.context = m->context;
+	a.flags = flags;
+	return run(ep, &a);
+}
+
 /* --- plain --- */
 
 static ssize_t applyv(struct fid_ep *ep, const struct fi_ioc *ioc, void **desc,
@@ -244,17 +263,7 @@ static ssize_t apply(struct fid_ep *ep, const void *buf, size_t n, void *desc,
 static ssize_t applymsg(
 	struct fid_ep *ep, const struct fi_msg_atomic *m, uint64_t flags)
 {
-	if (m->rma_iov_count != 1)
-		return -FI_EINVAL;
-	return run(ep, &(struct atomic){ .operand = m->msg_iov,
-			       .n_operands = m->iov_count,
-			       .rank = m->addr,
-			       .at = m->rma_iov->addr,
-			       .key = m->rma_iov->key,
-			       .type = m->datatype,
-			       .op = m->op,
-			       .context = m->context,
-			       .flags = flags });
+	return run_message(ep, (struct atomic){ 0 }, m, flags);
 }
 
 static ssize_t inject(struct fid_ep *ep, const void *buf, size_t n,
@@ -309,19 +318,11 @@ static ssize_t readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m,
 	struct fi_ioc *result, void **result_desc, size_t n_results,
 	uint64_t flags)
 {
-	if (n_results != 1 || m->rma_iov_count != 1)
+	if (n_results != 1)
 		return -FI_EINVAL;
-	return run(ep, &(struct atomic){ .kind = ATOMIC_FETCH,
-			       .operand = m->msg_iov,
-			       .n_operands = m->iov_count,
-			       .result = result,
-			       .rank = m->addr,
-			       .at = m->rma_iov->addr,
-			       .key = m->rma_iov->key,
-			       .type = m->datatype,
-			       .op = m->op,
-			       .context = m->context,
-			       .flags = flags });
+	return run_message(ep,
+		(struct atomic){ .kind = ATOMIC_FETCH, .result = result }, m,
+		flags);
 }
 
 /* --- that compare first --- */
@@ -365,20 +366,13 @@ static ssize_t compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m,
 	struct fi_ioc *result, void **result_desc, size_t n_results,
 	uint64_t flags)
 {
-	if (n_compares != 1 || n_results != 1 || m->rma_iov_count != 1)
+	if (n_compares != 1 || n_results != 1)
 		return -FI_EINVAL;
-	return run(ep, &(struct atomic){ .kind = ATOMIC_COMPARE,
-			       .operand = m->msg_iov,
-			       .n_operands = m->iov_count,
-			       .compare = compare,
-			       .result = result,
-			       .rank = m->addr,
-			       .at = m->rma_iov->addr,
-			       .key = m->rma_iov->key,
-			       .type = m->datatype,
-			       .op = m->op,
-			       .context = m->context,
-			       .flags = flags });
+	return run_message(ep,
+		(struct atomic){ .kind = ATOMIC_COMPARE,
+			.compare = compare,
+			.result = result },
+		m, flags);
 }
 
 /* --- questions --- */

@@ -114,18 +114,28 @@ static ssize_t get(struct fid_ep *ep, void *buf, size_t bytes, void *desc,
 	return getv(ep, &iov, &desc, 1, from, at, key, context);
 }
 
-/* Of several pieces of remote memory there is only one. */
-static ssize_t getmsg(
-	struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags)
+/* Of several pieces of remote memory there is only one.  What is read brings no
+ * data. */
+static ssize_t by_message(struct fid_ep *ep, enum channel_kind kind,
+	const struct fi_msg_rma *m, uint64_t flags)
 {
 	if (m->rma_iov_count != 1)
 		return -FI_EINVAL;
-	return transfer(ep, CHANNEL_READ, m->msg_iov, m->iov_count,
+	return transfer(ep, kind, m->msg_iov, m->iov_count,
 		&(struct remote){ .rank = m->addr,
 			.at = m->rma_iov->addr,
 			.key = m->rma_iov->key,
+			.data = kind == CHANNEL_WRITE ? m->data : 0,
 			.context = m->context,
-			.flags = flags });
+			.flags = flags,
+			.has_data = kind == CHANNEL_WRITE &&
+				    flags & FI_REMOTE_CQ_DATA });
+}
+
+static ssize_t getmsg(
+	struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags)
+{
+	return by_message(ep, CHANNEL_READ, m, flags);
 }
 
 static ssize_t putv(struct fid_ep *ep, const struct iovec *iov, void **desc,
@@ -150,16 +160,7 @@ static ssize_t put(struct fid_ep *ep, const void *buf, size_t bytes, void *desc,
 static ssize_t putmsg(
 	struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags)
 {
-	if (m->rma_iov_count != 1)
-		return -FI_EINVAL;
-	return transfer(ep, CHANNEL_WRITE, m->msg_iov, m->iov_count,
-		&(struct remote){ .rank = m->addr,
-			.at = m->rma_iov->addr,
-			.key = m->rma_iov->key,
-			.data = m->data,
-			.context = m->context,
-			.flags = flags,
-			.has_data = flags & FI_REMOTE_CQ_DATA });
+	return by_message(ep, CHANNEL_WRITE, m, flags);
 }
 
 static ssize_t inject(struct fid_ep *ep, const void *buf, size_t bytes,

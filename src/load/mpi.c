@@ -18,8 +18,6 @@
 
 #define AT(field) offsetof(struct mpi, field)
 
-enum { ENDING = 5000 }; /* ms that ranks have for their end */
-
 struct mpi {
 	struct programs programs;
 	/* keys */
@@ -111,7 +109,7 @@ static void describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
-	start_await_end(m->start, rank, ENDING);
+	start_await_end(m->start, rank, START_ENDING);
 	end = start_end(m->start, rank);
 	start_describe(&end, text, size);
 }
@@ -271,7 +269,7 @@ static sim_time mpi_next(struct load *l)
 /* A rank that ended otherwise than with 0, though it had left in order. */
 static int check_codes(struct mpi *m, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY, ENDING);
+	start_await_end(m->start, CHANNEL_ANY, START_ENDING);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];

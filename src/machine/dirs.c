@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <weft_paths.h> /* made by meson */
 
+#include "base/beside.h"
 #include "base/mem.h"
 #include "base/name.h"
 #include "load/load.h"
@@ -28,18 +29,11 @@ static void add_dir(
 static void add_beside(
 	struct machine_dirs *d, size_t *n, const char *way, const char *folder)
 {
-	char exe[512], path[1024];
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
+	char place[512], path[1024];
 
-	if (len <= 0)
+	snprintf(place, sizeof(place), "%s%s", way, folder);
+	if (!beside_program(place, path, sizeof(path)))
 		return;
-	exe[len] = '\0';
-	slash = strrchr(exe, '/');
-	if (!slash)
-		return;
-	*slash = '\0';
-	snprintf(path, sizeof(path), "%s/%s%s", exe, way, folder);
 	if (access(path, R_OK | X_OK) == 0)
 		add_dir(d, n, path, "");
 }

@@ -8,10 +8,7 @@
 #include "base/mem.h"
 #include "host/program.h"
 
-enum {
-	SLICE = 100, /* ms between looks at whether the run is to end */
-	ENDING = 5000, /* ms that a rank has for its end */
-};
+enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
 
 /* --- the endpoint's client --- */
 
@@ -183,7 +180,7 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(proxy_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
-	start_await_end(p->start, p->rank, ENDING);
+	start_await_end(p->start, p->rank, START_ENDING);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;
 	return end.has_ended && end.how == CHANNEL_ENDED && !end.value;

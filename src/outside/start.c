@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <weft_paths.h> /* made by meson */
 
+#include "base/beside.h"
 #include "base/mem.h"
 
 enum {
@@ -270,20 +271,12 @@ static bool is_helper(const char *path)
 
 int start_find_helper(char *path, size_t size, struct err *e)
 {
-	static const char *const ways[] = { "inside", "../lib/weft" };
-	char exe[512];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
+	static const char *const ways[] = { "inside/weft-start",
+		"../lib/weft/weft-start" };
 
-	exe[n > 0 ? n : 0] = '\0';
-	slash = strrchr(exe, '/');
-	if (slash)
-		*slash = '\0';
-	for (uint32_t i = 0; i < 2; i++) {
-		snprintf(path, size, "%s/%s/weft-start", exe, ways[i]);
-		if (is_helper(path))
+	for (uint32_t i = 0; i < 2; i++)
+		if (beside_program(ways[i], path, size) && is_helper(path))
 			return 0;
-	}
 	snprintf(path, size, "%s/weft-start", WEFT_INSIDE_DIR);
 	if (is_helper(path))
 		return 0;

@@ -47,6 +47,8 @@ struct handover *start_channel(struct start *s, uint32_t rank);
 pid_t start_pid(struct start *s, uint32_t rank);
 struct start_end start_end(struct start *s, uint32_t rank);
 
+enum { START_ENDING = 5000 }; /* ms that ranks have for their end */
+
 /* Waits until a rank has ended, or all for CHANNEL_ANY, at most so long; true
  * if they have. */
 bool start_await_end(struct start *s, uint32_t rank, int milliseconds);
