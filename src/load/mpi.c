@@ -32,6 +32,7 @@ struct mpi {
 	struct start_rank *place_of; /* [rank] */
 	struct output *output;
 	struct start *start;
+	struct registry *registry;
 	struct proxy *proxy; /* [rank] */
 	atomic_int is_over; /* no rank is waited for any longer */
 };
@@ -156,8 +157,10 @@ static void run_nothing(void *arg)
 	struct weft_msg m;
 
 	(void)arg;
-	if (!weft_msg_init(&m, NULL))
-		weft_msg_fini(&m);
+	if (weft_msg_init(&m, NULL))
+		return;
+	weft_msg_barrier(&m); /* of endpoint_close() */
+	weft_msg_fini(&m);
 }
 
 /* All nodes, in their order: the machine's own collectives are for these. */
@@ -237,6 +240,7 @@ static void mpi_start(struct load *l)
 	set_world(m);
 	if (start_all(m, &e))
 		err_raise(&e);
+	m->registry = registry_new(m->n_groups * each);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
 		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
@@ -245,6 +249,7 @@ static void mpi_start(struct load *l)
 			*p = (struct proxy){ .owner = &m->programs,
 				.start = m->start,
 				.output = m->output,
+				.registry = m->registry,
 				.rank = i,
 				.times = { .test = 100 * (sim_time)SIM_NS },
 				.stop = &m->is_over };
@@ -342,6 +347,7 @@ static void mpi_fini(struct load *l)
 	for (uint32_t i = 0; m->proxy && i < m->n_ranks; i++)
 		proxy_free(&m->proxy[i]);
 	mem_free(m->proxy);
+	registry_free(m->registry);
 	mem_free(m->place_of);
 	mem_free(m->worlds);
 	mem_free(m->world.node);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "outside/endpoint.h"
+#include "outside/endpoint_op.h"
 
 /* Types and operations, as libfabric numbers them. */
 enum { INT32 = 4, UINT32, INT64, UINT64, FLOAT, DOUBLE };
@@ -25,8 +25,7 @@ static struct msg_state *state(struct endpoint *e)
 
 /* --- the rank's bytes --- */
 
-static int load_bytes(
-	struct endpoint *e, const struct channel_command *c, void *to)
+int endpoint_load(struct endpoint *e, const struct channel_command *c, void *to)
 {
 	uint64_t at = c->at;
 	uint32_t hold;
@@ -43,7 +42,7 @@ static int load_bytes(
 	return code;
 }
 
-static int store_bytes(
+int endpoint_store(
 	struct endpoint *e, uint64_t at, const void *from, uint64_t bytes)
 {
 	uint32_t hold;
@@ -78,14 +77,14 @@ static int broadcast(struct endpoint *e, const struct channel_command *c)
 		return 0;
 	bytes = mem_alloc(1, c->bytes);
 	if (is_root)
-		error = load_bytes(e, c, bytes);
+		error = endpoint_load(e, c, bytes);
 	/* with an error of its own, too: the others wait */
 	if (is_root)
 		program_write(e->coll, bytes, c->bytes);
 	code = m->ops->broadcast(m, c->rank, e->coll, c->bytes);
 	if (!code && !is_root) {
 		program_read(e->coll, bytes, c->bytes);
-		code = store_bytes(e, c->at, bytes, c->bytes);
+		code = endpoint_store(e, c->at, bytes, c->bytes);
 	}
 	mem_free(bytes);
 	return code ? code : error;
@@ -165,12 +164,12 @@ static int reduce(struct endpoint *e, const struct channel_command *c)
 		return 0;
 	bytes = mem_alloc(n, 8);
 	word = mem_alloc(n, 8);
-	error = load_bytes(e, c, bytes);
+	error = endpoint_load(e, c, bytes);
 	widen(type, bytes, word, n);
 	code = reduce_words(e, c, (enum weft_msg_reduction)op, word, n);
 	if (!code && (c->rank == CHANNEL_ANY || c->rank == m->rank)) {
 		narrow(type, word, bytes, n);
-		code = store_bytes(e, c->tag, bytes, c->bytes);
+		code = endpoint_store(e, c->tag, bytes, c->bytes);
 	}
 	mem_free(bytes);
 	mem_free(word);

@@ -40,6 +40,7 @@ struct proxy {
 	void *owner;
 	struct start *start;
 	struct output *output;
+	struct registry *registry; /* of all ranks */
 	uint32_t rank;
 	struct proxy_times times;
 	const atomic_int *stop; /* not 0: the run is to end; or NULL */

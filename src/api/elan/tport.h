@@ -152,9 +152,10 @@ struct tport_status {
 
 /* Of a code. */
 enum {
-	TPORT_CODE = 0xffff,
-	TPORT_HAS_DATA = 1 << 16,
-	TPORT_IS_CLAIMED = 1 << 17,
+	TPORT_CODE = 0xff,
+	TPORT_HAS_DATA = 1 << 8,
+	TPORT_IS_CLAIMED = 1 << 9,
+	TPORT_SPACE_SHIFT = 16, /* the message's space */
 };
 
 _Static_assert(sizeof(struct tport_record) == 40, "a burst with its packet");

@@ -325,6 +325,15 @@ static void msg_gni_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	transfer(m, GEMINI_PUT, rank, to, from, bytes, word, counter);
 }
 
+/* The interface answers a put when its bytes are in memory. */
+static void msg_gni_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_gni_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_gni_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -390,6 +399,7 @@ static const struct msg_ops gni_msg_ops = {
 	.close = msg_gni_close,
 	.post = msg_gni_post,
 	.put = msg_gni_put,
+	.deliver = msg_gni_deliver,
 	.get = msg_gni_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,

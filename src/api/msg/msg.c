@@ -5,7 +5,6 @@
 #include <string.h>
 
 enum {
-	PAGE = 4096,
 	SLOTS = 8, /* by default */
 	FIN = 16, /* bytes */
 	CREDITS = 2, /* words */
@@ -19,7 +18,7 @@ enum {
 
 static uint64_t round_up(uint64_t bytes)
 {
-	return (bytes + PAGE - 1) / PAGE * PAGE;
+	return (bytes + MSG_PAGE - 1) / MSG_PAGE * MSG_PAGE;
 }
 
 /* The addresses of everything, from m->at on.  Without slots there are no
@@ -68,7 +67,7 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 	m->at = o->at;
 	m->is_software = o->software;
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
-		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0 ||
+		m->eager > WEFT_MSG_EAGER || m->at % MSG_PAGE || o->start < 0 ||
 		(uint32_t)o->matching >= WEFT_MSG_MATCHINGS)
 		return EINVAL;
 	return 0;
@@ -250,6 +249,7 @@ static bool has_news(void *arg, uint64_t *seen)
 	return m->n_news || m->has_all || m->has_word ||
 	       (m->ops->has_events && m->ops->has_events(m)) ||
 	       m->tagged->has_next(m) ||
+	       (m->can_go_on && m->can_go_on(m->on_end_arg)) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -284,7 +284,8 @@ bool msg_step(struct msg_state *m)
 			m->tagged->drain(m, what >> 1);
 	}
 	m->has_word = false;
-	return msg_advance_requests(m) || did;
+	did |= msg_advance_requests(m);
+	return (m->go_on && m->go_on(m->on_end_arg)) || did;
 }
 
 void msg_go_on(struct msg_state *m)
@@ -397,7 +398,7 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 
 /* --- puts and gets --- */
 
-static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
+bool msg_is_done(const struct msg_state *m, const struct weft_msg_done *done)
 {
 	if (!m->ops)
 		return true;
@@ -411,7 +412,7 @@ static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
 	}
 }
 
-static void end(struct msg_state *m, struct weft_msg_done *done)
+void msg_end(struct msg_state *m, struct weft_msg_done *done)
 {
 	if (done->kind == MSG_DONE_WORD)
 		msg_give_word(m, done->index);
@@ -422,11 +423,11 @@ bool weft_msg_is_done(struct weft_msg *msg, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (!is_done(m, done))
+	if (!msg_is_done(m, done))
 		weft_msg_progress(msg);
-	if (!is_done(m, done))
+	if (!msg_is_done(m, done))
 		return false;
-	end(m, done);
+	msg_end(m, done);
 	return true;
 }
 
@@ -436,10 +437,10 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 	struct msg_state *m = msg_state(msg);
 
 	m->awaited = *done;
-	while (!is_done(m, done))
+	while (!msg_is_done(m, done))
 		msg_go_on(m);
 	m->awaited = (struct weft_msg_done){ 0 };
-	end(m, done);
+	msg_end(m, done);
 }
 
 int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
@@ -565,7 +566,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	if (!m->at) {
 		lay_out(m, most_own(), tagged);
 		if (m->end < m->each)
-			m->at = (m->each - m->end) / PAGE * PAGE;
+			m->at = (m->each - m->end) / MSG_PAGE * MSG_PAGE;
 	}
 	if (!m->at)
 		return EFAULT;

@@ -31,6 +31,7 @@ enum {
 	MSG_NEWS = 64,
 	MSG_OWN_WORDS = 800,
 	MSG_STAGES = 8, /* of collectives, without slots */
+	MSG_PAGE = 4096,
 };
 
 enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
@@ -104,6 +105,11 @@ struct __attribute__((may_alias)) msg_state {
 	struct msg_soft *soft; /* of msg_slots */
 	/* Of the library above that uses tagged messages, too, or NULL. */
 	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	/* It advances what it has under way besides messages, and returns
+	 * whether there was any progress; whether there would be, also outside
+	 * of the program. */
+	bool (*go_on)(void *arg);
+	bool (*can_go_on)(const void *arg);
 	void *on_end_arg;
 	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
@@ -116,7 +122,8 @@ struct __attribute__((may_alias)) msg_state {
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 
-	/* addresses in the node's memory */
+	/* addresses in the node's memory; where there are slots, stages_at is
+	 * a page for the machine */
 	uint64_t at, own_at, peers_at, stages_at;
 	uint64_t words_at, fins_at, credits_at, asks_at, tagged_at, slots_at;
 	uint64_t end;
@@ -168,6 +175,12 @@ struct msg_ops {
 	void (*put)(struct msg_state *m, uint32_t rank, uint64_t to,
 		uint64_t from, uint64_t bytes, uint32_t counter,
 		struct weft_msg_done *done);
+	/* The same, and *arrived is done when all bytes are in the rank's
+	 * memory.  *source may be equal to it.  The caller knows that a word is
+	 * free. */
+	void (*deliver)(struct msg_state *m, uint32_t rank, uint64_t to,
+		uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+		struct weft_msg_done *arrived);
 	/* The word becomes zero when all bytes are here. */
 	void (*get)(struct msg_state *m, uint32_t rank, uint64_t from,
 		uint64_t to, uint64_t bytes, uint32_t word);
@@ -260,6 +273,11 @@ void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes);
 uint32_t msg_take_word(struct msg_state *m);
 void msg_give_word(struct msg_state *m, uint32_t word);
 bool msg_word_is_zero(const struct msg_state *m, uint32_t word);
+
+/* Whether a put or get has ended; also outside of the program.  Then its word
+ * is given back. */
+bool msg_is_done(const struct msg_state *m, const struct weft_msg_done *done);
+void msg_end(struct msg_state *m, struct weft_msg_done *done);
 
 /* Takes room for another process's answer: an index, or MSG_FINS if none. */
 uint32_t msg_take_fin(struct msg_state *m);

@@ -179,7 +179,8 @@ static void forget(struct msg_state *m, struct early **link)
 static bool fits(const struct msg_tagged_entry *e, const struct letter *l)
 {
 	return (e->rank == MSG_TAGGED_ANY || e->rank == l->rank) &&
-	       !((e->tag ^ l->tag) & ~e->ignore) && e->space == l->space;
+	       !((e->tag ^ l->tag) & ~e->ignore) &&
+	       msg_space_fits(e->space, l->space);
 }
 
 /* The sender is told that its message is matched. */
@@ -201,6 +202,7 @@ static void describe(struct op *x, const struct letter *l)
 		.bytes = l->bytes,
 		.rank = l->rank,
 		.flags = l->flags & MSG_TAGGED_DATA,
+		.space = l->space,
 	};
 }
 

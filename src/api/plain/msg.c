@@ -91,6 +91,15 @@ static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
 }
 
+/* A put is done when it is answered. */
+static void msg_plain_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_plain_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -129,6 +138,7 @@ static const struct msg_ops plain_msg_ops = {
 	.close = msg_plain_close,
 	.post = msg_plain_post,
 	.put = msg_plain_put,
+	.deliver = msg_plain_deliver,
 	.get = msg_plain_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,

@@ -264,6 +264,15 @@ static void msg_sw_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, is_long, number };
 }
 
+/* A put is done when it is acknowledged. */
+static void msg_sw_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_sw_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -297,6 +306,7 @@ static const struct msg_ops sw_msg_ops = {
 	.close = msg_sw_close,
 	.post = msg_sw_post,
 	.put = msg_sw_put,
+	.deliver = msg_sw_deliver,
 	.get = msg_sw_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,

@@ -1,0 +1,253 @@
+/*
+ * Atomics on the memory of other ranks.  The interface performs those that it
+ * has, on words; the other rank's library performs all others in its calls, as
+ * a request tells it, and answers with what was there before.  Both change
+ * memory in one instant of the other node, so they exclude each other.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "outside/combine.h"
+#include "outside/endpoint_op.h"
+
+enum { MOST_WORDS = 4 }; /* that the interface performs one after the other */
+
+static unsigned type_of(uint16_t op)
+{
+	return op >> 8;
+}
+
+static unsigned op_of(uint16_t op)
+{
+	return op & 255;
+}
+
+static bool compares(uint16_t op)
+{
+	return op_of(op) >= COMBINE_CSWAP;
+}
+
+/* --- performed by this rank --- */
+
+/* *old gets what was there. */
+static int apply(uint64_t at, uint16_t op, const uint8_t *with,
+	const uint8_t *compare, uint8_t *old, uint64_t bytes)
+{
+	uint8_t *new = mem_alloc(1, bytes);
+	bool is_done = program_read(at, old, bytes);
+
+	memcpy(new, old, bytes);
+	combine(type_of(op), op_of(op), new, with, compare, bytes);
+	if (is_done && op_of(op) != COMBINE_READ)
+		is_done = program_write(at, new, bytes);
+	mem_free(new);
+	return is_done ? 0 : EFAULT;
+}
+
+static bool is_sane(const struct endpoint_mail *m)
+{
+	uint32_t size = (uint32_t)combine_bytes(type_of(m->op));
+
+	return combine_fits(type_of(m->op), op_of(m->op)) && m->bytes &&
+	       m->bytes <= CHANNEL_SHORT && m->bytes % size == 0 &&
+	       (!compares(m->op) || m->has_comparands);
+}
+
+bool endpoint_answer(struct endpoint *e, uint32_t rank,
+	const struct endpoint_mail *m, uint64_t operands)
+{
+	uint64_t n = m->bytes;
+	uint8_t *with, *old;
+	int error = EINVAL;
+
+	if (!endpoint_has_answer_room(e))
+		return false;
+	with = mem_alloc(3, CHANNEL_SHORT);
+	old = with + 2 * n;
+	if (is_sane(m)) {
+		program_read(operands, with, m->has_comparands ? 2 * n : n);
+		error = apply(m->at, m->op, with, with + n, old, n);
+	}
+	if (!error && m->tells)
+		endpoint_tell(e, m, rank);
+	endpoint_send_answer(e, rank, m->answer, error, old,
+		m->is_fetched && !error ? n : 0);
+	mem_free(with);
+	return true;
+}
+
+/* --- performed here, or by the interface --- */
+
+/* Ends an operation whose result is known. */
+static void end_with(
+	struct endpoint *e, uint32_t i, int error, const uint8_t *old)
+{
+	struct endpoint_op *x = &e->op[i];
+
+	if (!error && x->result && !program_write(x->at, old, x->result))
+		error = EFAULT;
+	if (!error && x->tells && !endpoint_say(e, i, MAIL_NOTICE, NULL, 0)) {
+		/* later: nobody waits for it */
+		x->state = ENDPOINT_TELLS;
+		x->is_told = true;
+		endpoint_end(e, &x->c, 0);
+		endpoint_activate(e, i);
+		return;
+	}
+	endpoint_end_remote(e, i, error);
+}
+
+static void apply_own(struct endpoint *e, uint32_t i)
+{
+	const struct endpoint_op *x = &e->op[i];
+	uint64_t n = x->c.bytes;
+	uint8_t *old = mem_alloc(1, n);
+	int error = apply(x->there, x->c.op, x->load, x->load + n, old, n);
+
+	end_with(e, i, error, old);
+	mem_free(old);
+}
+
+/* The interface's operation, or WEFT_MSG_ATOMICS. */
+static enum weft_msg_atomic word_op(uint16_t op)
+{
+	if (type_of(op) != COMBINE_INT64 && type_of(op) != COMBINE_UINT64)
+		return WEFT_MSG_ATOMICS;
+	switch (op_of(op)) {
+	case COMBINE_SUM:
+		return WEFT_MSG_FETCH_ADD;
+	case COMBINE_BOR:
+		return WEFT_MSG_OR;
+	case COMBINE_BXOR:
+		return WEFT_MSG_XOR;
+	case COMBINE_MAX:
+		return type_of(op) == COMBINE_UINT64 ? WEFT_MSG_MAX
+						     : WEFT_MSG_ATOMICS;
+	default:
+		return WEFT_MSG_ATOMICS;
+	}
+}
+
+/* False: it does not. */
+static bool apply_by_interface(struct endpoint *e, uint32_t i)
+{
+	struct msg_state *m = endpoint_msg(e);
+	const struct channel_command c = e->op[i].c;
+	enum weft_msg_atomic op = word_op(c.op);
+	uint64_t there = e->op[i].there, with[MOST_WORDS], old[MOST_WORDS];
+	int error = 0;
+
+	if (!m->ops->atomic || op == WEFT_MSG_ATOMICS || there % 8 ||
+		c.bytes > sizeof(with))
+		return false;
+	memcpy(with, e->op[i].load, c.bytes);
+	for (uint32_t k = 0; k < c.bytes / 8 && !error; k++)
+		error = m->ops->atomic(
+			m, c.rank, there + 8 * k, op, with[k], &old[k]);
+	if (error == ENOSYS)
+		return false;
+	end_with(e, i, error, (const uint8_t *)old);
+	return true;
+}
+
+/* --- asked of the other rank --- */
+
+bool endpoint_start_atomic(struct endpoint *e, uint32_t i)
+{
+	uint64_t n = e->op[i].c.bytes;
+
+	if (e->op[i].state == ENDPOINT_WAITS) {
+		if (endpoint_expect_answer(e, i))
+			return false;
+		e->op[i].state = ENDPOINT_ASKS;
+	}
+	if (!endpoint_say(e, i, MAIL_ATOMIC, e->op[i].load,
+		    compares(e->op[i].c.op) ? 2 * n : n))
+		return false;
+	e->op[i].state = ENDPOINT_ASKED;
+	e->n_sends++;
+	return true;
+}
+
+void endpoint_on_answer(
+	struct endpoint *e, uint32_t i, const struct msg_tagged_end *end)
+{
+	e->n_sends--;
+	endpoint_end_remote(e, i, end->error ? EIO : (int)end->data);
+}
+
+/* --- commands --- */
+
+static int check(const struct endpoint *e, const struct channel_command *c,
+	const struct channel_command *more)
+{
+	size_t size = combine_bytes(type_of(c->op));
+
+	if (!e->client.registry)
+		return ENOSYS;
+	if (!combine_fits(type_of(c->op), op_of(c->op)))
+		return EOPNOTSUPP;
+	if (c->endpoint >= ENDPOINT_NUMBERS || c->to >= ENDPOINT_NUMBERS ||
+		c->bytes > CHANNEL_SHORT || c->bytes % size ||
+		(compares(c->op) && !more->tag))
+		return EINVAL;
+	return endpoint_is_rank(e, c->rank) ? 0 : EHOSTUNREACH;
+}
+
+/* Operands and comparands, and where the result goes. */
+static int load(
+	struct endpoint *e, uint32_t i, const struct channel_command *more)
+{
+	struct endpoint_op *x = &e->op[i];
+	struct channel_command compare = { .at = more->tag,
+		.bytes = x->c.bytes };
+	int code = 0;
+
+	x->load = mem_alloc(2, x->c.bytes ? x->c.bytes : 1);
+	if (x->c.bytes && op_of(x->c.op) != COMBINE_READ)
+		code = endpoint_load(e, &x->c, x->load);
+	if (!code && x->c.bytes && compares(x->c.op))
+		code = endpoint_load(e, &compare, x->load + x->c.bytes);
+	if (code || !more->at || !x->c.bytes)
+		return code;
+	x->at = more->at;
+	x->result = (uint32_t)x->c.bytes;
+	return e->client.take(e->client.arg, x->c.bytes, &x->at, &x->hold);
+}
+
+static uint64_t rights_of(const struct endpoint_op *x)
+{
+	return (op_of(x->c.op) == COMBINE_READ ? 0 : REGISTRY_WRITE) |
+	       (x->result ? REGISTRY_READ : 0);
+}
+
+void endpoint_atomic(struct endpoint *e, const struct channel_command *c,
+	const struct channel_command *more)
+{
+	int code = check(e, c, more);
+	bool is_own;
+	uint32_t i;
+
+	if (code) {
+		endpoint_end(e, c, code);
+		return;
+	}
+	i = endpoint_take_op(e, c);
+	code = load(e, i, more);
+	if (code) {
+		endpoint_give_op(e, i);
+		endpoint_end(e, c, code);
+		return;
+	}
+	is_own = c->rank == endpoint_msg(e)->rank;
+	if (is_own)
+		endpoint_charge_own(e);
+	endpoint_find_region(e, i, rights_of(&e->op[i]));
+	if (!e->op[i].error && c->bytes && is_own) {
+		apply_own(e, i);
+	} else if (e->op[i].error || !c->bytes || !apply_by_interface(e, i)) {
+		endpoint_activate(e, i);
+		endpoint_go_on(e);
+	}
+}
