@@ -381,8 +381,8 @@ static void suspect(
 	size_t i = receiver(k, to.router, to.port, channel);
 
 	k->room[i] = tokens; /* or more */
+	k->n_full += !k->is_full[i];
 	k->is_full[i] = 1;
-	k->n_full++;
 	look_at(k, to.router);
 }
 
@@ -402,6 +402,31 @@ static void suspect_from(struct knot *k, site_id s)
 			if (tokens < enough(k))
 				suspect(k, to, c, tokens);
 		}
+	}
+}
+
+/* What a node's client keeps is not known to go. */
+static void suspect_kept(
+	struct knot *k, site_id s, uint32_t channel, uint32_t n)
+{
+	const struct topo *t = k->n->topo;
+	struct topo_end from = t->ops->peer(t, s, 0);
+	const struct router *r = net_router(k->n, from.router);
+
+	suspect(k, (struct topo_end){ .router = s }, channel,
+		r->ops->tokens(r, from.router, from.port, channel) -
+			(int32_t)n * k->n->full);
+}
+
+static void suspect_node(struct knot *k, site_id s)
+{
+	uint32_t by;
+
+	for (uint32_t c = 0; c < k->n_channels; c++) {
+		uint32_t n = n_kept(k, s, c, &by);
+
+		if (n)
+			suspect_kept(k, s, c, n);
 	}
 }
 
@@ -432,6 +457,8 @@ static bool is_free(struct knot *k)
 		if (r->ops->is_short(r, s))
 			suspect_from(k, s);
 	}
+	for (site_id s = 0; s < k->n->n_nodes; s++)
+		suspect_node(k, s);
 	while (k->n_full && k->n_todo) {
 		site_id s = k->todo[--k->n_todo];
 
