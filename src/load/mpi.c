@@ -17,6 +17,7 @@
 #include "load/registry.h"
 #include "outside/limits.h"
 #include "outside/proxy.h"
+#include "parts/mpi/mpi.h"
 
 #define AT(field) offsetof(struct mpi, field)
 
@@ -294,6 +295,17 @@ static int start_all(struct mpi *m, struct err *e)
 	return m->start ? start_await_begin(m->start, l->stop, e) : -1;
 }
 
+static struct proxy_times times_of(const struct load *l)
+{
+	const struct mpi_params *p = mpi_params_of(l->host);
+
+	return (struct proxy_times){
+		.turn = p->turn,
+		.test = p->test,
+		.calls = endpoint_times(p),
+	};
+}
+
 static void mpi_start(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -315,7 +327,7 @@ static void mpi_start(struct load *l)
 				.start = m->start,
 				.output = m->output,
 				.rank = i,
-				.times = { .test = 100 * (sim_time)SIM_NS },
+				.times = times_of(l),
 				.stop = &m->is_over,
 				.asked = l->stop };
 		program_start(l->host, m->world.node[i / each],
