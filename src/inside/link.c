@@ -84,6 +84,8 @@ __attribute__((constructor)) static void begin(void)
 	alloc_open();
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
+	if (getenv("WEFT_DEBUG"))
+		debug_await();
 }
 
 /* Programs that a rank starts are no ranks. */
@@ -91,6 +93,7 @@ static void forget_variables(void)
 {
 	unsetenv("WEFT_CHANNEL");
 	unsetenv("WEFT_REST");
+	unsetenv("WEFT_DEBUG");
 }
 
 static struct channel *map(int file)
@@ -123,7 +126,7 @@ const struct channel *weft_link_open(void)
 	link_.rest = variable("WEFT_REST");
 	if (link_.rest >= 0)
 		fcntl(link_.rest, F_SETFD, FD_CLOEXEC);
-	if (tracer > 0)
+	if (tracer > 0 && !getenv("WEFT_DEBUG"))
 		prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
 	forget_variables();
 	return link_.channel;
@@ -292,6 +295,12 @@ static bool is_running(void)
 		!call_mine()->is_setup)
 		link_start();
 	return link_.phase == LINK_RUNS && !call_mine()->is_foreign;
+}
+
+void link_begin(enum channel_begun how)
+{
+	if (weft_link_open())
+		atomic_store(&link_.channel->begun, how);
 }
 
 void link_start(void)

@@ -6,6 +6,8 @@
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
+#include <stdatomic.h>
+
 #include "base/param.h"
 #include "host/host.h"
 #include "host/params.h"
@@ -85,6 +87,15 @@ struct load_progress {
 struct facts;
 struct parts;
 
+/* How programs of the host are started. */
+struct load_launch {
+	const char *folder; /* where they begin; NULL: here */
+	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
+	bool is_debugged;
+	uint32_t debugged; /* then: the process that waits for a debugger */
+	bool is_silent; /* nobody wants what they print, or types for them */
+};
+
 /* The needs of a workload for the machine's hosts; set by init(). */
 struct load_needs {
 	uint32_t n_programs; /* the most that start() will start, in all */
@@ -93,6 +104,7 @@ struct load_needs {
 	uint32_t n_processes; /* of each node; 0: one */
 	const char *const *arguments; /* of its programs; NULL: none */
 	const char *const *command; /* of the host, and its; NULL: none */
+	struct load_launch launch; /* of the command */
 	bool has_files; /* IO nodes, where there are some, serve files */
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
@@ -111,6 +123,8 @@ struct load {
 	/* Its nodes, if it shares the machine with others; it numbers them from
 	 * 0.  NULL: all nodes. */
 	const struct host_world *place;
+	/* Those of them that its programs know of, set by start(); NULL: all */
+	const struct host_world *world;
 	sim_time begin; /* when it begins */
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */
@@ -120,6 +134,7 @@ struct load {
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
+	const atomic_int *stop; /* not 0: the run is to end; or NULL */
 	bool is_idle; /* no event is left: what still waits waits for ever */
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;

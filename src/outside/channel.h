@@ -139,6 +139,15 @@ enum channel_reason {
 	CHANNEL_CLOCKS = 4, /* it reads the processor's own */
 };
 
+/* How far a rank has come before it gives its turn away for the first time. */
+enum channel_begun {
+	CHANNEL_NOT_MPI, /* or not yet */
+	CHANNEL_IN_INIT, /* MPI_Init() waits for all ranks */
+	/* MPI_Init() has not opened the provider: it would talk by other ways,
+	 * which would take no time */
+	CHANNEL_ROUND,
+};
+
 /* Which call of MPI a rank is in: a number of inside/names.h, and what it waits
  * for. */
 struct channel_call {
@@ -174,7 +183,8 @@ struct channel {
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
 	uint32_t reasons; /* all that there were so far */
-	uint32_t unused;
+	_Atomic uint32_t begun; /* how far it has come before its first turn: an
+				   enum channel_begun */
 	struct channel_call call;
 
 	struct channel_command command[CHANNEL_COMMANDS];
@@ -190,14 +200,22 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
  * whose number is in WEFT_START, and gets one packet for each rank, with its
  * descriptors, then one with n_ranks as rank.  It answers by one for each
  * thing that happens.  What ranks of one node share is in a folder weft-PID of
- * /dev/shm or /tmp, with ten digits of the helper's number: if that was killed,
- * its parent removes it.
+ * /dev/shm or /tmp, with ten digits of the helper's number.
+ *
+ * What all ranks have in common is in the helper's environment: WEFT_STACK, a
+ * word of the key `stack`; WEFT_FOLDER, where ranks begin; WEFT_DEBUG, the rank
+ * that waits for a debugger.
+ *
+ * If a helper was killed, another one cleans up behind it: WEFT_CLEAN has its
+ * number.  Whatever ranks have started has WEFT_STARTER, with ten digits, in
+ * its environment.
  */
 enum { CHANNEL_START_TEXT = 60 << 10 };
 
 struct channel_rank {
 	uint32_t rank, n_ranks;
 	uint32_t node, n_nodes, process, n_processes; /* of its node */
+	uint32_t program; /* which of several it runs */
 	uint32_t n_arguments,
 		n_variables; /* strings, with their ends, in text; variables
 				are added to the helper's own */

@@ -219,9 +219,16 @@ enum handover_answer handover_join(
 	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
 }
 
-void handover_settle(struct handover *h)
+bool handover_settle(struct handover *h, int milliseconds)
 {
-	await(h->channel, CHANNEL_SIM, -1);
+	return await(h->channel, CHANNEL_SIM, milliseconds);
+}
+
+bool handover_has_spoken(const struct handover *h)
+{
+	uint32_t turn = atomic_load(&h->channel->turn);
+
+	return turn != CHANNEL_RANK && turn != GONE;
 }
 
 bool handover_load(

@@ -69,8 +69,11 @@ enum handover_answer {
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds);
 
-/* Waits until the rank has given the turn back, or has ended. */
-void handover_settle(struct handover *h);
+/* Waits until the rank has given the turn back, or has ended, for so many
+ * milliseconds; false if it has not. */
+bool handover_settle(struct handover *h, int milliseconds);
+/* Whether the rank has ever given it back. */
+bool handover_has_spoken(const struct handover *h);
 
 /* From any thread: the rank has ended, so it will not give the turn back. */
 void handover_gone(struct handover *h);

@@ -62,6 +62,11 @@ static void explain(void *arg, char *text, size_t size)
 
 /* --- turns --- */
 
+static bool is_stopped(const struct proxy *p)
+{
+	return (p->stop && *p->stop) || (p->asked && *p->asked);
+}
+
 /* Takes the turn back; false if the rank cannot give it. */
 static bool join(struct proxy *p)
 {
@@ -69,7 +74,7 @@ static bool join(struct proxy *p)
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
-		if (answer == HANDOVER_LATE && p->stop && *p->stop) {
+		if (answer == HANDOVER_LATE && is_stopped(p)) {
 			p->ending = PROXY_STOPPED;
 			return false;
 		}
@@ -163,8 +168,6 @@ static int open_all(struct proxy *p)
 	code = endpoint_open(p->endpoint, &c, &p->times.calls, NULL);
 	if (code)
 		return code;
-	/* the rank has begun when it has spoken */
-	handover_settle(p->channel);
 	reach_init(&p->reach, p->channel, start_pid(p->start, p->rank));
 	window_init(&p->window, host_at(program_host(), program_node()),
 		program_base(), program_base() + p->endpoint->free, &rank);

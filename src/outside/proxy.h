@@ -43,6 +43,7 @@ struct proxy {
 	uint32_t rank;
 	struct proxy_times times;
 	const atomic_int *stop; /* not 0: the run is to end; or NULL */
+	const atomic_int *asked; /* the same, by a signal */
 
 	/* while it runs */
 	struct handover *channel;
