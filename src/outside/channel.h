@@ -18,13 +18,16 @@
 #include <stdint.h>
 
 enum {
-	CHANNEL_VERSION = 1,
+	CHANNEL_VERSION = 2,
 	CHANNEL_BYTES = 128 << 10, /* of its file */
 	CHANNEL_COMMANDS = 128,
 	CHANNEL_COMPLETIONS = 128,
 	CHANNEL_ROOM = 64 << 10, /* for the bytes of short messages */
 	CHANNEL_SHORT = 4096, /* at most of one message */
 	CHANNEL_VECTOR = 8, /* pieces of a buffer */
+	CHANNEL_NAMES = 512, /* calls of MPI, more than there are */
+	CHANNEL_CALLED = 160, /* calls between two turns: each has a command */
+	CHANNEL_LIBRARY = 64,
 };
 
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
@@ -70,6 +73,13 @@ enum channel_kind {
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
 	CHANNEL_KINDS,
 };
+
+/* Whether all ranks execute it together. */
+static inline int channel_is_collective(uint16_t kind)
+{
+	return kind == CHANNEL_BARRIER || kind == CHANNEL_BROADCAST ||
+	       kind == CHANNEL_REDUCE;
+}
 
 enum channel_flag {
 	CHANNEL_TAGGED = 1, /* one of two spaces of messages */
@@ -145,6 +155,15 @@ struct channel_call {
 	uint32_t name; /* 0: none */
 	uint32_t rank;
 	uint64_t tag;
+	uint64_t bytes; /* of the operations that it has asked for */
+	int64_t since; /* by its own clock, ps */
+};
+
+/* One that has ended, and has crossed or asked for an operation: others take no
+ * time and change nothing. */
+struct channel_called {
+	struct channel_call call;
+	int64_t until;
 };
 
 struct channel {
@@ -162,6 +181,7 @@ struct channel {
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
 	uint32_t is_measured; /* it says how long it computed */
+	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
 	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
@@ -174,8 +194,13 @@ struct channel {
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
 	uint32_t reasons; /* all that there were so far */
-	uint32_t unused;
+	uint32_t n_called;
 	struct channel_call call;
+	int64_t outside; /* of its clock since it has the turn: the program's */
+	uint64_t cpu; /* of its process, when it leaves, ns */
+	char library[CHANNEL_LIBRARY]; /* which MPI it is */
+	uint64_t calls[CHANNEL_NAMES]; /* how often, by number */
+	struct channel_called called[CHANNEL_CALLED];
 
 	struct channel_command command[CHANNEL_COMMANDS];
 	struct channel_completion completion[CHANNEL_COMPLETIONS];
