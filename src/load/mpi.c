@@ -16,6 +16,7 @@
 #include "load/programs.h"
 #include "load/registry.h"
 #include "outside/proxy.h"
+#include "parts/mpi/mpi.h"
 
 #define AT(field) offsetof(struct mpi, field)
 
@@ -228,6 +229,17 @@ static int start_all(struct mpi *m, struct err *e)
 	return m->start ? 0 : -1;
 }
 
+static struct proxy_times times_of(const struct load *l)
+{
+	const struct mpi_params *p = mpi_params_of(l->host);
+
+	return (struct proxy_times){
+		.turn = p->turn,
+		.test = p->test,
+		.calls = endpoint_times(p),
+	};
+}
+
 static void mpi_start(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -250,7 +262,7 @@ static void mpi_start(struct load *l)
 				.n_ranks = m->n_ranks,
 				.node = m->world.node[i / each],
 				.process = i % each,
-				.times = { .test = 100 * (sim_time)SIM_NS },
+				.times = times_of(l),
 				.stop = &m->is_over };
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
