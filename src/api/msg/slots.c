@@ -209,7 +209,7 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	uint64_t at, const uint8_t *memory)
 {
 	describe(x, l);
-	x->mark = msg_log_matched(m, l->rank, (uint32_t)l->tag, l->bytes);
+	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes);
 	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
 	if (x->e.flags & MSG_TAGGED_DISCARD)
 		x->bytes = 0;
@@ -328,7 +328,7 @@ static bool send_to_self(struct msg_state *m, struct op *x)
 
 	x->state = l.kind == MSG_SHORT ? STATE_SENT : STATE_EARLY;
 	if (arrive(m, &l, x->e.at)) {
-		msg_log_sent(m, l.rank, (uint32_t)l.tag, l.bytes);
+		msg_log_sent(m, l.rank, l.tag, l.bytes);
 		return true;
 	}
 	x->state = STATE_WAITING;
@@ -376,7 +376,7 @@ static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
 		t->from = e->at;
 	msg_lane_send(
 		m, MSG_USER, e->rank, p, t, is_wide(m, e) ? &w : NULL, data);
-	msg_log_sent(m, e->rank, (uint32_t)e->tag, e->bytes);
+	msg_log_sent(m, e->rank, e->tag, e->bytes);
 }
 
 /* If it can go now. */
