@@ -5,14 +5,10 @@
 
 #include "base/mem.h"
 
-enum {
-	STAGES = 128, /* for bytes that come with commands */
-	NO_STAGE = STAGES,
-};
+enum { NO_STAGE = ENDPOINT_STAGES };
 
-#define STAGE_BYTES ((uint64_t)STAGES * CHANNEL_SHORT)
-#define NO_HOLD	    UINT32_MAX
-#define NO_OP	    UINT32_MAX
+#define NO_HOLD UINT32_MAX
+#define NO_OP	UINT32_MAX
 
 /* What is under way. */
 struct endpoint_op {
@@ -469,10 +465,10 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	code = weft_msg_init(&e->msg, o);
 	if (code)
 		return code;
-	if (state(e)->at - state(e)->base < STAGE_BYTES + ENDPOINT_COLL)
+	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
-	e->stages = state(e)->at - STAGE_BYTES;
-	e->coll = e->stages - ENDPOINT_COLL;
+	e->coll = state(e)->at - ENDPOINT_MEMORY;
+	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
 	state(e)->on_end = on_end;
@@ -480,10 +476,15 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	return 0;
 }
 
-int endpoint_close(struct endpoint *e)
+void endpoint_finish(struct endpoint *e)
 {
 	while (e->n_sends)
 		msg_go_on(state(e));
+}
+
+int endpoint_close(struct endpoint *e)
+{
+	endpoint_finish(e);
 	/* receives that never got a message */
 	for (uint32_t i = 0; i < e->room; i++)
 		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE)

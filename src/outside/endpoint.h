@@ -36,7 +36,12 @@ struct endpoint_times {
 
 struct endpoint_times endpoint_times(const struct mpi_params *p);
 
-enum { ENDPOINT_COLL = 1 << 20 }; /* bytes of a collective, at most */
+enum {
+	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at most */
+	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
+	/* of a process's memory, beside that of messages */
+	ENDPOINT_MEMORY = ENDPOINT_COLL + ENDPOINT_STAGES * CHANNEL_SHORT,
+};
 
 struct endpoint_op;
 
@@ -61,7 +66,9 @@ struct endpoint {
  */
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	const struct endpoint_times *t, const struct weft_msg_options *o);
-/* Waits for sends, and for all other ranks. */
+/* Waits for the ends of all sends, also of those that nobody hears of. */
+void endpoint_finish(struct endpoint *e);
+/* The same, and waits for all other ranks. */
 int endpoint_close(struct endpoint *e);
 /* Frees what it has, opened or not; outside of the program, too. */
 void endpoint_free(struct endpoint *e);
