@@ -40,7 +40,20 @@ same() { # MACHINE LARGEST ROUNDS
 	report "$1: MPI is as fast as an endpoint"
 }
 
+# The latency of the paper's MPI, within 2 %.
+paper() { # PLATFORM MICROSECONDS
+	run mpirun qsnet2-16 -n 2 --set nic.platform="$1" -- \
+		"$tmp/latency" 0 100
+	got=$(awk '$1 == 0 { print $3 }' "$tmp/out")
+	awk "BEGIN { d = $got / $2; exit !(d < 1.02 && d > 0.98) }" ||
+		complain "$1: $got us, not $2"
+	report "QsNetII, $1: MPI takes what the paper says"
+}
+
+paper opteron 1.28
 if [ "${1-}" = all ]; then
+	paper xeon 1.70
+	paper itanium2 2.73
 	for machine in bgq-board qsnet2-16 gemini apenet torus fattree \
 		dragonfly sunway-32; do
 		rounds=30

@@ -285,7 +285,7 @@ static int send(struct endpoint *e, uint32_t i)
 	int code = is_rank(e, e->op[i].c.rank) ? begin(e, i, take_buffer)
 					       : EHOSTUNREACH;
 
-	program_charge(e->times.send);
+	program_charge(msg_times(state(e), e->op[i].c.bytes).send);
 	return code ? code : begin(e, i, try_send);
 }
 
@@ -296,7 +296,7 @@ static int receive(struct endpoint *e, uint32_t i)
 			   ? begin(e, i, take_buffer)
 			   : EHOSTUNREACH;
 
-	program_charge(e->times.receive);
+	program_charge(msg_times(state(e), c->bytes).receive);
 	return code ? code : begin(e, i, try_receive);
 }
 
@@ -421,7 +421,7 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 {
 	endpoint_step(e);
 	if (!e->done.n)
-		program_charge(e->times.look);
+		program_charge(e->look);
 	while (!e->done.n && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
@@ -446,21 +446,12 @@ bool endpoint_next(struct endpoint *e, struct channel_completion *c)
 
 /* --- life --- */
 
-struct endpoint_times endpoint_times(const struct mpi_params *p)
-{
-	return (struct endpoint_times){
-		.send = p->send,
-		.receive = p->receive,
-		.look = p->look,
-	};
-}
-
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
-	const struct endpoint_times *t, const struct weft_msg_options *o)
+	const struct weft_msg_options *o)
 {
 	int code;
 
-	*e = (struct endpoint){ .client = *c, .times = *t };
+	*e = (struct endpoint){ .client = *c };
 	ring_init(&e->done, sizeof(struct channel_completion));
 	code = weft_msg_init(&e->msg, o);
 	if (code)
@@ -471,6 +462,8 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
+	e->look = mpi_params_of(program_host())->look;
+	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;
 	return 0;

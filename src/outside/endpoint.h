@@ -28,14 +28,6 @@ struct endpoint_client {
 	void *arg;
 };
 
-/* What calls of the library take. */
-struct endpoint_times {
-	sim_time send, receive;
-	sim_time look; /* the first one of a wait, if there is nothing */
-};
-
-struct endpoint_times endpoint_times(const struct mpi_params *p);
-
 enum {
 	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at most */
 	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
@@ -48,7 +40,7 @@ struct endpoint_op;
 struct endpoint {
 	struct weft_msg msg;
 	struct endpoint_client client;
-	struct endpoint_times times;
+	sim_time look; /* the first one of a wait, if there is nothing */
 	/* Below this address of the process the client's memory may be. */
 	uint64_t free;
 	uint64_t
@@ -65,7 +57,7 @@ struct endpoint {
 /* Options as for weft_msg_init(); start: when all are ready.  Errors as there.
  */
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
-	const struct endpoint_times *t, const struct weft_msg_options *o);
+	const struct weft_msg_options *o);
 /* Waits for the ends of all sends, also of those that nobody hears of. */
 void endpoint_finish(struct endpoint *e);
 /* The same, and waits for all other ranks. */

@@ -53,11 +53,9 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 static bool endpoint_opened(struct bench_end *x)
 {
 	static const struct endpoint_client client = { take, give, load, NULL };
-	const struct endpoint_times times =
-		endpoint_times(mpi_params_of(x->load->host));
 
 	return programs_did(x->programs, "endpoint_open",
-		endpoint_open(&own(x)->endpoint, &client, &times, NULL));
+		endpoint_open(&own(x)->endpoint, &client, NULL));
 }
 
 /* --- messages --- */
