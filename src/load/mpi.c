@@ -303,7 +303,6 @@ static struct proxy_times times_of(const struct load *l)
 	return (struct proxy_times){
 		.turn = p->turn,
 		.test = p->test,
-		.calls = endpoint_times(p),
 	};
 }
 

@@ -244,7 +244,7 @@ static int open_all(struct proxy *p)
 
 	p->channel = start_channel(p->start, p->rank);
 	p->endpoint = mem_alloc(1, sizeof(*p->endpoint));
-	code = endpoint_open(p->endpoint, &c, &p->times.calls, NULL);
+	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
 	reach_init(&p->reach, p->channel, start_pid(p->start, p->rank));

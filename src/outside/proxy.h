@@ -16,7 +16,6 @@
 struct proxy_times {
 	sim_time turn; /* from a completion to the library's next operation */
 	sim_time test; /* a look at a queue in a call that tests */
-	struct endpoint_times calls;
 };
 
 /* How it has ended. */
