@@ -90,7 +90,7 @@ void endpoint_register(struct endpoint *e, const struct channel_command *c)
 {
 	struct channel_completion done = endpoint_completion(c);
 
-	program_charge(e->times.enter);
+	program_charge(mpi_params_of(program_host())->reg);
 	done.error = add_region(e, c, &done.data);
 	if (!done.error)
 		endpoint_open_mail(e);
