@@ -129,26 +129,67 @@ static enum weft_msg_atomic word_op(uint16_t op)
 	}
 }
 
-/* False: it does not. */
+/* Until nobody else has changed it in between. */
+static int change_word(struct msg_state *m, const struct channel_command *c,
+	uint64_t at, const uint64_t *with, const uint64_t *compare,
+	uint64_t *old)
+{
+	int error = m->ops->atomic(m, c->rank, at, WEFT_MSG_FETCH_ADD, 0, old);
+
+	while (!error) {
+		uint64_t seen = *old, new = seen;
+
+		combine(type_of(c->op), op_of(c->op), &new, with, compare, 8);
+		if (new == seen)
+			break;
+		error = m->ops->swap_if(m, c->rank, at, seen, new, old);
+		if (*old == seen)
+			break;
+	}
+	return error;
+}
+
+/* By the interface: an error number, or ENOSYS if it does not. */
+static int apply_word(struct msg_state *m, const struct channel_command *c,
+	uint64_t at, const uint64_t *with, const uint64_t *compare,
+	uint64_t *old)
+{
+	enum weft_msg_atomic op = word_op(c->op);
+	unsigned type = type_of(c->op);
+
+	if (op != WEFT_MSG_ATOMICS)
+		return m->ops->atomic(m, c->rank, at, op, *with, old);
+	if (!m->ops->swap_if)
+		return ENOSYS;
+	if (op_of(c->op) == COMBINE_CSWAP &&
+		(type == COMBINE_INT64 || type == COMBINE_UINT64))
+		return m->ops->swap_if(m, c->rank, at, *compare, *with, old);
+	return m->ops->has_slow_atomics
+		       ? change_word(m, c, at, with, compare, old)
+		       : ENOSYS;
+}
+
+/* False: it does not.  What the interface may be at, software must not change
+ * where that is slow. */
 static bool apply_by_interface(struct endpoint *e, uint32_t i)
 {
 	struct msg_state *m = endpoint_msg(e);
 	const struct channel_command c = e->op[i].c;
-	enum weft_msg_atomic op = word_op(c.op);
-	uint64_t there = e->op[i].there, with[MOST_WORDS], old[MOST_WORDS];
+	uint64_t there = e->op[i].there, n = c.bytes / 8, *word;
 	int error = 0;
 
-	if (!m->ops->atomic || op == WEFT_MSG_ATOMICS || there % 8 ||
-		c.bytes > sizeof(with))
+	if (!m->ops->atomic || combine_bytes(type_of(c.op)) != 8 || there % 8 ||
+		(n > MOST_WORDS && !m->ops->has_slow_atomics))
 		return false;
-	memcpy(with, e->op[i].load, c.bytes);
-	for (uint32_t k = 0; k < c.bytes / 8 && !error; k++)
-		error = m->ops->atomic(
-			m, c.rank, there + 8 * k, op, with[k], &old[k]);
-	if (error == ENOSYS)
-		return false;
-	end_with(e, i, error, (const uint8_t *)old);
-	return true;
+	word = mem_alloc(3 * n, 8);
+	memcpy(word, e->op[i].load, 16 * n);
+	for (uint32_t k = 0; k < n && !error; k++)
+		error = apply_word(m, &c, there + 8 * k, word + k, word + n + k,
+			word + 2 * n + k);
+	if (error != ENOSYS)
+		end_with(e, i, error, (const uint8_t *)(word + 2 * n));
+	mem_free(word);
+	return error != ENOSYS;
 }
 
 /* --- asked of the other rank --- */
@@ -222,11 +263,24 @@ static uint64_t rights_of(const struct endpoint_op *x)
 	       (x->result ? REGISTRY_READ : 0);
 }
 
+/* Whether it was done now. */
+static bool is_applied(struct endpoint *e, uint32_t i)
+{
+	const struct msg_state *m = endpoint_msg(e);
+
+	if (e->op[i].c.rank != m->rank || m->ops->has_slow_atomics)
+		if (apply_by_interface(e, i))
+			return true;
+	if (e->op[i].c.rank != m->rank)
+		return false;
+	apply_own(e, i);
+	return true;
+}
+
 void endpoint_atomic(struct endpoint *e, const struct channel_command *c,
 	const struct channel_command *more)
 {
 	int code = check(e, c, more);
-	bool is_own;
 	uint32_t i;
 
 	if (code) {
@@ -240,14 +294,11 @@ void endpoint_atomic(struct endpoint *e, const struct channel_command *c,
 		endpoint_end(e, c, code);
 		return;
 	}
-	is_own = c->rank == endpoint_msg(e)->rank;
-	if (is_own)
+	if (c->rank == endpoint_msg(e)->rank)
 		endpoint_charge_own(e);
 	endpoint_find_region(e, i, rights_of(&e->op[i]));
-	if (!e->op[i].error && c->bytes && is_own) {
-		apply_own(e, i);
-	} else if (e->op[i].error || !c->bytes || !apply_by_interface(e, i)) {
-		endpoint_activate(e, i);
-		endpoint_go_on(e);
-	}
+	if (!e->op[i].error && c->bytes && is_applied(e, i))
+		return;
+	endpoint_activate(e, i);
+	endpoint_go_on(e);
 }

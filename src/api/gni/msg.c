@@ -377,6 +377,15 @@ static int fetch_max(struct msg_state *m, uint32_t rank, uint64_t at,
 	return code;
 }
 
+static int msg_gni_swap_if(struct msg_state *m, uint32_t rank, uint64_t at,
+	uint64_t is, uint64_t word, uint64_t *old)
+{
+	struct gemini_post p = { .amo = GEMINI_SWAP_IF,
+		.operand = { is, word } };
+
+	return fetch(m, rank, at, p, old);
+}
+
 static int msg_gni_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
 {
@@ -404,6 +413,8 @@ static const struct msg_ops gni_msg_ops = {
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
 	.atomic = msg_gni_atomic,
+	.swap_if = msg_gni_swap_if,
+	.has_slow_atomics = true,
 	.loop = msg_gni_loop,
 	.poll = msg_gni_poll,
 	.has_events = msg_gni_has_events,

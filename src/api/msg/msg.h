@@ -213,6 +213,12 @@ struct msg_ops {
 	 */
 	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
 		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
+	/* The same: stores a word where another one is. */
+	int (*swap_if)(struct msg_state *m, uint32_t rank, uint64_t at,
+		uint64_t is, uint64_t word, uint64_t *old);
+	/* Both take some time at the other node, in which what its cores store
+	 * is lost: then software must not change words that they change. */
+	bool has_slow_atomics;
 	int (*barrier)(struct msg_state *m);
 	int (*broadcast)(struct msg_state *m, uint32_t root, uint64_t at,
 		uint64_t bytes);
