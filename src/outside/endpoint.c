@@ -171,6 +171,8 @@ static void on_end(void *arg, const struct msg_tagged_end *end)
 
 	BUG_IF(i >= e->room || !e->op[i].is_used);
 	x = &e->op[i];
+	if (e->looking == i + 1)
+		e->looking = 0;
 	if (x->c.kind == CHANNEL_SEND)
 		finish_op(e, i, end->error);
 	else if (x->c.kind == CHANNEL_ATOMIC)
@@ -529,20 +531,29 @@ void endpoint_execute(
 		execute(e, &c[i]);
 }
 
-/* Peeks that last look again. */
+static void look_at_first(struct endpoint *e)
+{
+	uint32_t i = e->wants[0];
+	int code = peek(e, i);
+
+	e->wanted--;
+	memmove(e->wants, e->wants + 1, e->wanted * sizeof(*e->wants));
+	if (!code)
+		e->looking = i + 1;
+	else if (code == EAGAIN)
+		want(e, i);
+	else
+		finish_op(e, i, code);
+}
+
+/* Peeks that last look again, one at a time: a card that were always asked
+ * would have no time for what comes. */
 static void look_again(struct endpoint *e)
 {
-	uint32_t n = e->wanted;
-
-	e->wanted = 0;
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t i = e->wants[k];
-		int code = peek(e, i);
-
-		if (code == EAGAIN)
-			want(e, i);
-		else if (code)
-			finish_op(e, i, code);
+	for (uint32_t n = e->wanted; n && !e->looking; n--) {
+		look_at_first(e);
+		if (state(e)->tagged->has_next(state(e)))
+			msg_step(state(e));
 	}
 }
 

@@ -61,6 +61,7 @@ struct endpoint {
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
 	uint32_t wanted, *wants; /* peeks that last */
+	uint32_t looking; /* the one that looks now, + 1 */
 	/* operations on others' memory, and what else is to go on, in order */
 	uint32_t n_active, *active;
 	uint32_t n_unserved, *unserved; /* messages of others */
