@@ -21,7 +21,7 @@
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags, collectives;
+	int64_t ranks, ppn, tags, collectives, copy;
 	char place[PARAM_TEXT_MAX];
 
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -33,6 +33,7 @@ struct mpi {
 	struct output *output;
 	struct start *start;
 	struct proxy *proxy; /* [rank] */
+	struct pin *pin;
 	atomic_int is_over; /* no rank is waited for any longer */
 };
 
@@ -47,6 +48,10 @@ static const struct param params[] = {
 	KEY_WORD("collectives", AT(collectives), "auto", "auto|messages",
 		"barriers, broadcasts and reductions of all ranks; auto: by "
 		"the network where it can; messages: by MPI's own"),
+	KEY_WORD("copy", AT(copy), "auto", "auto|channel",
+		"way of long messages' bytes; auto: the simulator reads and "
+		"writes ranks' memory where the host allows it; channel: ranks "
+		"copy them"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
 };
@@ -194,6 +199,13 @@ static void set_world(struct mpi *m)
 		host_set_worlds(l->host, m->worlds);
 }
 
+/* Ranks and workers take turns on one core, unless each has one. */
+static bool has_cores(const struct mpi *m)
+{
+	return pin_has_cores(
+		m->n_ranks + sim_n_workers(m->programs.load.net->sim));
+}
+
 static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
@@ -207,6 +219,7 @@ static int start_all(struct mpi *m, struct err *e)
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
@@ -238,6 +251,7 @@ static void mpi_start(struct load *l)
 	if (start_all(m, &e))
 		err_raise(&e);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
+	m->pin = has_cores(m) ? NULL : pin_new();
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
 		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
 
@@ -247,7 +261,9 @@ static void mpi_start(struct load *l)
 				.output = m->output,
 				.rank = i,
 				.times = { .test = 100 * (sim_time)SIM_NS },
-				.stop = &m->is_over };
+				.stop = { &m->is_over, sim_stop(l->net->sim) },
+				.pin = m->pin,
+				.by_channel = m->copy };
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -341,6 +357,7 @@ static void mpi_fini(struct load *l)
 	output_free(m->output);
 	for (uint32_t i = 0; m->proxy && i < m->n_ranks; i++)
 		proxy_free(&m->proxy[i]);
+	pin_free(m->pin);
 	mem_free(m->proxy);
 	mem_free(m->place_of);
 	mem_free(m->worlds);

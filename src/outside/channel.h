@@ -25,6 +25,7 @@ enum {
 	CHANNEL_ROOM = 64 << 10, /* for the bytes of short messages */
 	CHANNEL_SHORT = 4096, /* at most of one message */
 	CHANNEL_VECTOR = 8, /* pieces of a buffer */
+	CHANNEL_SPINS = 500, /* looks at the word, at most: some 20 us */
 };
 
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
@@ -130,6 +131,7 @@ enum channel_copy {
 	CHANNEL_NO_COPY,
 	CHANNEL_TO_ROOM, /* from the rank's memory */
 	CHANNEL_FROM_ROOM,
+	CHANNEL_NO_BYTES, /* in return: the rank does not have them */
 };
 
 /* What makes a rank another one in the next run. */
@@ -164,7 +166,7 @@ struct channel {
 	uint32_t is_measured; /* it says how long it computed */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
-	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
+	uint32_t copy; /* an enum channel_copy; the rank sets it to NO_COPY */
 	uint32_t copy_bytes;
 	uint64_t copy_at;
 
@@ -174,7 +176,9 @@ struct channel {
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
 	uint32_t reasons; /* all that there were so far */
-	uint32_t unused;
+	/* to both: looks at the word before one sleeps; set before the rank
+	 * begins */
+	uint32_t spins;
 	struct channel_call call;
 
 	struct channel_command command[CHANNEL_COMMANDS];

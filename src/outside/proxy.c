@@ -69,7 +69,8 @@ static bool join(struct proxy *p)
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
-		if (answer == HANDOVER_LATE && p->stop && *p->stop) {
+		if (answer == HANDOVER_LATE &&
+			handover_is_stopped(p->channel)) {
 			p->ending = PROXY_STOPPED;
 			return false;
 		}
@@ -89,6 +90,7 @@ static void hand_over(struct proxy *p)
 	while (handover_has_room(p->channel) && endpoint_next(p->endpoint, &c))
 		handover_complete(p->channel, &c);
 	reach_give(&p->reach);
+	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
 		p->channel, program_now(), endpoint_has_next(p->endpoint));
 	program_charge(p->times.turn);
@@ -163,9 +165,13 @@ static int open_all(struct proxy *p)
 	code = endpoint_open(p->endpoint, &c, &p->times.calls, NULL);
 	if (code)
 		return code;
+	p->channel->stop[0] = p->stop[0];
+	p->channel->stop[1] = p->stop[1];
 	/* the rank has begun when it has spoken */
 	handover_settle(p->channel);
-	reach_init(&p->reach, p->channel, start_pid(p->start, p->rank));
+	p->pid = start_pid(p->start, p->rank);
+	p->core = PIN_ANYWHERE;
+	reach_init(&p->reach, p->channel, p->pid, p->by_channel);
 	window_init(&p->window, host_at(program_host(), program_node()),
 		program_base(), program_base() + p->endpoint->free, &rank);
 	p->began = program_now();
@@ -192,6 +198,8 @@ static void leave(struct proxy *p)
 	endpoint_close(p->endpoint);
 	p->ending = PROXY_FINISHED;
 	p->ended = program_now();
+	pin_leave(p->pin, p->pid, &p->core);
+	p->pin = NULL;
 	if (!p->is_gone)
 		hand_over(p);
 }

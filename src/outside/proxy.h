@@ -6,6 +6,7 @@
 #define OUTSIDE_PROXY_H
 
 #include "outside/endpoint.h"
+#include "outside/pin.h"
 #include "outside/reach.h"
 #include "outside/start.h"
 #include "outside/window.h"
@@ -42,7 +43,9 @@ struct proxy {
 	struct output *output;
 	uint32_t rank;
 	struct proxy_times times;
-	const atomic_int *stop; /* not 0: the run is to end; or NULL */
+	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
+	struct pin *pin; /* NULL: threads and ranks are anywhere */
+	bool by_channel; /* the rank copies its bytes itself */
 
 	/* while it runs */
 	struct handover *channel;
@@ -51,6 +54,8 @@ struct proxy {
 	struct reach reach;
 	struct handover_turn turn;
 	sim_time began;
+	pid_t pid;
+	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 
 	/* afterwards */

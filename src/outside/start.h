@@ -23,6 +23,7 @@ struct start_setup {
 	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	uint32_t spins; /* looks at the word before one sleeps */
 	bool is_measured; /* ranks say how long they compute */
 	struct output *output; /* borrowed */
 };
