@@ -125,6 +125,7 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	mine.what.tag = (uint64_t)argument(words, n->tag, form);
 	mine.is_setup = number == CALL_Init || number == CALL_Init_thread ||
 			number == CALL_Finalize;
+	link_tell_call(&mine.what);
 }
 
 static void leave(void)
@@ -132,6 +133,7 @@ static void leave(void)
 	mine.how = CALL_NONE;
 	mine.is_setup = false;
 	mine.what = (struct channel_call){ .name = 0 };
+	link_tell_call(&mine.what);
 }
 
 /* An MPI library that has not opened the provider talks by other ways: what it

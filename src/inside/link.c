@@ -433,6 +433,12 @@ void link_add_thread(void)
 	link_note(CHANNEL_THREADS);
 }
 
+void link_tell_call(const struct channel_call *c)
+{
+	if (link_.phase == LINK_RUNS)
+		link_.channel->call = *c;
+}
+
 void link_note(enum channel_reason reason)
 {
 	if (link_.phase != LINK_NONE && !call_mine()->is_foreign &&

@@ -37,6 +37,9 @@ void link_add_thread(void);
 /* The program does what is not the same each time. */
 void link_note(enum channel_reason reason);
 
+/* The call that the rank is in, should it end there. */
+void link_tell_call(const struct channel_call *c);
+
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
 void link_exit(void);

@@ -371,12 +371,35 @@ static void run(struct loop *l)
 	}
 }
 
+/* Kills the children of this process; false if the kernel does not say who they
+ * are. */
+static bool kill_children(void)
+{
+	char path[64];
+	FILE *list;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+		(int)getpid());
+	list = fopen(path, "re");
+	if (!list)
+		return false;
+	while (fscanf(list, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	fclose(list);
+	return true;
+}
+
+/* What a rank has started becomes a child of this process when the rank ends,
+ * and ends with the job. */
 static void kill_all(struct loop *l)
 {
 	for (uint32_t i = 0; i < l->n_started; i++)
 		if (l->start.rank[i].pid > 0)
 			kill(l->start.rank[i].pid, SIGKILL);
-	while (waitpid(-1, NULL, 0) > 0)
+	while (kill_children() && waitpid(-1, NULL, 0) > 0)
+		continue;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
 		continue;
 }
 
@@ -498,6 +521,7 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))

@@ -121,6 +121,9 @@ struct load {
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
 	bool is_idle; /* no event is left: what still waits waits for ever */
+	/* It has ended the run, and check() says why: packets may be left
+	 * anywhere. */
+	bool has_given_up;
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about once in this simulated

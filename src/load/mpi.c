@@ -18,10 +18,12 @@
 
 #define AT(field) offsetof(struct mpi, field)
 
+enum { DEATH_END, DEATH_GO_ON };
+
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags, collectives, copy;
+	int64_t ranks, ppn, tags, collectives, copy, death;
 	char place[PARAM_TEXT_MAX];
 
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -35,6 +37,8 @@ struct mpi {
 	struct proxy *proxy; /* [rank] */
 	struct pin *pin;
 	atomic_int is_over; /* no rank is waited for any longer */
+	sim_time dies_next; /* the next node with ranks */
+	struct proxy *buried; /* the first whose node has died, or NULL */
 };
 
 static const struct param params[] = {
@@ -52,6 +56,9 @@ static const struct param params[] = {
 		"way of long messages' bytes; auto: the simulator reads and "
 		"writes ranks' memory where the host allows it; channel: ranks "
 		"copy them"),
+	KEY_WORD("death", AT(death), "end", "end|go-on",
+		"after the death of a node with its ranks; end: the run is "
+		"over, as with any launcher; go-on: other ranks run on"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
 };
@@ -119,16 +126,25 @@ static void describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 	start_describe(&end, text, size);
 }
 
+/* "in MPI_Recv" */
+static const char *where(const struct proxy *p, char *text, size_t size)
+{
+	const char *name = proxy_call_name(p->turn.call.name);
+	bool is_none = name == proxy_call_name(0);
+
+	snprintf(text, size, "%s%s", is_none ? "" : "in ", name);
+	return text;
+}
+
 static void complain(struct mpi *m, const struct proxy *p)
 {
-	char how[300], text[400];
+	char how[300], text[400], call[64];
 
 	if (p->ending == PROXY_DIED) {
 		describe_end(m, p->rank, how, sizeof(how));
-		snprintf(text, sizeof(text),
-			"rank %u ended with %s at %.3f us, after %s", p->rank,
-			how, (double)p->ended / 1e6,
-			proxy_call_name(p->turn.call.name));
+		snprintf(text, sizeof(text), "rank %u %s at %.3f us %s",
+			p->rank, how, (double)p->ended / 1e6,
+			where(p, call, sizeof(call)));
 		programs_give_up(&m->programs, EXIT_ANSWER_NO, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),
@@ -252,6 +268,7 @@ static void mpi_start(struct load *l)
 		err_raise(&e);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
 	m->pin = has_cores(m) ? NULL : pin_new();
+	m->dies_next = SIM_NEVER;
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
 		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
 
@@ -260,10 +277,13 @@ static void mpi_start(struct load *l)
 				.start = m->start,
 				.output = m->output,
 				.rank = i,
+				.node = m->world.node[i / each],
 				.times = { .test = 100 * (sim_time)SIM_NS },
 				.stop = { &m->is_over, sim_stop(l->net->sim) },
 				.pin = m->pin,
-				.by_channel = m->copy };
+				.by_channel = m->copy,
+				.dies_at = host_dies_at(
+					l->host, m->world.node[i / each]) };
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -272,14 +292,42 @@ static void mpi_start(struct load *l)
 
 /* --- afterwards --- */
 
+/* Ranks die with their nodes; returns the time of the next death. */
+static sim_time bury(struct mpi *m, sim_time now)
+{
+	sim_time next = SIM_NEVER;
+
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
+		struct proxy *p = &m->proxy[i];
+
+		if (p->ending != PROXY_RUNS)
+			continue;
+		if (p->dies_at > now) {
+			next = p->dies_at < next ? p->dies_at : next;
+			continue;
+		}
+		proxy_bury(p);
+		if (!m->buried || p->ended < m->buried->ended)
+			m->buried = p;
+	}
+	return next;
+}
+
 static sim_time mpi_next(struct load *l)
 {
 	struct mpi *m = of(l);
+	sim_time now = sim_now(l->net->sim), next;
 
-	output_write(m->output, sim_now(l->net->sim));
+	output_write(m->output, now);
+	if (!m->is_over && l->net->faults)
+		m->dies_next = bury(m, now);
+	if (m->buried && m->death == DEATH_END)
+		m->is_over = 1;
+	l->has_given_up = m->is_over;
 	if (m->is_over)
 		return SIM_NEVER;
-	return programs_next(l);
+	next = programs_next(l);
+	return next < m->dies_next ? next : m->dies_next;
 }
 
 /* A rank that ended otherwise than with 0, though it had left in order. */
@@ -293,18 +341,48 @@ static int check_codes(struct mpi *m, struct err *e)
 		if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
 			continue;
 		start_describe(&end, how, sizeof(how));
-		return err_set_code(e, EXIT_ANSWER_NO, "rank %u %s%s", i,
-			end.has_ended ? "ended with " : "does not end",
-			end.has_ended ? how : "");
+		return err_set_code(e, EXIT_ANSWER_NO, "rank %u %s", i,
+			end.has_ended ? how : "does not end");
 	}
 	return 0;
+}
+
+/* A rank that has left without MPI_Finalize(), for which others wait. */
+static int tell_missing(const struct mpi *m, struct err *e)
+{
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		if (m->proxy[i].is_gone) {
+			*e = (struct err){ 0 };
+			return err_set_code(e, EXIT_ANSWER_NO,
+				"rank %u ended without MPI_Finalize, and other "
+				"ranks wait for it",
+				i);
+		}
+	return -1;
+}
+
+static int tell_buried(const struct proxy *p, struct err *e)
+{
+	char text[64];
+
+	return err_set_code(e, EXIT_ANSWER_NO,
+		"node %u died at %.3f us, and rank %u with it, %s", p->node,
+		(double)p->ended / 1e6, p->rank, where(p, text, sizeof(text)));
 }
 
 static int mpi_check(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
-	int code = programs_check(l, e);
+	int code;
 
+	if (m->buried && m->death == DEATH_END)
+		code = tell_buried(m->buried, e);
+	else
+		code = programs_check(l, e);
+	if (code && e->code == EXIT_DEADLOCK)
+		code = tell_missing(m, e);
+	if (!code && m->buried)
+		code = tell_buried(m->buried, e);
 	if (!code)
 		code = check_codes(m, e);
 	output_write(m->output, INT64_MAX);

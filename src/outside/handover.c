@@ -248,15 +248,20 @@ bool handover_is_stopped(const struct handover *h)
 	return false;
 }
 
-/* A rank that still lives could have written the third value, too. */
+/* A rank that still lives could have written the third value, too, or that it
+ * does not sleep: it is called again where it is late. */
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds)
 {
-	if (!await(h->channel, CHANNEL_SIM, milliseconds))
+	if (!await(h->channel, CHANNEL_SIM, milliseconds)) {
+		futex_wake(&h->channel->turn);
 		return HANDOVER_LATE;
-	if (atomic_load(&h->channel->turn) != CHANNEL_SIM)
+	}
+	if (atomic_load(&h->channel->turn) != CHANNEL_SIM) {
+		memcpy(&t->call, &h->channel->call, sizeof(t->call));
 		return atomic_load(&h->is_gone) ? HANDOVER_GONE
 						: HANDOVER_GARBAGE;
+	}
 	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
 }
 

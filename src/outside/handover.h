@@ -67,7 +67,8 @@ void handover_kick(struct handover *h, int64_t now, bool has_more);
 
 enum handover_answer {
 	HANDOVER_TURN, /* the rank has given it back */
-	HANDOVER_GONE, /* the rank has ended */
+	HANDOVER_GONE, /* the rank has ended; of the turn only the call is set
+			*/
 	HANDOVER_GARBAGE, /* it has said what it may not */
 	HANDOVER_LATE, /* none of these after some milliseconds */
 };

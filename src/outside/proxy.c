@@ -12,10 +12,14 @@ enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
 
 /* --- the endpoint's client --- */
 
+/* A long buffer that is not there would be missed when others fetch it.  The
+ * rank copies short ones itself. */
 static int take(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold)
 {
 	struct proxy *p = arg;
 
+	if (bytes > CHANNEL_SHORT && !reach_has(&p->reach, *at, bytes))
+		return EFAULT;
 	return window_take(&p->window, bytes, at, hold);
 }
 
@@ -218,6 +222,17 @@ void proxy_run(void *arg)
 	if (!p->ended)
 		p->ended = program_now();
 	window_fini(&p->window);
+}
+
+/* What it prints behind its last turn belongs to no time of a node that lives,
+ * so it must not run on before it is killed. */
+void proxy_bury(struct proxy *p)
+{
+	handover_settle(start_channel(p->start, p->rank));
+	start_kill(p->start, p->rank);
+	output_drop(p->output, p->rank);
+	p->ending = PROXY_BURIED;
+	p->ended = p->dies_at;
 }
 
 void proxy_free(struct proxy *p)

@@ -34,6 +34,7 @@ enum proxy_ending {
 	PROXY_GARBAGE, /* the rank said what it may not */
 	PROXY_STUCK, /* the machine has no room for it: error */
 	PROXY_STOPPED,
+	PROXY_BURIED, /* its node has died */
 };
 
 struct proxy {
@@ -41,11 +42,12 @@ struct proxy {
 	void *owner;
 	struct start *start;
 	struct output *output;
-	uint32_t rank;
+	uint32_t rank, node;
 	struct proxy_times times;
 	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
 	struct pin *pin; /* NULL: threads and ranks are anywhere */
 	bool by_channel; /* the rank copies its bytes itself */
+	sim_time dies_at; /* its node; SIM_NEVER: it does not */
 
 	/* while it runs */
 	struct handover *channel;
@@ -72,5 +74,8 @@ const char *proxy_call_name(uint32_t number);
 /* The program. */
 void proxy_run(void *proxy);
 void proxy_free(struct proxy *p);
+
+/* While nothing runs: its node has died, and the rank dies with it. */
+void proxy_bury(struct proxy *p);
 
 #endif

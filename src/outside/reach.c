@@ -119,6 +119,14 @@ bool reach_read(void *reach, uint64_t at, void *to, size_t n)
 	return true;
 }
 
+bool reach_has(struct reach *r, uint64_t at, uint64_t n)
+{
+	uint8_t byte;
+
+	return !n || (copy_in(r, at, &byte, 1) == 1 &&
+			     copy_in(r, at + n - 1, &byte, 1) == 1);
+}
+
 /* --- writing --- */
 
 static void make_room(struct reach *r, size_t n)

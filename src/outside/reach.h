@@ -51,6 +51,9 @@ void reach_fini(struct reach *r);
 bool reach_read(void *reach, uint64_t at, void *to, size_t n);
 bool reach_write(void *reach, uint64_t at, const void *from, size_t n);
 
+/* Whether it has the first and the last of them. */
+bool reach_has(struct reach *r, uint64_t at, uint64_t n);
+
 /* Before the rank gets its turn: gives it all that was written. */
 void reach_give(struct reach *r);
 

@@ -408,6 +408,17 @@ pid_t start_pid(struct start *s, uint32_t rank)
 	return pid;
 }
 
+/* While it has not ended its number is its own. */
+void start_kill(struct start *s, uint32_t rank)
+{
+	const struct rank *r = &s->rank[rank];
+
+	pthread_mutex_lock(&s->lock);
+	if (r->pid > 0 && !r->end.has_ended)
+		kill(r->pid, SIGKILL);
+	pthread_mutex_unlock(&s->lock);
+}
+
 struct start_end start_end(struct start *s, uint32_t rank)
 {
 	struct start_end end;
@@ -451,13 +462,14 @@ void start_describe(const struct start_end *end, char *text, size_t size)
 	int status = (int)end->value;
 
 	if (end->how == CHANNEL_ABORTED)
-		snprintf(text, size, "MPI_Abort with %d", status);
+		snprintf(text, size, "called MPI_Abort with %d", status);
 	else if (end->how == CHANNEL_FAILED)
-		snprintf(text, size, "%s",
+		snprintf(text, size, "could not be run: %s",
 			end->text[0] ? end->text : strerror(status));
 	else if (WIFSIGNALED(status))
-		snprintf(text, size, "signal %d (%s)", WTERMSIG(status),
+		snprintf(text, size, "died of signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else
-		snprintf(text, size, "exit code %d", WEXITSTATUS(status));
+		snprintf(text, size, "ended with exit code %d",
+			WEXITSTATUS(status));
 }

@@ -53,10 +53,12 @@ enum { START_ENDING = 5000 }; /* ms that ranks have for their end */
 /* Waits until a rank has ended, or all for CHANNEL_ANY, at most so long; true
  * if they have. */
 bool start_await_end(struct start *s, uint32_t rank, int milliseconds);
+/* SIGKILL, at once. */
+void start_kill(struct start *s, uint32_t rank);
 /* Ends all ranks and the helper, and waits for them. */
 void start_free(struct start *s);
 
-/* "exit code 3", "signal 11 (Segmentation fault)" */
+/* "ended with exit code 3", "died of signal 11 (Segmentation fault)" */
 void start_describe(const struct start_end *end, char *text, size_t size);
 
 #endif
