@@ -15,6 +15,7 @@
 #include "load/programs.h"
 #include "load/registry.h"
 #include "outside/proxy.h"
+#include "parts/mpi/mpi.h"
 
 #define AT(field) offsetof(struct mpi, field)
 
@@ -215,7 +216,7 @@ static void set_world(struct mpi *m)
 		host_set_worlds(l->host, m->worlds);
 }
 
-/* Ranks and workers take turns on one core, unless each has one. */
+/* Whether there is a core for each rank and each worker. */
 static bool has_cores(const struct mpi *m)
 {
 	return pin_has_cores(
@@ -256,6 +257,42 @@ static int start_all(struct mpi *m, struct err *e)
 	return m->start ? 0 : -1;
 }
 
+static struct proxy_times times_of(const struct load *l)
+{
+	const struct mpi_params *p = mpi_params_of(l->host);
+
+	return (struct proxy_times){
+		.turn = p->turn,
+		.test = p->test,
+		.calls = endpoint_times(p),
+	};
+}
+
+/* Whether a worker waits as long as its rank runs: then one core does. */
+static bool takes_turns(const struct mpi *m)
+{
+	return !has_cores(m) && !times_of(&m->programs.load).turn;
+}
+
+static struct proxy proxy_of(struct mpi *m, uint32_t rank)
+{
+	struct load *l = &m->programs.load;
+	site_id node = m->world.node[rank / (uint32_t)m->ppn];
+
+	return (struct proxy){
+		.owner = &m->programs,
+		.start = m->start,
+		.output = m->output,
+		.rank = rank,
+		.node = node,
+		.times = times_of(l),
+		.stop = { &m->is_over, sim_stop(l->net->sim) },
+		.pin = m->pin,
+		.by_channel = m->copy,
+		.dies_at = host_dies_at(l->host, node),
+	};
+}
+
 static void mpi_start(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -267,23 +304,13 @@ static void mpi_start(struct load *l)
 	if (start_all(m, &e))
 		err_raise(&e);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
-	m->pin = has_cores(m) ? NULL : pin_new();
+	m->pin = takes_turns(m) ? pin_new() : NULL;
 	m->dies_next = SIM_NEVER;
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
 		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
 
 		if (p)
-			*p = (struct proxy){ .owner = &m->programs,
-				.start = m->start,
-				.output = m->output,
-				.rank = i,
-				.node = m->world.node[i / each],
-				.times = { .test = 100 * (sim_time)SIM_NS },
-				.stop = { &m->is_over, sim_stop(l->net->sim) },
-				.pin = m->pin,
-				.by_channel = m->copy,
-				.dies_at = host_dies_at(
-					l->host, m->world.node[i / each]) };
+			*p = proxy_of(m, i);
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);

@@ -424,6 +424,8 @@ void endpoint_step(struct endpoint *e)
 void endpoint_wait(struct endpoint *e, sim_time until)
 {
 	endpoint_step(e);
+	if (!e->done.n)
+		program_charge(e->times.look);
 	while (!e->done.n && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
@@ -447,6 +449,15 @@ bool endpoint_next(struct endpoint *e, struct channel_completion *c)
 }
 
 /* --- life --- */
+
+struct endpoint_times endpoint_times(const struct mpi_params *p)
+{
+	return (struct endpoint_times){
+		.send = p->send,
+		.receive = p->receive,
+		.look = p->look,
+	};
+}
 
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	const struct endpoint_times *t, const struct weft_msg_options *o)

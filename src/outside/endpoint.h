@@ -15,6 +15,7 @@
 #include "api/msg/msg.h"
 #include "base/ring.h"
 #include "outside/channel.h"
+#include "parts/mpi/mpi.h"
 
 /* Whose commands they are. */
 struct endpoint_client {
@@ -30,7 +31,10 @@ struct endpoint_client {
 /* What calls of the library take. */
 struct endpoint_times {
 	sim_time send, receive;
+	sim_time look; /* the first one of a wait, if there is nothing */
 };
+
+struct endpoint_times endpoint_times(const struct mpi_params *p);
 
 enum { ENDPOINT_COLL = 1 << 20 }; /* bytes of a collective, at most */
 

@@ -47,7 +47,8 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 static bool endpoint_opened(struct bench_end *x)
 {
 	static const struct endpoint_client client = { take, give, load, NULL };
-	static const struct endpoint_times times = { 0 };
+	const struct endpoint_times times =
+		endpoint_times(mpi_params_of(x->load->host));
 
 	return programs_did(x->programs, "endpoint_open",
 		endpoint_open(endpoint_of(x), &client, &times, NULL));
