@@ -412,9 +412,9 @@ static void end_all(struct loop *l)
 	while (l->n_ended < l->n_started && poll(&p, 1, GRACE) > 0)
 		take_signals(l);
 	signal_all(l, SIGKILL);
+	clean_processes(getpid());
 	while (waitpid(-1, NULL, 0) > 0)
 		continue;
-	clean_processes(getpid());
 }
 
 /* --- a folder for what ranks of one node share --- */
@@ -544,6 +544,8 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	l.parent = getppid();
+	/* what ranks start and leave is this process's */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));

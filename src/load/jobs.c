@@ -193,6 +193,16 @@ const struct jobs *jobs_of(const struct load *l)
 		       : NULL;
 }
 
+bool load_prints(const struct load *l)
+{
+	const struct jobs *j = jobs_of(l);
+
+	for (uint32_t i = 0; j && i < j->n; i++)
+		if (j->part[i].load->ops->prints)
+			return true;
+	return l->ops->prints;
+}
+
 /* Hosts are alike: what one part needs, all nodes have. */
 static int add_needs(
 	struct load_needs *all, const struct jobs_part *p, struct err *e)

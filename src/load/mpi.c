@@ -15,6 +15,7 @@
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "outside/inspect.h"
 #include "outside/limits.h"
 #include "outside/proxy.h"
 #include "parts/mpi/mpi.h"
@@ -112,6 +113,31 @@ static int check_room(struct mpi *m, struct err *e)
 	return 0;
 }
 
+static const char *const stacks[] = { "openmpi", "pmi", "none" };
+
+/* What is certain to go wrong is not begun. */
+static int check_programs(const struct mpi *m, struct err *e)
+{
+	const struct load_launch *launch = &m->programs.load.needs.launch;
+	const struct inspect_how how = { .folder = launch->folder,
+		.variables = launch->variables,
+		.stack = stacks[m->stack] };
+	struct inspect *x = mem_alloc(1, sizeof(*x));
+	int code = 0;
+
+	for (uint32_t i = 0; i < m->commands.n && !code; i++) {
+		const char *program = commands_name(&m->commands, i);
+		const struct inspect_finding *f;
+
+		inspect(x, program, &how);
+		f = inspect_worst(x);
+		if (f && f->weight >= INSPECT_WRONG)
+			code = err_set(e, "%.200s: %.240s", program, f->text);
+	}
+	mem_free(x);
+	return code;
+}
+
 static int check_launch(const struct mpi *m, struct err *e)
 {
 	const struct load_launch *how = &m->programs.load.needs.launch;
@@ -119,7 +145,7 @@ static int check_launch(const struct mpi *m, struct err *e)
 	if (how->is_debugged && how->debugged >= m->n_ranks)
 		return err_set(e, "--debug: there is no rank %u (want 0 to %u)",
 			how->debugged, m->n_ranks - 1);
-	return limits_check(m->n_ranks, e);
+	return check_programs(m, e) || limits_check(m->n_ranks, e) ? -1 : 0;
 }
 
 static int mpi_init(struct load *l, struct err *e)
@@ -257,7 +283,6 @@ static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
 	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
-	static const char *const stacks[] = { "openmpi", "pmi", "none" };
 	const struct load_launch *how = &l->needs.launch;
 	const int to[OUTPUT_STREAMS] = { how->is_silent ? -1 : STDOUT_FILENO,
 		how->is_silent ? -1 : STDERR_FILENO };
