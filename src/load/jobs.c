@@ -160,6 +160,9 @@ static void free_parts(struct jobs_part *part, uint32_t n, bool has_run)
 				p->load->ops->fini(p->load);
 		}
 		mem_free(p->load);
+		for (size_t k = 0; p->command && p->command[k]; k++)
+			mem_free(p->command[k]);
+		mem_free(p->command);
 		mem_free(p->keys.origins);
 		mem_free(p->place.node);
 		mem_free(p->place.place);

@@ -155,8 +155,10 @@ static int mpi_init(struct load *l, struct err *e)
 	if (programs_need_nic(&m->programs, e))
 		return -1;
 	if (!l->needs.command || !*l->needs.command)
-		return err_set(e, "mpi: want a program behind --, as in `weft "
-				  "run bgq-board mpi ranks=2 -- ./hello`");
+		return err_set(e,
+			l->place ? "mpi: want a program, the job's command"
+				 : "mpi: want a program behind --, as in `weft "
+				   "run bgq-board mpi ranks=2 -- ./hello`");
 	if (commands_read(
 		    &m->commands, l->needs.command, (uint64_t)m->ranks, e) ||
 		check_room(m, e) || check_launch(m, e))
@@ -293,7 +295,7 @@ static int start_all(struct mpi *m, struct err *e)
 		.folder = how->folder,
 		.variables = how->variables,
 		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
-		.has_input = !how->is_silent,
+		.has_input = !how->is_silent && !l->place,
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,
@@ -468,6 +470,7 @@ const struct load_ops load_mpi = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.prints = true,
+	.can_share = true,
 	.on_delivered = programs_delivered,
 	.init = mpi_init,
 	.start = mpi_start,
