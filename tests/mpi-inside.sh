@@ -49,7 +49,7 @@ good 3 ring
 says out 'rank 2 of 3 on node2'
 says out 'round the ring in 3.025 us'
 good 2 latency 16384 2
-says out '16384 B        1.0'
+says out '16384 B       1.0'
 good 4 allreduce 512 1
 report 'messages and sums are right, and take the network'"'"'s time'
 

@@ -44,6 +44,12 @@ void link_begin(enum channel_begun how);
 void link_start(void);
 void link_exit(void);
 
+/* The program enters a call, and has left one that has crossed or posted. */
+void link_enter(struct channel_call *c);
+void link_leave(const struct channel_call *c);
+/* Which MPI it has. */
+void link_tell_library(const char *text);
+
 /* The rank's clock, ps; crosses if commands are queued.  What is charged is
  * time of its processor, too. */
 int64_t link_now(void);
@@ -71,6 +77,7 @@ struct call {
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
 };
 

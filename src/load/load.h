@@ -43,6 +43,7 @@ enum {
 /* The first of several programs that wait for the same thing. */
 struct load_waiting {
 	struct host_waiting first;
+	char who[64]; /* "rank 3 (node 1)", or empty */
 	uint64_t same; /* how many there are, it included */
 };
 
@@ -86,6 +87,7 @@ struct load_progress {
 
 struct facts;
 struct parts;
+struct proxy;
 
 /* How programs of the host are started. */
 struct load_launch {
@@ -181,6 +183,13 @@ struct load_ops {
 	void (*report)(struct load *l, struct load_result *r);
 	/* Adds more, such as lists and tables; NULL: there is nothing else. */
 	void (*facts)(const struct load *l, struct facts *f);
+	/* These have lines for its figures, too. */
+	bool has_lines;
+	/* Of a run that has ended, in place of its name and keys: "8 ranks on
+	 * nodes 0..7"; NULL: there is nothing better. */
+	void (*describe)(const struct load *l, char *text, size_t size);
+	/* Ranks of an MPI program (outside/proxy.h); NULL: it runs none. */
+	const struct proxy *(*ranks)(const struct load *l, uint32_t *n);
 	/*
 	 * Checks the results of a finished run; an error if they are wrong.
 	 * NULL if there is nothing to check.

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "load/commands.h"
 #include "load/keys.h"
+#include "load/mpi_facts.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
@@ -207,7 +208,7 @@ static void complain(struct mpi *m, const struct proxy *p)
 		snprintf(text, sizeof(text), "rank %u %s at %.3f us, %s%s",
 			p->rank, how, (double)p->ended / 1e6,
 			p->turn.call.name ? "after " : "",
-			proxy_call_name(p->turn.call.name));
+			account_call_name(p->turn.call.name));
 		if (!is_stopped(m))
 			programs_give_up(&m->programs, code, text);
 	} else if (p->ending == PROXY_GARBAGE) {
@@ -329,7 +330,6 @@ static struct proxy_times times_of(const struct load *l)
 	return (struct proxy_times){
 		.turn = p->turn,
 		.test = p->test,
-		.calls = endpoint_times(p),
 	};
 }
 
@@ -354,6 +354,9 @@ static void mpi_start(struct load *l)
 				.start = m->start,
 				.output = m->output,
 				.rank = i,
+				.n_ranks = m->n_ranks,
+				.node = m->world.node[i / each],
+				.process = i % each,
 				.times = times_of(l),
 				.stop = &m->is_over,
 				.asked = l->stop };
@@ -395,6 +398,17 @@ static int check_codes(struct mpi *m, struct err *e)
 	return 0;
 }
 
+static int check_accounts(const struct mpi *m, struct err *e)
+{
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		if (!proxy_is_exact(&m->proxy[i]))
+			return err_set_code(e, EXIT_INTERNAL,
+				"rank %u: its account is not the sum of its "
+				"parts",
+				i);
+	return 0;
+}
+
 static int mpi_check(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
@@ -402,44 +416,42 @@ static int mpi_check(struct load *l, struct err *e)
 
 	if (!code)
 		code = check_codes(m, e);
+	if (!code)
+		code = check_accounts(m, e);
 	output_write(m->output, INT64_MAX);
 	return code;
-}
-
-/* Of one that has not ended: until now. */
-static sim_time lasted(const struct mpi *m, const struct proxy *p)
-{
-	sim_time end = p->ended ? p->ended : sim_now(m->programs.load.net->sim);
-
-	return p->began ? end - p->began : 0;
 }
 
 static void mpi_report(struct load *l, struct load_result *result)
 {
 	struct mpi *m = of(l);
-	const struct proxy *slowest = &m->proxy[0];
-	uint64_t crossings = 0, commands = 0;
 
 	programs_report(&m->programs, result);
-	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		const struct proxy *p = &m->proxy[i];
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		proxy_close_account(&m->proxy[i], sim_now(l->net->sim));
+	mpi_figures(m->proxy, m->n_ranks, result);
+}
 
-		crossings += p->crossings;
-		commands += p->commands;
-		if (lasted(m, p) > lasted(m, slowest))
-			slowest = p;
-	}
-	load_figure(result, "ranks", m->n_ranks);
-	load_figure(result, "time_ns", (double)lasted(m, slowest) / SIM_NS);
-	load_figure(result, "waiting_ns",
-		(double)slowest->account.waiting / SIM_NS);
-	load_figure(
-		result, "calls_ns", (double)slowest->account.calls / SIM_NS);
-	load_figure(
-		result, "tests_ns", (double)slowest->account.tests / SIM_NS);
-	load_figure(result, "own_ns", (double)slowest->account.own / SIM_NS);
-	load_figure(result, "crossings", (double)crossings);
-	load_figure(result, "operations", (double)commands);
+static void mpi_facts(const struct load *l, struct facts *f)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	mpi_facts_of(m->proxy, m->n_ranks, f);
+}
+
+static void mpi_describe(const struct load *l, char *text, size_t size)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	mpi_head(m->proxy, m->n_ranks, text, size);
+}
+
+static const struct proxy *mpi_ranks(const struct load *l, uint32_t *n)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	*n = m->proxy ? m->n_ranks : 0;
+	return m->proxy;
 }
 
 static void mpi_fini(struct load *l)
@@ -476,6 +488,10 @@ const struct load_ops load_mpi = {
 	.start = mpi_start,
 	.next = mpi_next,
 	.report = mpi_report,
+	.facts = mpi_facts,
+	.has_lines = true,
+	.describe = mpi_describe,
+	.ranks = mpi_ranks,
 	.check = mpi_check,
 	.estimate = mpi_estimate,
 	.fini = mpi_fini,

@@ -18,13 +18,16 @@
 #include <stdint.h>
 
 enum {
-	CHANNEL_VERSION = 1,
+	CHANNEL_VERSION = 2,
 	CHANNEL_BYTES = 128 << 10, /* of its file */
 	CHANNEL_COMMANDS = 128,
 	CHANNEL_COMPLETIONS = 128,
 	CHANNEL_ROOM = 64 << 10, /* for the bytes of short messages */
 	CHANNEL_SHORT = 4096, /* at most of one message */
 	CHANNEL_VECTOR = 8, /* pieces of a buffer */
+	CHANNEL_NAMES = 512, /* calls of MPI, more than there are */
+	CHANNEL_CALLED = 160, /* calls between two turns: each has a command */
+	CHANNEL_LIBRARY = 64,
 };
 
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
@@ -70,6 +73,13 @@ enum channel_kind {
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
 	CHANNEL_KINDS,
 };
+
+/* Whether all ranks execute it together. */
+static inline int channel_is_collective(uint16_t kind)
+{
+	return kind == CHANNEL_BARRIER || kind == CHANNEL_BROADCAST ||
+	       kind == CHANNEL_REDUCE;
+}
 
 enum channel_flag {
 	CHANNEL_TAGGED = 1, /* one of two spaces of messages */
@@ -154,6 +164,15 @@ struct channel_call {
 	uint32_t name; /* 0: none */
 	uint32_t rank;
 	uint64_t tag;
+	uint64_t bytes; /* of the operations that it has asked for */
+	int64_t since; /* by its own clock, ps */
+};
+
+/* One that has ended, and has crossed or asked for an operation: others take no
+ * time and change nothing. */
+struct channel_called {
+	struct channel_call call;
+	int64_t until;
 };
 
 struct channel {
@@ -171,6 +190,7 @@ struct channel {
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
 	uint32_t is_measured; /* it says how long it computed */
+	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
 	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
@@ -185,7 +205,13 @@ struct channel {
 	uint32_t reasons; /* all that there were so far */
 	_Atomic uint32_t begun; /* how far it has come before its first turn: an
 				   enum channel_begun */
+	uint32_t n_called;
 	struct channel_call call;
+	int64_t outside; /* of its clock since it has the turn: the program's */
+	uint64_t cpu; /* of its process, when it leaves, ns */
+	char library[CHANNEL_LIBRARY]; /* which MPI it is */
+	uint64_t calls[CHANNEL_NAMES]; /* how often, by number */
+	struct channel_called called[CHANNEL_CALLED];
 
 	struct channel_command command[CHANNEL_COMMANDS];
 	struct channel_completion completion[CHANNEL_COMPLETIONS];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 
 /* A third value of the word: the rank has ended while it had the turn. */
 enum { GONE = 2 };
@@ -202,6 +203,7 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->why = (enum channel_why)why;
 	t->clock = *(const volatile int64_t *)&c->clock;
 	t->until = *(const volatile int64_t *)&c->until;
+	t->outside = *(const volatile int64_t *)&c->outside;
 	t->computed = *(const volatile uint64_t *)&c->computed;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
@@ -238,6 +240,50 @@ bool handover_load(
 		return false;
 	memcpy(to, h->channel->room + offset, bytes);
 	return true;
+}
+
+/* --- what it tells beside --- */
+
+void handover_log(struct handover *h)
+{
+	h->channel->is_logged = 1;
+}
+
+/* Only calls that can be true. */
+static bool is_true(const struct channel_called *c)
+{
+	return c->call.name && c->call.name < CHANNEL_NAMES &&
+	       c->call.since >= 0 && c->call.since <= c->until;
+}
+
+bool handover_called(
+	const struct handover *h, uint32_t *i, struct channel_called *c)
+{
+	uint32_t n = *(const volatile uint32_t *)&h->channel->n_called;
+
+	while (*i < n && *i < CHANNEL_CALLED) {
+		memcpy(c, &h->channel->called[(*i)++], sizeof(*c));
+		if (is_true(c))
+			return true;
+	}
+	return false;
+}
+
+void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES])
+{
+	memcpy(calls, h->channel->calls, sizeof(h->channel->calls));
+}
+
+void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY])
+{
+	memcpy(text, h->channel->library, CHANNEL_LIBRARY);
+	text[CHANNEL_LIBRARY - 1] = '\0';
+	name_clean(text, "");
+}
+
+uint64_t handover_cpu(const struct handover *h)
+{
+	return *(const volatile uint64_t *)&h->channel->cpu;
 }
 
 void handover_cross(struct channel *c, enum channel_why why)

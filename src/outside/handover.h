@@ -28,6 +28,7 @@ struct handover {
 struct handover_turn {
 	enum channel_why why;
 	int64_t clock, until;
+	int64_t outside; /* of the clock: not in calls of MPI */
 	uint64_t computed;
 	struct channel_call call;
 	uint32_t n_commands;
@@ -81,6 +82,16 @@ void handover_gone(struct handover *h);
 /* Bytes of a short message, from the room; false if they are outside of it. */
 bool handover_load(
 	const struct handover *h, uint64_t offset, void *to, uint64_t bytes);
+
+/* Before the first turn: the rank says which calls have ended. */
+void handover_log(struct handover *h);
+/* Those of this turn: the next one after *i calls, if any. */
+bool handover_called(
+	const struct handover *h, uint32_t *i, struct channel_called *c);
+/* What the rank says of all its calls, its library, and its CPU time in ns. */
+void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES]);
+void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY]);
+uint64_t handover_cpu(const struct handover *h);
 
 /* --- the rank's end, for clients in this process: tests --- */
 
