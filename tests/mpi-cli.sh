@@ -17,6 +17,8 @@ for file in launch behave fabric pmi; do
 done
 report 'Open MPI compiles the programs'
 
+small='torus --shape 4x4'
+
 # $code, $tmp/out and $tmp/err are what came of it.
 mpirun() { # ARGUMENTS
 	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
@@ -52,7 +54,7 @@ report 'the report goes to a file, which is never somebody else'"'"'s'
 
 mkdir "$tmp/there"
 export WEFT_TEST_A=outer WEFT_TEST_B=outer
-OMPI_COMM_WORLD_SIZE=7 PMIX_RANK=9 PMI_RANK=9 SLURM_PROCID=9 mpirun torus --shape 4x4 \
+OMPI_COMM_WORLD_SIZE=7 PMIX_RANK=9 PMI_RANK=9 SLURM_PROCID=9 mpirun $small \
 	-n 2 ppn=2 --wdir "$tmp/there" -x WEFT_TEST_A=inner -x WEFT_TEST_B \
 	-- "$tmp/launch" a : -n 1 ../launch b
 ends 0 finished
@@ -63,33 +65,33 @@ ends 0 finished
 } >"$tmp/want"
 cmp -s "$tmp/want" "$tmp/out" || complain "$(cat "$tmp/out")"
 echo '7 3' >"$tmp/place"
-OMP_NUM_THREADS=4 mpirun torus --shape 4x4 -n 2 place="$tmp/place" -- "$tmp/launch"
+OMP_NUM_THREADS=4 mpirun $small -n 2 place="$tmp/place" -- "$tmp/launch"
 says out '0 of 2 on node7 of 1'
 says out '1 of 2 on node3 of 1'
 says out ' outer outer 4'
 report 'programs, nodes, folder and variables are those that were asked for'
 
-printf 'one\ntwo\n' | timeout 100 "$weft" mpirun torus --shape 4x4 -n 3 tags=yes -- cat \
+printf 'one\ntwo\n' | timeout 100 "$weft" mpirun $small -n 3 tags=yes -- cat \
 	>"$tmp/out" 2>"$tmp/err"
 [ "$(cat "$tmp/out")" = '0: one
 0: two' ] || complain "$(cat "$tmp/out" "$tmp/err")"
 report 'standard input is that of rank 0'
 
-mpirun torus --shape 4x4 -n 2 -- printenv LD_PRELOAD PYTHONHASHSEED PMIX_RANK
+mpirun $small -n 2 -- printenv LD_PRELOAD PYTHONHASHSEED PMIX_RANK
 says out libweft-rank.so
 ! grep -q : "$tmp/out" || complain "$(cat "$tmp/out")"
-LD_PRELOAD=libc.so.6 mpirun torus --shape 4x4 -n 2 -- printenv LD_PRELOAD
+LD_PRELOAD=libc.so.6 mpirun $small -n 2 -- printenv LD_PRELOAD
 says out libweft-rank.so:libc.so.6
 for name in OMPI_COMM_WORLD_RANK PMIX_SERVER_TMPDIR PMI_FD SLURM_JOB_ID; do
-	env $name=outer-job "$weft" mpirun torus --shape 4x4 -n 1 -- env 2>/dev/null |
+	env $name=outer-job "$weft" mpirun $small -n 1 -- env 2>/dev/null |
 		grep -q outer-job && complain "$name stays"
 done
 report 'an outer job is forgotten, and a preload of the user stays'
 
-mpirun torus --shape 4x4 -n 2 stack=none -- "$tmp/fabric" tagged
+mpirun $small -n 2 stack=none -- "$tmp/fabric" tagged
 ends 0 finished
 says out 'all of libfabric is right'
-mpirun torus --shape 4x4 -n 3 stack=pmi -- "$tmp/pmi"
+mpirun $small -n 3 stack=pmi -- "$tmp/pmi"
 ends 0 finished
 says out 'rank 2 of 3 knows all'
 report 'other stacks: libfabric alone, and PMI-1'
@@ -136,8 +138,10 @@ OMPI_MCA_coll=^tuned mpirun bgq-board -n 2 -- "$tmp/ring"
 ends 0 finished
 # An MPI library that talks by other ways.
 echo 'int MPI_Init(void *a, void *b) { return a != b; }' >"$tmp/other.c"
-echo 'int MPI_Init(void *a, void *b); int main(void) { return MPI_Init(0, 0); }' \
-	>"$tmp/round.c"
+{
+	echo 'int MPI_Init(void *a, void *b);'
+	echo 'int main(void) { return MPI_Init(0, 0); }'
+} >"$tmp/round.c"
 ${CC:-cc} -shared -fPIC -o "$tmp/libother.so" "$tmp/other.c" &&
 	${CC:-cc} -o "$tmp/round" "$tmp/round.c" -L"$tmp" -lother \
 		-Wl,-rpath,"$tmp" || complain 'no other library'
@@ -195,7 +199,7 @@ report '--check tells what would go wrong, and that is not begun'
 # Weft without what is loaded into ranks.
 mkdir "$tmp/bare"
 cp "$weft" "$tmp/bare/weft"
-"$tmp/bare/weft" mpirun torus --shape 4x4 -n 2 -- "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
+"$tmp/bare/weft" mpirun $small -n 2 -- "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
 code=$?
 ends 2 'libfabric-dev and libpmix-dev'
 "$tmp/bare/weft" mpirun --check "$tmp/ring" >"$tmp/out" 2>"$tmp/err"
@@ -260,7 +264,7 @@ EOF
 mpicc -o "$tmp/ever" "$tmp/ever.c" || complain 'ever: mpicc'
 
 begin() { # ARGUMENTS of the program; sets $pid
-	"$weft" mpirun torus --shape 4x4 -n 2 ppn=2 -- "$tmp/ever" "$@" \
+	"$weft" mpirun $small -n 2 ppn=2 -- "$tmp/ever" "$@" \
 		>"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	for i in $(seq 100); do
@@ -308,7 +312,7 @@ report 'nothing is left of a launcher that was killed'
 
 what='a rank waits for a debugger'
 if command -v gdb >/dev/null; then
-	"$weft" mpirun torus --shape 4x4 -n 2 --debug 1 -- "$tmp/ring" >"$tmp/out" \
+	"$weft" mpirun $small -n 2 --debug 1 -- "$tmp/ring" >"$tmp/out" \
 		2>"$tmp/err" </dev/null &
 	pid=$!
 	for i in $(seq 100); do

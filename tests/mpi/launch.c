@@ -32,10 +32,9 @@ int main(int argc, char **argv)
 	if (!getcwd(folder, sizeof(folder)))
 		return 9;
 	printf("%d of %d on %s of %d, program %d %s, in %s, %s %s %s\n", rank,
-		n, node, size, is_set ? *program : -1,
-		argc > 1 ? argv[1] : "-", strrchr(folder, '/'),
-		variable("WEFT_TEST_A"), variable("WEFT_TEST_B"),
-		variable("OMP_NUM_THREADS"));
+		n, node, size, is_set ? *program : -1, argc > 1 ? argv[1] : "-",
+		strrchr(folder, '/'), variable("WEFT_TEST_A"),
+		variable("WEFT_TEST_B"), variable("OMP_NUM_THREADS"));
 	MPI_Finalize();
 	return 0;
 }
