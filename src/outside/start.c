@@ -98,7 +98,7 @@ static void on_silence(struct start *s)
 {
 	const struct start_end end = { .how = CHANNEL_FAILED,
 		.value = ESRCH,
-		.text = "weft-start has ended" };
+		.text = "weft-start was killed" };
 
 	for (uint32_t i = 0; i < s->n_ranks; i++)
 		note_end(s, &s->rank[i], &end);
@@ -532,7 +532,9 @@ int start_describe(const struct start_end *end, char *text, size_t size)
 	int status = (int)end->value;
 
 	if (end->how == CHANNEL_FAILED) {
-		snprintf(text, size, "cannot be started: %s",
+		snprintf(text, size, "%s: %s",
+			status == ESRCH ? "has lost its parent"
+					: "cannot be started",
 			end->text[0] ? end->text : strerror(status));
 		return code_of(status);
 	}
