@@ -63,6 +63,8 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 	add_word(&o, "--seed", text);
 	for (size_t i = 0; s->program && s->arguments && s->arguments[i]; i++)
 		add_word(&o, i ? "" : "--", s->arguments[i]);
+	for (size_t i = 0; s->command && s->command[i]; i++)
+		add_word(&o, i ? "" : "--", s->command[i]);
 	if (fclose(o.file))
 		mem_give_up();
 	return o.text;
