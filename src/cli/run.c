@@ -127,14 +127,13 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	cli_out_drop(&o);
 }
 
-/* Beside what a program prints it is clear who speaks. */
 static void add_description(struct facts *f, const struct load *l)
 {
 	char text[256];
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "weft: {machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
 }
 
 static void add_head(
