@@ -210,6 +210,7 @@ static uint16_t flags_of(uint16_t of_channel)
 		{ CHANNEL_CLAIM, MSG_TAGGED_CLAIM },
 		{ CHANNEL_DISCARD, MSG_TAGGED_DISCARD },
 		{ CHANNEL_HAS_DATA, MSG_TAGGED_DATA },
+		{ CHANNEL_LASTS, MSG_TAGGED_LASTS },
 	};
 	uint16_t flags = 0;
 
