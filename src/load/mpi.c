@@ -14,6 +14,7 @@
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "outside/limits.h"
 #include "outside/proxy.h"
 #include "parts/mpi/mpi.h"
 
@@ -110,6 +111,8 @@ static int mpi_init(struct load *l, struct err *e)
 			load_n_nodes(l), most, m->ppn);
 	m->n_ranks = (uint32_t)(m->ranks ? (uint64_t)m->ranks : most);
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
+	if (limits_check(m->n_ranks, e))
+		return -1;
 	l->needs.n_processes = (uint32_t)m->ppn;
 	l->needs.n_programs = m->n_groups * (uint32_t)m->ppn;
 	return find_places(m, e);
@@ -122,7 +125,7 @@ static void describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
-	start_await_end(m->start, rank, START_ENDING);
+	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
 	start_describe(&end, text, size);
 }
@@ -241,6 +244,7 @@ static int start_all(struct mpi *m, struct err *e)
 
 	if (start_find_helper(helper, sizeof(helper), e))
 		return -1;
+	limits_raise(m->n_ranks, &s.files_before);
 	m->output = output_new(m->n_ranks, to, m->tags, e);
 	if (!m->output)
 		return -1;
@@ -360,7 +364,7 @@ static sim_time mpi_next(struct load *l)
 /* A rank that ended otherwise than with 0, though it had left in order. */
 static int check_codes(struct mpi *m, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY, START_ENDING);
+	start_await_end(m->start, CHANNEL_ANY);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];
@@ -452,6 +456,14 @@ static void mpi_report(struct load *l, struct load_result *result)
 	load_figure(result, "operations", (double)commands);
 }
 
+static uint64_t mpi_estimate(const struct load *l)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	return limits_memory(m->n_ranks) +
+	       programs_estimate(m->n_groups, (uint64_t)m->ppn, 0);
+}
+
 static void mpi_fini(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -487,4 +499,5 @@ const struct load_ops load_mpi = {
 	.report = mpi_report,
 	.check = mpi_check,
 	.fini = mpi_fini,
+	.estimate = mpi_estimate,
 };

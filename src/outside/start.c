@@ -23,6 +23,8 @@ enum {
 	FILES = 4, /* of a rank */
 	HELPER_SOCKET = 3, /* its number in the helper */
 	PATIENCE = 2000, /* ms, from SIGTERM to SIGKILL */
+	ENDING = 5000, /* ms that ranks have for their end ... */
+	ENDING_EACH = 100, /* ... and for each of them, as they end together */
 };
 
 struct rank {
@@ -35,6 +37,7 @@ struct start {
 	uint32_t n_ranks, n_ended;
 	struct rank *rank;
 	struct output *output;
+	struct rlimit files_before; /* that a process could open */
 	pid_t helper;
 	int socket, wake[2];
 	pthread_t thread;
@@ -224,11 +227,13 @@ static int tell_all(
 /* --- the helper --- */
 
 /* In the child: becomes the helper. */
-static _Noreturn void become_helper(const char *path, int socket, pid_t parent)
+static _Noreturn void become_helper(
+	const struct start *s, const char *path, int socket, pid_t parent)
 {
 	char number[16];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_NOFILE, &s->files_before);
 	snprintf(number, sizeof(number), "%d", HELPER_SOCKET);
 	if (getppid() == parent && dup2(socket, HELPER_SOCKET) >= 0 &&
 		fcntl(HELPER_SOCKET, F_SETFD, 0) >= 0 &&
@@ -250,7 +255,7 @@ static int start_helper(struct start *s, const char *path, struct err *e)
 	s->socket = ends[0];
 	s->helper = fork();
 	if (!s->helper)
-		become_helper(path, ends[1], parent);
+		become_helper(s, path, ends[1], parent);
 	close(ends[1]);
 	if (s->helper < 0)
 		return err_set_code(e, EXIT_LIMIT, "no process for %s: %s",
@@ -316,6 +321,7 @@ static int begin(struct start *s, const struct start_setup *set, struct err *e)
 {
 	int code;
 
+	s->files_before = set->files_before;
 	if (pipe2(s->wake, O_CLOEXEC) < 0)
 		return err_set_code(
 			e, EXIT_LIMIT, "no pipe: %s", strerror(errno));
@@ -436,18 +442,13 @@ static bool has_ended(const struct start *s, uint32_t rank)
 				   : s->rank[rank].end.has_ended;
 }
 
-bool start_await_end(struct start *s, uint32_t rank, int milliseconds)
+bool start_await_end(struct start *s, uint32_t rank)
 {
 	struct timespec until;
 	bool is_over;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += milliseconds / 1000;
-	until.tv_nsec += milliseconds % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
+	until.tv_sec += (ENDING + ENDING_EACH * (int64_t)s->n_ranks) / 1000;
 	pthread_mutex_lock(&s->lock);
 	while (!has_ended(s, rank) &&
 		!pthread_cond_timedwait(&s->ended, &s->lock, &until))
