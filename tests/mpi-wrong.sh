@@ -57,9 +57,9 @@ done <<-END
 	exit 1 rank 1 ended with exit code 7 at .* us outside of MPI
 	exit-at-once 1 rank 1 ended with exit code 0 at
 	leave 1 rank 1 ended without MPI_Finalize, and other ranks wait for it
-	abort 1 rank 1 called MPI_Abort with 13 at .* us in MPI_Abort
+	abort 1 rank 1 called MPI_Abort with code 13 at .* us in MPI_Abort
 	kill 1 rank 1 died of signal 9
-	nowhere 1 rank 1 called MPI_Abort with 17 at .* us in MPI_Send
+	nowhere 1 rank 1 called MPI_Abort with code 17 at .* us in MPI_Send
 	unfinished 0 finished
 	fork 0 finished
 END
@@ -114,7 +114,7 @@ for machine in qsnet2-16 bgq-board; do
 done
 mpirun qsnet2-16 -n 4 death=go-on --set 'faults.events=15 us node 3 dies' -- \
 	"$tmp/every"
-ends 3 'waiting .*rank [0-2]: MPI_'
+ends 3 'waiting .*rank [0-2] .node [0-2].: MPI_'
 report 'a rank dies with its node, and the job with the rank'
 
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"

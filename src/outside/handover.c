@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 
 /* A third value of the word: the rank has ended while it had the turn. */
 enum { GONE = 2 };
@@ -233,6 +234,7 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->why = (enum channel_why)why;
 	t->clock = *(const volatile int64_t *)&c->clock;
 	t->until = *(const volatile int64_t *)&c->until;
+	t->outside = *(const volatile int64_t *)&c->outside;
 	t->computed = *(const volatile uint64_t *)&c->computed;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
@@ -265,12 +267,21 @@ enum handover_answer handover_join(
 	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
 }
 
-bool handover_settle(struct handover *h)
+bool handover_settle(struct handover *h, int milliseconds)
 {
+	if (milliseconds >= 0)
+		return await(h->channel, CHANNEL_SIM, milliseconds);
 	while (!await(h->channel, CHANNEL_SIM, SLICE))
 		if (handover_is_stopped(h))
 			return false;
 	return true;
+}
+
+bool handover_has_spoken(const struct handover *h)
+{
+	uint32_t turn = atomic_load(&h->channel->turn);
+
+	return turn != CHANNEL_RANK && turn != GONE;
 }
 
 bool handover_load(
@@ -308,7 +319,7 @@ static bool ask_copy(
 	c->copy_bytes = bytes;
 	c->copy = what;
 	give_rank(h);
-	return handover_settle(h) && atomic_load(&c->turn) == CHANNEL_SIM &&
+	return handover_settle(h, -1) && atomic_load(&c->turn) == CHANNEL_SIM &&
 	       *(const volatile uint32_t *)&c->copy == CHANNEL_NO_COPY;
 }
 
@@ -342,6 +353,50 @@ bool handover_copy_out(
 			return false;
 	}
 	return true;
+}
+
+/* --- what it tells beside --- */
+
+void handover_log(struct handover *h)
+{
+	h->channel->is_logged = 1;
+}
+
+/* Only calls that can be true. */
+static bool is_true(const struct channel_called *c)
+{
+	return c->call.name && c->call.name < CHANNEL_NAMES &&
+	       c->call.since >= 0 && c->call.since <= c->until;
+}
+
+bool handover_called(
+	const struct handover *h, uint32_t *i, struct channel_called *c)
+{
+	uint32_t n = *(const volatile uint32_t *)&h->channel->n_called;
+
+	while (*i < n && *i < CHANNEL_CALLED) {
+		memcpy(c, &h->channel->called[(*i)++], sizeof(*c));
+		if (is_true(c))
+			return true;
+	}
+	return false;
+}
+
+void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES])
+{
+	memcpy(calls, h->channel->calls, sizeof(h->channel->calls));
+}
+
+void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY])
+{
+	memcpy(text, h->channel->library, CHANNEL_LIBRARY);
+	text[CHANNEL_LIBRARY - 1] = '\0';
+	name_clean(text, "");
+}
+
+uint64_t handover_cpu(const struct handover *h)
+{
+	return *(const volatile uint64_t *)&h->channel->cpu;
 }
 
 void handover_cross(struct channel *c, enum channel_why why)

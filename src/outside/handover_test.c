@@ -155,7 +155,7 @@ static void a_wait_ends_where_the_run_does(void **state)
 	assert_false(handover_is_stopped(&h));
 	h.stop[1] = &stop;
 	assert_true(handover_is_stopped(&h));
-	assert_false(handover_settle(&h));
+	assert_false(handover_settle(&h, -1));
 	handover_close(&h);
 }
 

@@ -1,5 +1,6 @@
 /*
- * What ranks need of the host, before any of them is started.
+ * What this host lets ranks have: descriptors, processes and memory.  Looked at
+ * before anything starts, so that a run that cannot go through says so at once.
  */
 #ifndef OUTSIDE_LIMITS_H
 #define OUTSIDE_LIMITS_H
@@ -9,14 +10,15 @@
 
 #include "base/err.h"
 
-/* Bytes of all processes of ranks, beside the programs' own. */
+/* What ranks take of the host's memory: processes of Open MPI beside their
+ * program's own data, and channels. */
 uint64_t limits_memory(uint32_t n_ranks);
 
-/* Whether the host allows so many descriptors and processes: if not, an error
- * with EXIT_LIMIT. */
+/* Whether so many ranks may run; exit code 4 otherwise. */
 int limits_check(uint32_t n_ranks, struct err *e);
 
-/* Lets this process open what so many ranks need; *before is what it could. */
+/* As many descriptors as the ranks need, if they are allowed; *before is how
+ * many there could be. */
 void limits_raise(uint32_t n_ranks, struct rlimit *before);
 
 #endif

@@ -106,7 +106,7 @@ bool reach_read(void *reach, uint64_t at, void *to, size_t n)
 	struct reach *r = reach;
 	bool is_next = at == r->read_to && n < REACH_AHEAD;
 
-	if (!handover_settle(r->channel))
+	if (!handover_settle(r->channel, -1))
 		return false;
 	r->read_to = at + n;
 	if (!has_ahead(r, at, n)) {
@@ -160,7 +160,7 @@ bool reach_write(void *reach, uint64_t at, const void *from, size_t n)
 {
 	struct reach *r = reach;
 
-	if (!handover_settle(r->channel))
+	if (!handover_settle(r->channel, -1))
 		return false;
 	forget_ahead(r, at, n);
 	if (n > REACH_GATHERED - r->n_bytes)

@@ -74,7 +74,7 @@ static struct kit *set_up(bool by_channel)
 static void tear_down(struct kit *k)
 {
 	if (k->r.by_channel) {
-		handover_settle(&k->h);
+		handover_settle(&k->h, -1);
 		k->is_over = true;
 		handover_kick(&k->h, 0, false);
 		pthread_join(k->rank, NULL);
@@ -166,7 +166,7 @@ static void the_room_outlasts_a_copy(void **state)
 	struct kit *k = set_up(true);
 	uint8_t byte = 0;
 
-	handover_settle(&k->h);
+	handover_settle(&k->h, -1);
 	k->h.channel->room[77] = 42;
 	read_packets(k);
 	assert_true(handover_load(&k->h, 77, &byte, 1));
