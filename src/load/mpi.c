@@ -186,7 +186,7 @@ static uint64_t mpi_estimate(const struct load *l)
 {
 	const struct mpi *m = (const struct mpi *)l;
 
-	return m->n_ranks * LIMITS_RANK_BYTES +
+	return limits_memory(m->n_ranks) +
 	       programs_estimate(m->n_groups, (uint32_t)m->ppn, 0);
 }
 
@@ -197,7 +197,7 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
-	start_await_end(m->start, rank, START_ENDING);
+	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
 	return start_describe(&end, text, size);
 }
@@ -335,6 +335,7 @@ static int start_all(struct mpi *m, struct err *e)
 
 	if (start_find_helper(helper, sizeof(helper), e))
 		return -1;
+	limits_raise(m->n_ranks, &s.files);
 	m->output = output_new(m->n_ranks, to, m->tags, e);
 	if (!m->output)
 		return -1;
@@ -460,7 +461,7 @@ static sim_time mpi_next(struct load *l)
 /* A rank that ended otherwise than with 0, though it had left in order. */
 static int check_codes(struct mpi *m, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY, START_ENDING);
+	start_await_end(m->start, CHANNEL_ANY);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];

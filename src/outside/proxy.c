@@ -283,7 +283,7 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
-	start_await_end(p->start, p->rank, START_ENDING);
+	start_await_end(p->start, p->rank);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;
 	return end.has_ended && end.how == CHANNEL_ENDED && !end.value;
