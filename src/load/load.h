@@ -6,6 +6,8 @@
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
+#include <stdio.h>
+
 #include "base/param.h"
 #include "host/host.h"
 #include "host/params.h"
@@ -166,6 +168,10 @@ struct load_ops {
 	void (*report)(struct load *l, struct load_result *r);
 	/* Adds more, such as lists and tables; NULL: there is nothing else. */
 	void (*facts)(const struct load *l, struct facts *f);
+	/* The path of a file that it writes after a run that has finished, or
+	 * NULL; and its text.  NULL: it never does. */
+	const char *(*file)(const struct load *l);
+	void (*write)(const struct load *l, FILE *f);
 	/*
 	 * Checks the results of a finished run; an error if they are wrong.
 	 * NULL if there is nothing to check.

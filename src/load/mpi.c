@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "load/keys.h"
+#include "load/mpi_time.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
@@ -24,6 +25,7 @@ struct mpi {
 	/* keys */
 	int64_t ranks, ppn, tags, collectives;
 	char place[PARAM_TEXT_MAX];
+	struct mpi_time time;
 
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
 	uint32_t *at; /* [group] its node */
@@ -50,6 +52,7 @@ static const struct param params[] = {
 		"the network where it can; messages: by MPI's own"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
+	MPI_TIME_KEYS(AT(time)),
 };
 
 static struct mpi *of(struct load *l)
@@ -100,7 +103,8 @@ static int mpi_init(struct load *l, struct err *e)
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;
 	l->needs.n_programs = m->n_groups * (uint32_t)m->ppn;
-	return find_places(m, e);
+	return mpi_time_init(&m->time, l, m->n_ranks, e) ? -1
+							 : find_places(m, e);
 }
 
 /* --- programs --- */
@@ -126,6 +130,9 @@ static void complain(struct mpi *m, const struct proxy *p)
 			how, (double)p->ended / 1e6,
 			proxy_call_name(p->turn.call.name));
 		programs_give_up(&m->programs, EXIT_ANSWER_NO, text);
+	} else if (p->ending == PROXY_ASTRAY) {
+		mpi_time_describe(&m->time, p, text, sizeof(text));
+		programs_give_up(&m->programs, EXIT_BAD_INPUT, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),
 			"rank %u: its channel holds what no rank writes",
@@ -208,6 +215,7 @@ static int start_all(struct mpi *m, struct err *e)
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.ways = m->time.ways,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
@@ -259,7 +267,10 @@ static void mpi_start(struct load *l)
 				.output = m->output,
 				.rank = i,
 				.times = times_of(l),
-				.stop = &m->is_over };
+				.stop = {
+					&m->is_over, sim_stop(l->net->sim) } };
+		if (p)
+			mpi_time_set(&m->time, p);
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -275,6 +286,8 @@ static sim_time mpi_next(struct load *l)
 	output_write(m->output, sim_now(l->net->sim));
 	if (m->is_over)
 		return SIM_NEVER;
+	if (mpi_time_is_over(&m->time, l, m->proxy, m->n_ranks))
+		return programs_stall(&m->programs);
 	return programs_next(l);
 }
 
@@ -343,6 +356,25 @@ static void mpi_report(struct load *l, struct load_result *result)
 	load_figure(result, "operations", (double)commands);
 }
 
+static void mpi_facts(const struct load *l, struct facts *f)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	mpi_time_facts(&m->time, m->proxy, m->n_ranks, f);
+}
+
+static const char *mpi_file(const struct load *l)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	return m->time.ways.computing == CHANNEL_RECORD ? m->time.file : NULL;
+}
+
+static void mpi_write(const struct load *l, FILE *f)
+{
+	computing_write(((const struct mpi *)l)->time.computing, f);
+}
+
 static void mpi_fini(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -360,6 +392,7 @@ static void mpi_fini(struct load *l)
 	mem_free(m->world.place);
 	mem_free(m->at);
 	mem_free(m->which);
+	mpi_time_fini(&m->time);
 	programs_fini(l);
 }
 
@@ -375,6 +408,9 @@ const struct load_ops load_mpi = {
 	.start = mpi_start,
 	.next = mpi_next,
 	.report = mpi_report,
+	.facts = mpi_facts,
+	.file = mpi_file,
+	.write = mpi_write,
 	.check = mpi_check,
 	.fini = mpi_fini,
 };

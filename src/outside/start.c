@@ -291,7 +291,8 @@ static int open_channels(
 {
 	struct handover_place p = { .n_ranks = s->n_ranks,
 		.n_processes = set->n_processes,
-		.collectives = set->collectives };
+		.collectives = set->collectives,
+		.ways = set->ways };
 	int code = 0;
 
 	for (uint32_t i = 0; i < s->n_ranks && !code; i++) {
@@ -300,9 +301,6 @@ static int open_channels(
 		p.process = set->rank[i].process;
 		p.seed = set->seed + i;
 		code = handover_open(&s->rank[i].channel, &p, e);
-		if (!code)
-			s->rank[i].channel.channel->is_measured =
-				set->is_measured;
 	}
 	return code;
 }

@@ -23,7 +23,7 @@ struct start_setup {
 	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
-	bool is_measured; /* ranks say how long they compute */
+	struct channel_ways ways;
 	struct output *output; /* borrowed */
 };
 
