@@ -127,6 +127,16 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	cli_out_drop(&o);
 }
 
+/* Beside what a program prints it is clear who speaks. */
+static void add_description(struct facts *f, const struct load *l)
+{
+	char text[256];
+
+	l->ops->describe(l, text, sizeof(text));
+	facts_text(f, "_what", text);
+	facts_line(f, NULL, "weft: {machine} {shape}, {_what}: {ending}");
+}
+
 static void add_head(
 	struct facts *f, const struct cli_args *a, const struct machine_run *r)
 {
@@ -146,9 +156,12 @@ static void add_head(
 		facts_text(f, "warning", r->machine->advice);
 	facts_text(f, "ending", ending_name[r->result.ending]);
 	add_words(f, a);
-	facts_line(f, NULL,
-		"{machine} {shape}, {nodes} node{nodes|s}: {workload}{_words}: "
-		"{ending}");
+	if (r->load->ops->describe)
+		add_description(f, r->load);
+	else
+		facts_line(f, NULL,
+			"{machine} {shape}, {nodes} node{nodes|s}: "
+			"{workload}{_words}: {ending}");
 	facts_line(f, "warning", "[{warning}]");
 }
 
@@ -171,6 +184,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	facts_of_card(f, r);
 	facts_of_budget(f, r->system->net, a->is_budget, &how);
 	facts_of_work(f, r);
+	facts_of_ranks(f, r);
 	facts_place(f, FACTS_AT_END);
 	facts_line(f, "simulated",
 		"{sim_time_ns:u} in {work.wall_s:.2f} s on {threads} "

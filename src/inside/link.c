@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,7 +33,7 @@ static struct {
 	uint32_t n_commands, room; /* queued; bytes in use */
 	uint64_t epoch; /* grows with all that queues can be changed by */
 	int64_t clock, charged; /* ps */
-	int64_t computed; /* of these, since it has the turn */
+	int64_t outside; /* of the clock, since it has the turn */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
 	int rest; /* where to say that it only waits, or -1 */
@@ -95,6 +96,8 @@ __attribute__((constructor)) static void begin(void)
 	alloc_open();
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
+	if (getenv("WEFT_DEBUG"))
+		debug_await();
 }
 
 /* Programs that a rank starts are no ranks. */
@@ -102,6 +105,7 @@ static void forget_variables(void)
 {
 	unsetenv("WEFT_CHANNEL");
 	unsetenv("WEFT_REST");
+	unsetenv("WEFT_DEBUG");
 }
 
 static struct channel *map(int file)
@@ -134,7 +138,7 @@ const struct channel *weft_link_open(void)
 	link_.rest = variable("WEFT_REST");
 	if (link_.rest >= 0)
 		fcntl(link_.rest, F_SETFD, FD_CLOEXEC);
-	if (tracer > 0)
+	if (tracer > 0 && !getenv("WEFT_DEBUG"))
 		prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
 	forget_variables();
 	return link_.channel;
@@ -169,6 +173,14 @@ void link_rest(void)
 static long futex(_Atomic uint32_t *word, int what, uint32_t value)
 {
 	return syscall(SYS_futex, word, what, value, NULL, NULL, 0);
+}
+
+static int64_t cpu_of(clockid_t id)
+{
+	struct timespec t;
+
+	clock_real(id, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 static void give_turn(struct channel *c)
@@ -225,12 +237,6 @@ static void take_pieces(const struct channel *c)
 	}
 }
 
-static bool is_collective(const struct channel_completion *c)
-{
-	return c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
-	       c->kind == CHANNEL_REDUCE;
-}
-
 static void end_collective(const struct channel_completion *c)
 {
 	struct link_collective *wait = (void *)(uintptr_t)c->context;
@@ -243,7 +249,7 @@ static void complete(const struct channel_completion *c)
 {
 	if (link_.keeps)
 		link_.kept[link_.n_kept++] = *c;
-	else if (is_collective(c))
+	else if (channel_is_collective(c->kind))
 		end_collective(c);
 	else if (link_.done)
 		link_.done(c);
@@ -268,7 +274,6 @@ static void take_turn(struct channel *c)
 	if (c->is_ending)
 		_exit(1);
 	link_.clock = c->now;
-	link_.computed = 0;
 	link_.n_commands = 0;
 	link_.room = 0;
 	take_pieces(c);
@@ -277,6 +282,8 @@ static void take_turn(struct channel *c)
 	for (uint32_t i = 0; i < n; i++)
 		complete(&c->completion[i]);
 	c->n_completions = 0;
+	c->n_called = 0;
+	link_.outside = 0;
 	if (n > 0) {
 		link_.epoch++;
 		link_.deadline = FIRST_DEADLINE;
@@ -291,10 +298,11 @@ static void cross(enum channel_why why, int64_t until)
 	c->why = why;
 	c->until = until;
 	c->clock = link_.clock;
+	call_mine()->is_told = true;
 	c->call = call_mine()->what;
+	c->outside = link_.outside;
 	c->reasons = link_.reasons;
 	c->n_commands = link_.n_commands;
-	c->computed = (uint64_t)link_.computed;
 	c->is_busy = link_.is_busy;
 	give_turn(c);
 	await_turn(c);
@@ -315,6 +323,12 @@ static bool is_running(void)
 		!call_mine()->is_setup)
 		link_start();
 	return link_.phase == LINK_RUNS && !call_mine()->is_foreign;
+}
+
+void link_begin(enum channel_begun how)
+{
+	if (weft_link_open())
+		atomic_store(&link_.channel->begun, how);
 }
 
 void link_start(void)
@@ -341,11 +355,44 @@ void link_go_astray(uint32_t call, uint64_t n_calls)
 	cross(CHANNEL_ASTRAY, INT64_MAX);
 }
 
+/* --- calls --- */
+
+void link_enter(struct channel_call *c)
+{
+	c->since = link_.clock;
+	if (link_.phase == LINK_RUNS)
+		link_.channel->calls[c->name]++;
+}
+
+void link_leave(const struct channel_call *c)
+{
+	struct channel *to = link_.channel;
+
+	if (link_.phase != LINK_RUNS || !to->is_logged)
+		return;
+	weft_link_lock();
+	if (to->n_called < CHANNEL_CALLED)
+		to->called[to->n_called++] =
+			(struct channel_called){ *c, link_.clock };
+	weft_link_unlock();
+}
+
+void link_tell_library(const char *text)
+{
+	if (!weft_link_open())
+		return;
+	snprintf(link_.channel->library, CHANNEL_LIBRARY, "%.*s",
+		CHANNEL_LIBRARY - 1, text);
+}
+
+/* --- its end --- */
+
 void link_exit(void)
 {
 	if (link_.phase != LINK_RUNS)
 		return;
 	tsc_end();
+	link_.channel->cpu = (uint64_t)cpu_of(CLOCK_PROCESS_CPUTIME_ID);
 	cross(CHANNEL_EXIT, INT64_MAX);
 	link_.phase = LINK_AFTER;
 }
@@ -399,6 +446,8 @@ int weft_link_post(
 	}
 	link_.n_commands += n;
 	link_.epoch++;
+	call_mine()->is_told = true;
+	call_mine()->what.bytes += c->bytes;
 	return 0;
 }
 
@@ -576,6 +625,8 @@ void link_sleep(int64_t ps)
 	weft_link_lock();
 	settle();
 	advance(ps);
+	if (call_mine()->how == CALL_NONE)
+		link_.outside += ps;
 	weft_link_unlock();
 }
 
@@ -592,7 +643,7 @@ void link_compute(int64_t ps)
 	settle();
 	advance(ps);
 	link_.charged += ps;
-	link_.computed += ps;
+	link_.outside += ps;
 }
 
 void link_declare(int64_t ps)

@@ -12,6 +12,7 @@
  * timers.c alarms
  * alloc.c  its memory
  * tsc.c    the processor's own clock
+ * debug.c  a wait for a debugger
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -40,9 +41,17 @@ void link_add_thread(void);
 /* The program does what is not the same each time. */
 void link_note(enum channel_reason reason);
 
+/* How far it has come, before it starts. */
+void link_begin(enum channel_begun how);
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
 void link_exit(void);
+
+/* The program enters a call, and has left one that has crossed or posted. */
+void link_enter(struct channel_call *c);
+void link_leave(const struct channel_call *c);
+/* Which MPI it has. */
+void link_tell_library(const char *text);
 
 /* The rank's clock, ps; crosses if commands are queued.  What is charged is
  * time of its processor, too. */
@@ -79,6 +88,7 @@ struct call {
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
 	int64_t since; /* the thread's CPU time when it was last seen, ns */
+	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
 };
 
@@ -120,6 +130,11 @@ void spin_start_thread(void);
 /* The rank begins to run, and ends. */
 void tsc_start(bool is_trapped);
 void tsc_end(void);
+
+/* --- debug.c --- */
+
+/* Until one has attached itself. */
+void debug_await(void);
 
 /* --- timers.c --- */
 

@@ -103,7 +103,7 @@ void mpi_time_describe(const struct mpi_time *t, const struct proxy *p,
 		"rank %u does not make the calls of the recording %s: after "
 		"%" PRIu64 " calls comes %s, and in the recording %s",
 		p->rank, t->file, p->turn.n_calls,
-		has_ended ? "its end" : proxy_call_name(p->turn.call.name),
+		has_ended ? "its end" : account_call_name(p->turn.call.name),
 		recorded ? recorded : "its end");
 }
 

@@ -123,10 +123,10 @@ int load_check_keys(const struct param_block *keys, struct err *e)
 		{ "port", "via", "nic" },
 		{ "queues", "via", "nic" },
 		{ "routing", "via", "net|nic" },
-		{ "cpu", "via", "nic|msg" },
+		{ "cpu", "via", "nic|msg|endpoint" },
 		{ "data", "via", "nic|msg" },
 		{ "driver", "via", "nic|msg" },
-		{ "warm", "via", "nic|msg" },
+		{ "warm", "via", "nic|msg|endpoint" },
 		{ "depth", "driver", "pipelined" },
 		{ "resync", "driver", "serial" },
 	};

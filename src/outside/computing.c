@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/readline.h"
-#include "outside/proxy.h"
+#include "outside/account.h"
 
 enum {
 	VERSION = 1,
@@ -82,7 +82,7 @@ static void add(struct steps *s, struct channel_step x)
 static struct channel_step checked(struct channel_step x)
 {
 	if (x.call != CHANNEL_LOOKS &&
-		!strcmp(proxy_call_name(x.call), proxy_call_name(0)))
+		!strcmp(account_call_name(x.call), account_call_name(0)))
 		x.call = 0;
 	if (x.ns > MOST_NS)
 		x.ns = MOST_NS;
@@ -120,7 +120,7 @@ void computing_give(struct computing *c, uint32_t rank, struct handover *h)
 
 static const char *name_of(const struct channel_step *x)
 {
-	return x->call ? proxy_call_name(x->call) : OPERATION;
+	return x->call ? account_call_name(x->call) : OPERATION;
 }
 
 const char *computing_call(
@@ -194,7 +194,7 @@ static bool read_step(const char *word, struct channel_step *x)
 	if (*word == '-')
 		return read_looks(word, x);
 	x->n = 1;
-	x->call = proxy_call_number(word);
+	x->call = account_call_number(word);
 	return x->call || !strcmp(word, OPERATION);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 
 /* A third value of the word: the rank has ended while it had the turn. */
 enum { GONE = 2 };
@@ -203,7 +204,7 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->why = (enum channel_why)why;
 	t->clock = *(const volatile int64_t *)&c->clock;
 	t->until = *(const volatile int64_t *)&c->until;
-	t->computed = *(const volatile uint64_t *)&c->computed;
+	t->outside = *(const volatile int64_t *)&c->outside;
 	t->n_calls = *(const volatile uint64_t *)&c->n_calls;
 	t->reasons = *(const volatile uint32_t *)&c->reasons;
 	t->is_busy = *(const volatile uint32_t *)&c->is_busy;
@@ -247,9 +248,16 @@ void handover_give_steps(
 	h->channel->n_steps = n;
 }
 
-void handover_settle(struct handover *h)
+bool handover_settle(struct handover *h, int milliseconds)
 {
-	await(h->channel, CHANNEL_SIM, -1);
+	return await(h->channel, CHANNEL_SIM, milliseconds);
+}
+
+bool handover_has_spoken(const struct handover *h)
+{
+	uint32_t turn = atomic_load(&h->channel->turn);
+
+	return turn != CHANNEL_RANK && turn != GONE;
 }
 
 bool handover_load(
@@ -259,6 +267,50 @@ bool handover_load(
 		return false;
 	memcpy(to, h->channel->room + offset, bytes);
 	return true;
+}
+
+/* --- what it tells beside --- */
+
+void handover_log(struct handover *h)
+{
+	h->channel->is_logged = 1;
+}
+
+/* Only calls that can be true. */
+static bool is_true(const struct channel_called *c)
+{
+	return c->call.name && c->call.name < CHANNEL_NAMES &&
+	       c->call.since >= 0 && c->call.since <= c->until;
+}
+
+bool handover_called(
+	const struct handover *h, uint32_t *i, struct channel_called *c)
+{
+	uint32_t n = *(const volatile uint32_t *)&h->channel->n_called;
+
+	while (*i < n && *i < CHANNEL_CALLED) {
+		memcpy(c, &h->channel->called[(*i)++], sizeof(*c));
+		if (is_true(c))
+			return true;
+	}
+	return false;
+}
+
+void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES])
+{
+	memcpy(calls, h->channel->calls, sizeof(h->channel->calls));
+}
+
+void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY])
+{
+	memcpy(text, h->channel->library, CHANNEL_LIBRARY);
+	text[CHANNEL_LIBRARY - 1] = '\0';
+	name_clean(text, "");
+}
+
+uint64_t handover_cpu(const struct handover *h)
+{
+	return *(const volatile uint64_t *)&h->channel->cpu;
 }
 
 void handover_cross(struct channel *c, enum channel_why why)

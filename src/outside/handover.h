@@ -28,9 +28,10 @@ struct handover {
 struct handover_turn {
 	enum channel_why why;
 	int64_t clock, until;
-	uint64_t computed, n_calls;
+	uint64_t n_calls; /* before it went astray */
 	uint32_t reasons; /* why it is not the same each time, so far */
 	uint32_t is_busy; /* another of its threads computes */
+	int64_t outside; /* of the clock: not in calls of MPI */
 	struct channel_call call;
 	uint32_t n_commands;
 	struct channel_command command[CHANNEL_COMMANDS];
@@ -80,8 +81,11 @@ bool handover_wants_steps(const struct handover *h);
 void handover_give_steps(
 	struct handover *h, const struct channel_step *from, uint32_t n);
 
-/* Waits until the rank has given the turn back, or has ended. */
-void handover_settle(struct handover *h);
+/* Waits until the rank has given the turn back, or has ended, for so many
+ * milliseconds; false if it has not. */
+bool handover_settle(struct handover *h, int milliseconds);
+/* Whether the rank has ever given it back. */
+bool handover_has_spoken(const struct handover *h);
 
 /* From any thread: the rank has ended, so it will not give the turn back. */
 void handover_gone(struct handover *h);
@@ -89,6 +93,16 @@ void handover_gone(struct handover *h);
 /* Bytes of a short message, from the room; false if they are outside of it. */
 bool handover_load(
 	const struct handover *h, uint64_t offset, void *to, uint64_t bytes);
+
+/* Before the first turn: the rank says which calls have ended. */
+void handover_log(struct handover *h);
+/* Those of this turn: the next one after *i calls, if any. */
+bool handover_called(
+	const struct handover *h, uint32_t *i, struct channel_called *c);
+/* What the rank says of all its calls, its library, and its CPU time in ns. */
+void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES]);
+void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY]);
+uint64_t handover_cpu(const struct handover *h);
 
 /* --- the rank's end, for clients in this process: tests --- */
 

@@ -4,8 +4,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "host/log.h"
 #include "host/program.h"
 #include "link/link.h"
 #include "outside/computing.h"
@@ -43,48 +45,63 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 
 /* --- what it waits for --- */
 
-#define NAME(name, fortran, waits, rank, tag) "MPI_" #name,
-static const char *const calls[] = {
-	"outside of MPI",
-#include "inside/names.h"
-};
-#undef NAME
-
-const char *proxy_call_name(uint32_t number)
+static void describe_peer(
+	const struct channel_call *c, const char *name, char *text, size_t size)
 {
-	return number < sizeof(calls) / sizeof(calls[0]) ? calls[number]
-							 : calls[0];
+	bool sends = strstr(name, "send") || strstr(name, "Send");
+	int n = snprintf(text, size, " %s ", sends ? "to" : "from");
+
+	text += n;
+	size -= (size_t)n;
+	if (c->rank == CHANNEL_ANY)
+		n = snprintf(text, size, "any");
+	else
+		n = snprintf(text, size, "%u", c->rank);
+	if ((int32_t)c->tag < 0)
+		snprintf(text + n, size - (size_t)n, ", any tag");
+	else
+		snprintf(text + n, size - (size_t)n, ", tag %d",
+			(int32_t)c->tag);
 }
 
-uint32_t proxy_call_number(const char *name)
+/* Without arguments that name another rank it says what it has asked for. */
+void proxy_describe(const struct proxy *p, char *text, size_t size)
 {
-	uint32_t i = sizeof(calls) / sizeof(calls[0]) - 1;
+	const struct channel_call *c = &p->turn.call;
+	const char *name = account_call_name(c->name);
+	char more[80] = "";
 
-	while (i > 0 && strcmp(calls[i], name) != 0)
-		i--;
-	return i;
+	if (account_has_peer(c->name))
+		describe_peer(c, name, more, sizeof(more));
+	else if (p->endpoint)
+		endpoint_describe(
+			p->endpoint, c->name != 0, more, sizeof(more));
+	snprintf(text, size, "%s%s", name, more);
 }
 
 static void explain(void *arg, char *text, size_t size)
 {
-	const struct proxy *p = arg;
-	const struct channel_call *c = &p->turn.call;
-	int n = snprintf(
-		text, size, "rank %u: %s", p->rank, proxy_call_name(c->name));
-
-	if (n > 0 && (size_t)n < size && c->rank != CHANNEL_NONE)
-		snprintf(text + n, size - (size_t)n, " with rank %u, tag %lld",
-			c->rank, (long long)c->tag);
+	proxy_describe(arg, text, size);
 }
 
 /* --- turns --- */
 
 static bool is_stopped(const struct proxy *p)
 {
-	for (uint32_t i = 0; i < 2; i++)
-		if (p->stop[i] && *p->stop[i])
-			return true;
-	return false;
+	return (p->stop && *p->stop) || (p->asked && *p->asked);
+}
+
+static int64_t host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void charge(struct proxy *p, enum account_kind kind)
+{
+	account_until(&p->account, kind, p->turn.call.name, program_now());
 }
 
 /* Of a rank that does not give its turn back. */
@@ -108,6 +125,17 @@ static void tell_late(const struct proxy *p, struct lateness *l)
 	l->most *= 2;
 }
 
+/* What has come with the turn; false if the rank is not to go on. */
+static bool take_turn(struct proxy *p)
+{
+	p->reasons |= p->turn.reasons;
+	if (p->computing && p->is_recorded)
+		computing_take(p->computing, p->rank, p->channel);
+	if (p->turn.why == CHANNEL_ASTRAY)
+		p->ending = PROXY_ASTRAY;
+	return p->ending == PROXY_RUNS;
+}
+
 /* Takes the turn back; false if the rank cannot give it. */
 static bool join(struct proxy *p)
 {
@@ -124,19 +152,11 @@ static bool join(struct proxy *p)
 		}
 	} while (answer == HANDOVER_LATE);
 	p->crossings++;
+	p->turns_ns += p->kicked ? (uint64_t)(host_ns() - p->kicked) : 0;
 	output_date(p->output, p->rank, program_now());
-	if (answer == HANDOVER_TURN) {
-		p->reasons |= p->turn.reasons;
-		if (p->computing && p->is_recorded)
-			computing_take(p->computing, p->rank, p->channel);
-		if (p->turn.why == CHANNEL_ASTRAY)
-			p->ending = PROXY_ASTRAY;
-		return p->ending == PROXY_RUNS;
-	}
-	/* Ctrl-C is for ranks, too */
-	p->ending = answer == HANDOVER_GARBAGE ? PROXY_GARBAGE
-		    : is_stopped(p)	       ? PROXY_STOPPED
-					       : PROXY_DIED;
+	if (answer == HANDOVER_TURN)
+		return take_turn(p);
+	p->ending = answer == HANDOVER_GONE ? PROXY_DIED : PROXY_GARBAGE;
 	return false;
 }
 
@@ -153,6 +173,7 @@ static void hand_over(struct proxy *p)
 
 	while (handover_has_room(p->channel) &&
 		endpoint_next(p->endpoint, &c)) {
+		account_completion(&p->account, &c);
 		handover_complete(p->channel, &c);
 		if (c.error != ENOMSG)
 			be_active(p, program_now());
@@ -160,15 +181,40 @@ static void hand_over(struct proxy *p)
 	reach_give(&p->reach);
 	if (p->computing && !p->is_recorded)
 		computing_give(p->computing, p->rank, p->channel);
+	p->kicked = host_ns();
 	handover_kick(
 		p->channel, program_now(), endpoint_has_next(p->endpoint));
 	program_charge(p->times.turn);
+	charge(p, ACCOUNT_OWN);
 }
 
-/* What the rank has done by itself takes its time. */
+/* Calls that have ended since the last turn. */
+static void log_calls(struct proxy *p)
+{
+	struct channel_called c;
+	uint32_t i = 0;
+
+	while (handover_called(p->channel, &i, &c)) {
+		bool has_peer = account_has_peer(c.call.name);
+		const struct host_log_call x = {
+			.text = account_call_name(c.call.name),
+			.args = { has_peer ? c.call.rank : HOST_LOG_NONE,
+				has_peer ? c.call.tag : HOST_LOG_NONE,
+				c.call.bytes },
+			.has_peer = true,
+			.from = c.call.since,
+			.to = c.until,
+		};
+
+		program_log_call(&x);
+	}
+}
+
+/* What the rank has done by itself takes its time: part of it was the
+ * program's, and the rest in calls. */
 static void catch_up(struct proxy *p)
 {
-	sim_time before = program_now();
+	sim_time before = program_now(), outside = p->turn.outside;
 	/* no run lasts longer */
 	sim_time clock =
 		p->turn.clock < LINK_MAX_TIME ? p->turn.clock : LINK_MAX_TIME;
@@ -179,30 +225,45 @@ static void catch_up(struct proxy *p)
 		be_active(p, clock);
 	if (clock > before)
 		program_wait(clock);
-	p->account.own += program_now() - before;
+	if (outside > program_now() - before)
+		outside = program_now() - before;
+	if (outside > 0)
+		account_until(
+			&p->account, ACCOUNT_COMPUTING, 0, before + outside);
+	charge(p, ACCOUNT_OWN);
+	log_calls(p);
 }
 
 /* A test in vain after many of them takes longer, unless something comes.
  * Looks for messages are commands, so it waits before these. */
 static void doze(struct proxy *p)
 {
-	sim_time before = program_now();
-
-	endpoint_doze(p->endpoint, before + LONG_LOOK);
-	p->account.tests += program_now() - before;
+	endpoint_doze(p->endpoint, program_now() + LONG_LOOK);
+	charge(p, ACCOUNT_TESTS);
 }
 
+/* Collectives wait for others, all else is work of the interface. */
 static void execute(struct proxy *p)
 {
-	sim_time before = program_now();
+	const struct channel_command *c = p->turn.command;
+	uint64_t eager = endpoint_eager(p->endpoint);
+	uint32_t n = p->turn.n_commands, from = 0;
 
-	p->commands += p->turn.n_commands;
-	for (uint32_t i = 0; i < p->turn.n_commands; i++)
-		if (p->turn.command[i].kind != CHANNEL_PEEK)
-			be_active(p, before);
-	endpoint_execute(p->endpoint, p->turn.command, p->turn.n_commands);
+	for (uint32_t i = 0; i < n; i++) {
+		account_command(&p->account, &c[i], eager);
+		if (c[i].kind != CHANNEL_PEEK)
+			be_active(p, program_now());
+		if (!channel_is_collective(c[i].kind))
+			continue;
+		endpoint_execute(p->endpoint, c + from, i - from);
+		charge(p, ACCOUNT_CALLS);
+		endpoint_execute(p->endpoint, &c[i], 1);
+		charge(p, ACCOUNT_COLLECTIVES);
+		from = i + 1;
+	}
+	endpoint_execute(p->endpoint, c + from, n - from);
 	endpoint_step(p->endpoint);
-	p->account.calls += program_now() - before;
+	charge(p, ACCOUNT_CALLS);
 }
 
 static void look(struct proxy *p)
@@ -210,16 +271,20 @@ static void look(struct proxy *p)
 	p->vain++;
 	program_charge(p->times.test);
 	endpoint_step(p->endpoint);
-	p->account.tests += p->times.test;
+	charge(p, ACCOUNT_TESTS);
 }
 
 static void wait(struct proxy *p)
 {
-	sim_time before = program_now();
+	uint32_t call = p->turn.call.name;
 
 	endpoint_wait(p->endpoint,
 		p->turn.until < LINK_MAX_TIME ? p->turn.until : SIM_NEVER);
-	p->account.waiting += program_now() - before;
+	if (account_is_collective(call))
+		charge(p, ACCOUNT_COLLECTIVES);
+	else
+		account_wait(&p->account, endpoint_first_rank(p->endpoint),
+			call, program_now());
 }
 
 /* Until the rank says that it leaves, or cannot say anything more. */
@@ -253,15 +318,16 @@ static int open_all(struct proxy *p)
 
 	p->channel = start_channel(p->start, p->rank);
 	p->endpoint = mem_alloc(1, sizeof(*p->endpoint));
-	code = endpoint_open(p->endpoint, &c, &p->times.calls, NULL);
+	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
-	/* the rank has begun when it has spoken */
-	handover_settle(p->channel);
 	reach_init(&p->reach, p->channel, start_pid(p->start, p->rank));
 	window_init(&p->window, host_at(program_host(), program_node()),
 		program_base(), program_base() + p->endpoint->free, &rank);
-	p->began = p->active = program_now();
+	if (host_log(program_host()))
+		handover_log(p->channel);
+	account_begin(&p->account, p->n_ranks, program_now());
+	p->active = program_now();
 	return 0;
 }
 
@@ -270,7 +336,7 @@ static bool leaves_well(struct proxy *p)
 {
 	struct start_end end;
 
-	if (!strcmp(proxy_call_name(p->turn.call.name), "MPI_Finalize"))
+	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
 	start_await_end(p->start, p->rank, START_ENDING);
@@ -282,35 +348,65 @@ static bool leaves_well(struct proxy *p)
 /* Serves others until all have left. */
 static void leave(struct proxy *p)
 {
+	PROGRAM_CALL(account_call_name(p->turn.call.name), 0, 0);
+
+	/* it does not come first where all wait: it waits for the others */
+	program_explain(NULL, NULL);
 	endpoint_close(p->endpoint);
+	charge(p, ACCOUNT_COLLECTIVES);
 	p->ending = PROXY_FINISHED;
-	p->ended = program_now();
 	if (!p->is_gone)
 		hand_over(p);
+}
+
+/* What is known only of a rank that has run. */
+static void remember(struct proxy *p)
+{
+	if (!p->account.called)
+		return;
+	handover_calls(p->channel, p->account.called);
+	handover_library(p->channel, p->library);
+	p->cpu_ns = handover_cpu(p->channel);
 }
 
 void proxy_run(void *arg)
 {
 	struct proxy *p = arg;
 
-	bool is_leaving;
-
 	p->error = open_all(p);
-	is_leaving = !p->error && serve(p);
-	program_explain(NULL, NULL);
 	if (p->error)
 		p->ending = PROXY_STUCK;
-	else if (is_leaving && !leaves_well(p))
+	else if (serve(p) && !leaves_well(p))
 		p->ending = PROXY_DIED;
 	else if (p->ending == PROXY_RUNS)
 		leave(p);
-	if (!p->ended)
-		p->ended = program_now();
+	p->ended = program_now();
+	remember(p);
 	window_fini(&p->window);
+}
+
+void proxy_close_account(struct proxy *p, sim_time now)
+{
+	uint32_t call = p->turn.call.name;
+
+	if (p->ended || !p->account.called)
+		return;
+	p->ended = now > p->account.until ? now : p->account.until;
+	if (account_is_collective(call))
+		account_until(&p->account, ACCOUNT_COLLECTIVES, call, p->ended);
+	else
+		account_wait(&p->account, CHANNEL_ANY, call, p->ended);
+	remember(p);
+}
+
+bool proxy_is_exact(const struct proxy *p)
+{
+	return !p->account.called || account_is_exact(&p->account, p->ended);
 }
 
 void proxy_free(struct proxy *p)
 {
+	account_free(&p->account);
 	if (!p->endpoint)
 		return;
 	endpoint_free(p->endpoint);

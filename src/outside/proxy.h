@@ -5,6 +5,7 @@
 #ifndef OUTSIDE_PROXY_H
 #define OUTSIDE_PROXY_H
 
+#include "outside/account.h"
 #include "outside/endpoint.h"
 #include "outside/reach.h"
 #include "outside/start.h"
@@ -17,14 +18,6 @@ struct computing;
 struct proxy_times {
 	sim_time turn; /* from a completion to the library's next operation */
 	sim_time test; /* a look at a queue in a call that tests */
-	struct endpoint_times calls;
-};
-
-/* Where a rank's time has gone. */
-struct proxy_account {
-	sim_time own; /* MPI's own, and sleeps */
-	sim_time calls; /* of the interface */
-	sim_time tests, waiting;
 };
 
 /* How it has ended. */
@@ -43,7 +36,9 @@ struct proxy {
 	void *owner;
 	struct start *start;
 	struct output *output;
-	uint32_t rank;
+	uint32_t rank, n_ranks;
+	site_id node;
+	uint32_t process; /* of its node */
 	struct proxy_times times;
 	sim_time long_sleep; /* is no part of a loop that waits */
 	struct computing *computing; /* to record or to replay, or NULL */
@@ -52,7 +47,8 @@ struct proxy {
 	 * ps of the host's, and where.  0: never. */
 	int64_t patience;
 	void (*on_late)(const struct proxy *p, int64_t cpu, const char *where);
-	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
+	const atomic_int *stop; /* not 0: the run is to end; or NULL */
+	const atomic_int *asked; /* the same, by a signal */
 
 	/* while it runs */
 	struct handover *channel;
@@ -60,25 +56,32 @@ struct proxy {
 	struct window window;
 	struct reach reach;
 	struct handover_turn turn;
-	sim_time began;
 	uint32_t vain; /* looks of tests in a row that found nothing */
 	/* When it last did more than to wait and to test; of a rank that
 	 * sleeps, when it will have slept. */
 	sim_time active;
 	uint32_t reasons; /* why it is not the same each time */
 	bool is_gone; /* it has its last turn */
+	int64_t kicked; /* the host's time, ns */
 
 	/* afterwards */
 	enum proxy_ending ending;
 	int error;
-	sim_time ended;
-	struct proxy_account account;
-	uint64_t crossings, commands;
+	sim_time ended; /* or 0 */
+	struct account account;
+	uint64_t crossings;
+	/* of the host, ns: turns of the rank, and CPU time of its process */
+	uint64_t turns_ns, cpu_ns;
+	char library[CHANNEL_LIBRARY]; /* "Open MPI v4.1.4", or empty */
 };
 
-/* "MPI_Recv", of channel_call.name; and the number of a name, or 0. */
-const char *proxy_call_name(uint32_t number);
-uint32_t proxy_call_number(const char *name);
+/* The call that it is in, as "MPI_Recv from 0, tag 7". */
+void proxy_describe(const struct proxy *p, char *text, size_t size);
+
+/* At the end of a run: a rank that still waits has done so until now. */
+void proxy_close_account(struct proxy *p, sim_time now);
+/* Whether its account has all of its time, once. */
+bool proxy_is_exact(const struct proxy *p);
 
 /* The program. */
 void proxy_run(void *proxy);

@@ -59,7 +59,7 @@ bool reach_read(void *reach, uint64_t at, void *to, size_t n)
 {
 	struct reach *r = reach;
 
-	handover_settle(r->channel);
+	handover_settle(r->channel, -1);
 	if (is_pending(r, at, n))
 		write_all(r);
 	return copy_in(r, at, to, n);
@@ -85,7 +85,7 @@ bool reach_write(void *reach, uint64_t at, const void *from, size_t n)
 {
 	struct reach *r = reach;
 
-	handover_settle(r->channel);
+	handover_settle(r->channel, -1);
 	if (n > REACH_GATHERED - r->n_bytes)
 		write_all(r);
 	if (n > REACH_GATHERED)

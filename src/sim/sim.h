@@ -247,9 +247,6 @@ sim_time sim_last_time(const struct sim *s);
  */
 sim_time sim_slice(const struct sim *s, sim_time length);
 
-/* Not 0: the run is to end.  NULL: nobody asks for that. */
-const atomic_int *sim_stop(const struct sim *s);
-
 uint32_t sim_n_workers(const struct sim *s);
 struct sim_worker *sim_worker(struct sim *s, uint32_t id);
 struct sim_worker *sim_owner(struct sim *s, site_id site);
