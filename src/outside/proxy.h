@@ -7,6 +7,7 @@
 
 #include "outside/account.h"
 #include "outside/endpoint.h"
+#include "outside/pin.h"
 #include "outside/reach.h"
 #include "outside/start.h"
 #include "outside/window.h"
@@ -29,6 +30,7 @@ enum proxy_ending {
 	PROXY_STUCK, /* the machine has no room for it: error */
 	PROXY_STOPPED,
 	PROXY_ASTRAY, /* its calls are not those of its recording */
+	PROXY_BURIED, /* its node has died */
 };
 
 struct proxy {
@@ -47,8 +49,10 @@ struct proxy {
 	 * ps of the host's, and where.  0: never. */
 	int64_t patience;
 	void (*on_late)(const struct proxy *p, int64_t cpu, const char *where);
-	const atomic_int *stop; /* not 0: the run is to end; or NULL */
-	const atomic_int *asked; /* the same, by a signal */
+	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
+	struct pin *pin; /* NULL: threads and ranks are anywhere */
+	bool by_channel; /* the rank copies its bytes itself */
+	sim_time dies_at; /* its node; SIM_NEVER: it does not */
 
 	/* while it runs */
 	struct handover *channel;
@@ -61,6 +65,8 @@ struct proxy {
 	 * sleeps, when it will have slept. */
 	sim_time active;
 	uint32_t reasons; /* why it is not the same each time */
+	pid_t pid;
+	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 	int64_t kicked; /* the host's time, ns */
 
@@ -86,5 +92,8 @@ bool proxy_is_exact(const struct proxy *p);
 /* The program. */
 void proxy_run(void *proxy);
 void proxy_free(struct proxy *p);
+
+/* While nothing runs: its node has died, and the rank dies with it. */
+void proxy_bury(struct proxy *p);
 
 #endif
