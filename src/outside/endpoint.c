@@ -440,6 +440,14 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 	}
 }
 
+void endpoint_doze(struct endpoint *e, sim_time until)
+{
+	endpoint_step(e);
+	if (!e->done.n)
+		msg_sleep_before(state(e), until);
+	endpoint_step(e);
+}
+
 bool endpoint_has_next(const struct endpoint *e)
 {
 	return e->done.n;

@@ -9,8 +9,16 @@
 #include "base/mem.h"
 #include "host/log.h"
 #include "host/program.h"
+#include "link/link.h"
+#include "outside/computing.h"
+#include "outside/late.h"
 
-enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
+enum {
+	SLICE = 100, /* ms between looks at whether the run is to end */
+	MANY_LOOKS = 4096, /* in vain: from then on they take longer */
+};
+
+#define LONG_LOOK (10000 * (sim_time)SIM_NS)
 
 /* --- the endpoint's client --- */
 
@@ -95,13 +103,49 @@ static void charge(struct proxy *p, enum account_kind kind)
 	account_until(&p->account, kind, p->turn.call.name, program_now());
 }
 
+/* Of a rank that does not give its turn back. */
+struct lateness {
+	int64_t since; /* its CPU time then; 0: not yet known */
+	int64_t most; /* until somebody is told */
+};
+
+static void tell_late(const struct proxy *p, struct lateness *l)
+{
+	pid_t pid = start_pid(p->start, p->rank);
+	int64_t cpu = late_cpu(pid);
+	char where[400];
+
+	if (!l->since)
+		l->since = cpu;
+	if (cpu - l->since < l->most)
+		return;
+	late_where(pid, where, sizeof(where));
+	p->on_late(p, cpu - l->since, where);
+	l->most *= 2;
+}
+
+/* What has come with the turn; false if the rank is not to go on. */
+static bool take_turn(struct proxy *p)
+{
+	p->reasons |= p->turn.reasons;
+	if (p->computing && p->is_recorded)
+		computing_take(p->computing, p->rank, p->channel);
+	if (p->turn.why == CHANNEL_ASTRAY)
+		p->ending = p->computing && !p->is_recorded ? PROXY_ASTRAY
+							    : PROXY_GARBAGE;
+	return p->ending == PROXY_RUNS;
+}
+
 /* Takes the turn back; false if the rank cannot give it. */
 static bool join(struct proxy *p)
 {
+	struct lateness late = { 0, p->patience };
 	enum handover_answer answer;
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
+		if (answer == HANDOVER_LATE && p->patience)
+			tell_late(p, &late);
 		if (answer == HANDOVER_LATE &&
 			handover_is_stopped(p->channel)) {
 			p->ending = PROXY_STOPPED;
@@ -112,9 +156,16 @@ static bool join(struct proxy *p)
 	p->turns_ns += p->kicked ? (uint64_t)(host_ns() - p->kicked) : 0;
 	output_date(p->output, p->rank, program_now());
 	if (answer == HANDOVER_TURN)
-		return true;
+		return take_turn(p);
 	p->ending = answer == HANDOVER_GONE ? PROXY_DIED : PROXY_GARBAGE;
 	return false;
+}
+
+/* It does more than to wait and to test. */
+static void be_active(struct proxy *p, sim_time until)
+{
+	p->vain = 0;
+	p->active = until;
 }
 
 static void hand_over(struct proxy *p)
@@ -125,8 +176,12 @@ static void hand_over(struct proxy *p)
 		endpoint_next(p->endpoint, &c)) {
 		account_completion(&p->account, &c);
 		handover_complete(p->channel, &c);
+		if (c.error != ENOMSG)
+			be_active(p, program_now());
 	}
 	reach_give(&p->reach);
+	if (p->computing && !p->is_recorded)
+		computing_give(p->computing, p->rank, p->channel);
 	p->kicked = host_ns();
 	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
@@ -173,9 +228,16 @@ static void log_calls(struct proxy *p)
 static void catch_up(struct proxy *p)
 {
 	sim_time before = program_now(), outside = p->turn.outside;
+	/* no run lasts longer */
+	sim_time clock =
+		p->turn.clock < LINK_MAX_TIME ? p->turn.clock : LINK_MAX_TIME;
 
-	if (p->turn.clock > before)
-		program_wait(p->turn.clock);
+	if (p->turn.is_busy)
+		be_active(p, before);
+	if (clock > before && clock - before >= p->long_sleep)
+		be_active(p, clock);
+	if (clock > before)
+		program_wait(clock);
 	if (outside > program_now() - before)
 		outside = program_now() - before;
 	if (outside > 0)
@@ -183,6 +245,14 @@ static void catch_up(struct proxy *p)
 			&p->account, ACCOUNT_COMPUTING, 0, before + outside);
 	charge(p, ACCOUNT_OWN);
 	log_calls(p);
+}
+
+/* A test in vain after many of them takes longer, unless something comes.
+ * Looks for messages are commands, so it waits before these. */
+static void doze(struct proxy *p)
+{
+	endpoint_doze(p->endpoint, program_now() + LONG_LOOK);
+	charge(p, ACCOUNT_TESTS);
 }
 
 /* Collectives wait for others, all else is work of the interface. */
@@ -194,6 +264,8 @@ static void execute(struct proxy *p)
 
 	for (uint32_t i = 0; i < n; i++) {
 		account_command(&p->account, &c[i], eager);
+		if (c[i].kind != CHANNEL_PEEK)
+			be_active(p, program_now());
 		if (!channel_is_collective(c[i].kind))
 			continue;
 		endpoint_execute(p->endpoint, c + from, i - from);
@@ -209,6 +281,7 @@ static void execute(struct proxy *p)
 
 static void look(struct proxy *p)
 {
+	p->vain++;
 	program_charge(p->times.test);
 	endpoint_step(p->endpoint);
 	charge(p, ACCOUNT_TESTS);
@@ -219,7 +292,7 @@ static void wait(struct proxy *p)
 	uint32_t call = p->turn.call.name;
 
 	endpoint_wait(p->endpoint,
-		p->turn.until == INT64_MAX ? SIM_NEVER : p->turn.until);
+		p->turn.until < LINK_MAX_TIME ? p->turn.until : SIM_NEVER);
 	if (account_is_collective(call))
 		charge(p, ACCOUNT_COLLECTIVES);
 	else
@@ -236,6 +309,8 @@ static bool serve(struct proxy *p)
 	program_explain(explain, p);
 	while (join(p)) {
 		catch_up(p);
+		if (p->turn.why == CHANNEL_LOOK && p->vain >= MANY_LOOKS)
+			doze(p);
 		execute(p);
 		if (p->turn.why == CHANNEL_EXIT)
 			return true;
@@ -272,6 +347,7 @@ static int open_all(struct proxy *p)
 	if (host_log(program_host()))
 		handover_log(p->channel);
 	account_begin(&p->account, p->n_ranks, program_now());
+	p->active = program_now();
 	return 0;
 }
 
