@@ -34,6 +34,7 @@ static struct {
 	int rest; /* where to say that it only waits, or -1 */
 	bool has_threads; /* of the program's own */
 	uint32_t reasons; /* why it is not the same each time */
+	uint32_t by_messages; /* collectives */
 } link_ = { .lock = PTHREAD_MUTEX_INITIALIZER, .rest = -1 };
 
 enum link_phase link_phase(void)
@@ -223,18 +224,13 @@ static void take_pieces(const struct channel *c)
 	}
 }
 
-static bool is_collective(const struct channel_completion *c)
-{
-	return c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
-	       c->kind == CHANNEL_REDUCE;
-}
-
 static void end_collective(const struct channel_completion *c)
 {
 	struct link_collective *wait = (void *)(uintptr_t)c->context;
 
 	wait->is_done = true;
 	wait->error = c->error;
+	wait->data = c->data;
 }
 
 static void take_turn(struct channel *c)
@@ -248,7 +244,7 @@ static void take_turn(struct channel *c)
 	link_.room = 0;
 	take_pieces(c);
 	for (uint32_t i = 0; i < n; i++)
-		if (is_collective(&c->completion[i]))
+		if (channel_is_collective(c->completion[i].kind))
 			end_collective(&c->completion[i]);
 		else if (link_.done)
 			link_.done(&c->completion[i]);
@@ -271,6 +267,7 @@ static void cross(enum channel_why why, int64_t until)
 	c->clock = link_.clock;
 	c->call = call_mine()->what;
 	c->reasons = link_.reasons;
+	c->by_messages = link_.by_messages;
 	c->n_commands = link_.n_commands;
 	c->computed = c->is_measured ? (uint64_t)(cpu_now() - link_.cpu) : 0;
 	give_turn(c);
@@ -364,6 +361,11 @@ int weft_link_post(
 	link_.n_commands += n;
 	link_.epoch++;
 	return 0;
+}
+
+void weft_link_by_messages(void)
+{
+	link_.by_messages++;
 }
 
 /* --- looks --- */

@@ -35,6 +35,7 @@ struct link_looks {
 struct link_collective {
 	bool is_done;
 	int error;
+	uint64_t data; /* of its completion */
 };
 
 INSIDE_EXPORT void weft_link_lock(void);
@@ -53,6 +54,9 @@ INSIDE_EXPORT void weft_link_serve(
  * beginning. */
 INSIDE_EXPORT int weft_link_post(
 	const struct channel_command *c, unsigned n, const void *bytes);
+
+/* Counts a collective that the network did not do. */
+INSIDE_EXPORT void weft_link_by_messages(void);
 
 /* Whether the call of MPI that this thread is in waits for others. */
 INSIDE_EXPORT bool weft_link_is_blocking(void);

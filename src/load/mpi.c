@@ -137,17 +137,21 @@ static void complain(struct mpi *m, const struct proxy *p)
 	}
 }
 
-static void run_rank(void *arg)
+static void on_lost(struct proxy *p)
 {
-	struct proxy *p = arg;
 	struct mpi *m = of_programs(p->owner);
 
-	proxy_run(p);
 	if (p->ending == PROXY_FINISHED || p->ending == PROXY_STOPPED)
 		return;
 	complain(m, p);
 	/* the others need not be waited for */
 	m->is_over = 1;
+}
+
+static void run_rank(void *arg)
+{
+	proxy_run(arg);
+	on_lost(arg);
 }
 
 /* A place of the last node that has no rank. */
@@ -247,7 +251,8 @@ static void mpi_start(struct load *l)
 				.output = m->output,
 				.rank = i,
 				.times = { .test = 100 * (sim_time)SIM_NS },
-				.stop = &m->is_over };
+				.stop = &m->is_over,
+				.on_lost = on_lost };
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -307,7 +312,7 @@ static void mpi_report(struct load *l, struct load_result *result)
 {
 	struct mpi *m = of(l);
 	const struct proxy *slowest = &m->proxy[0];
-	uint64_t crossings = 0, commands = 0;
+	uint64_t crossings = 0, commands = 0, network = 0, messages = 0;
 
 	programs_report(&m->programs, result);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
@@ -315,6 +320,8 @@ static void mpi_report(struct load *l, struct load_result *result)
 
 		crossings += p->crossings;
 		commands += p->commands;
+		network += p->endpoint ? p->endpoint->n_collectives : 0;
+		messages += p->turn.by_messages;
 		if (lasted(m, p) > lasted(m, slowest))
 			slowest = p;
 	}
@@ -329,6 +336,8 @@ static void mpi_report(struct load *l, struct load_result *result)
 	load_figure(result, "own_ns", (double)slowest->account.own / SIM_NS);
 	load_figure(result, "crossings", (double)crossings);
 	load_figure(result, "operations", (double)commands);
+	load_figure(result, "collectives_by_network", (double)network);
+	load_figure(result, "collectives_by_messages", (double)messages);
 }
 
 static void mpi_fini(struct load *l)

@@ -64,12 +64,23 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
-	/* Of all ranks; ENOTSUP, the same for all, if the network cannot. */
+	/* Of a group of ranks, whose number is in data; ENOTSUP, the same for
+	 * all, if the network cannot. */
 	CHANNEL_BARRIER,
 	CHANNEL_BROADCAST, /* rank: root */
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
+	/* Opens a group: its ranks, as words of four bytes.  Its completion's
+	 * data is the group's number.  Closes one. */
+	CHANNEL_GROUP,
+	CHANNEL_UNGROUP,
 	CHANNEL_KINDS,
 };
+
+/* Whether ranks execute it together. */
+static inline int channel_is_collective(uint16_t kind)
+{
+	return kind >= CHANNEL_BARRIER && kind <= CHANNEL_UNGROUP;
+}
 
 enum channel_flag {
 	CHANNEL_TAGGED = 1, /* one of two spaces of messages */
@@ -174,7 +185,7 @@ struct channel {
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
 	uint32_t reasons; /* all that there were so far */
-	uint32_t unused;
+	uint32_t by_messages; /* collectives that the network did not do */
 	struct channel_call call;
 
 	struct channel_command command[CHANNEL_COMMANDS];

@@ -203,6 +203,7 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->clock = *(const volatile int64_t *)&c->clock;
 	t->until = *(const volatile int64_t *)&c->until;
 	t->computed = *(const volatile uint64_t *)&c->computed;
+	t->by_messages = *(const volatile uint32_t *)&c->by_messages;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
 	memcpy(t->command, c->command, n * sizeof(*t->command));

@@ -29,6 +29,7 @@ struct handover_turn {
 	enum channel_why why;
 	int64_t clock, until;
 	uint64_t computed;
+	uint32_t by_messages; /* collectives so far */
 	struct channel_call call;
 	uint32_t n_commands;
 	struct channel_command command[CHANNEL_COMMANDS];

@@ -110,6 +110,7 @@ static void execute(struct proxy *p)
 
 	p->commands += p->turn.n_commands;
 	endpoint_execute(p->endpoint, p->turn.command, p->turn.n_commands);
+	endpoint_meet(p->endpoint);
 	endpoint_step(p->endpoint);
 	p->account.calls += program_now() - before;
 }
@@ -130,6 +131,28 @@ static void wait(struct proxy *p)
 		p->turn.until == INT64_MAX ? SIM_NEVER : p->turn.until);
 	program_explain(NULL, NULL);
 	p->account.waiting += program_now() - before;
+}
+
+/* The rank waits in a collective, for which this program waits: it gets its
+ * completions, and goes on with all else that it has to do.  If it dies there,
+ * this program cannot return from where it is. */
+static void relay(void *arg)
+{
+	struct proxy *p = arg;
+
+	do {
+		hand_over(p);
+		if (!join(p)) {
+			p->ended = program_now();
+			p->on_lost(p);
+			program_wait(SIM_NEVER);
+		}
+		catch_up(p);
+		p->commands += p->turn.n_commands;
+		endpoint_execute(
+			p->endpoint, p->turn.command, p->turn.n_commands);
+		endpoint_step(p->endpoint);
+	} while (p->turn.why != CHANNEL_EXIT && endpoint_has_next(p->endpoint));
 }
 
 /* Until the rank says that it leaves, or cannot say anything more. */
@@ -153,7 +176,7 @@ static bool serve(struct proxy *p)
 
 static int open_all(struct proxy *p)
 {
-	const struct endpoint_client c = { take, give, load, p };
+	const struct endpoint_client c = { take, give, load, p, relay };
 	const struct memory_foreign rank = { reach_read, reach_write,
 		&p->reach };
 	int code;

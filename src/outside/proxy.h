@@ -43,6 +43,8 @@ struct proxy {
 	uint32_t rank;
 	struct proxy_times times;
 	const atomic_int *stop; /* not 0: the run is to end; or NULL */
+	/* It has ended where its program cannot. */
+	void (*on_lost)(struct proxy *p);
 
 	/* while it runs */
 	struct handover *channel;
