@@ -113,8 +113,7 @@ void msg_group_agree(struct msg_state *m, const struct msg_group *g,
 
 /* --- life --- */
 
-/* A bit for each place of the world; the group's first rank of a node, in the
- * order of ranks, leads. */
+/* The group's first rank of a node leads, in the order of all ranks. */
 static void find_leaders(struct msg_state *m, struct msg_group *g)
 {
 	uint32_t n_places = m->n_ranks / m->n_processes;
@@ -179,7 +178,8 @@ static int open_as_leader(struct msg_state *m, struct msg_group *g)
 	int code = m->ops->open_group(m, g);
 	uint64_t all = !code;
 
-	msg_group_agree(m, g, WEFT_MSG_MIN_INT, &all);
+	if (!g->is_alike)
+		msg_group_agree(m, g, WEFT_MSG_MIN_INT, &all);
 	if (!all && !code)
 		m->ops->close_group(m, g);
 	code = all ? 0 : ENOSYS;

@@ -20,6 +20,8 @@ enum { MSG_GROUP_WORDS = 8 };
 struct __attribute__((may_alias)) msg_group {
 	uint32_t n, n_leaders, n_others;
 	uint32_t place; /* of this node's leader among the leaders */
+	/* The machine's open_group() returned what it does for all leaders. */
+	bool is_alike;
 	uint32_t *rank; /* [n], in the group's order */
 	uint32_t *leader; /* [n_leaders], in the order of nodes' places */
 	uint32_t *other; /* [n_others] of this node, but for its leader */

@@ -106,15 +106,15 @@ static bool find_box(
 	return volume == g->n_leaders;
 }
 
-/* A packet names its receivers' base addresses by numbers, which are those of a
- * process. */
+/* Only the first process of a node uses the network's FIFOs: packets of two
+ * processes, each for another route, could wait for each other, in different
+ * orders at different nodes. */
 bool msg_tree_has_group(struct msg_state *m, const struct msg_group *g)
 {
 	MUSPI_Box_t box;
 
-	for (uint32_t i = 1; i < g->n_leaders; i++)
-		if (msg_process_of(m, g->leader[i]) !=
-			msg_process_of(m, g->leader[0]))
+	for (uint32_t i = 0; i < g->n_leaders; i++)
+		if (msg_process_of(m, g->leader[i]) != 0)
 			return false;
 	return tree_of(m->nic->net) && find_box(m, g, &box);
 }
@@ -209,11 +209,11 @@ static int open_box(struct msg_state *m, struct msg_group *g)
 
 int msg_tree_open_group(struct msg_state *m, struct msg_group *g)
 {
-	bool is_world = g->n_leaders == m->nic->net->n_nodes &&
-			msg_process_of(m, g->leader[0]) == 0;
+	bool is_world = g->n_leaders == m->nic->net->n_nodes;
 	int code;
 
 	g->own[0] = is_world ? IS_WORLD : 0;
+	g->is_alike = is_world;
 	if (is_world)
 		return open_world(m);
 	code = open_fifo(m);
