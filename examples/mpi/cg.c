@@ -6,7 +6,6 @@
  *
  *   ./cg [ROWS]                rows of each rank
  */
-#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,16 +89,20 @@ int main(int argc, char **argv)
 	begin = MPI_Wtime();
 	steps = solve(x, r, p, q);
 	begin = MPI_Wtime() - begin;
-	for (int i = 0; i < rows; i++)
-		worst = fmax(worst, fabs(x[i] - solution(rank * rows + i)));
+	for (int i = 0; i < rows; i++) {
+		double error = x[i] - solution(rank * rows + i);
+
+		if (error * error > worst)
+			worst = error * error;
+	}
 	MPI_Allreduce(&worst, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	if (rank == 0)
 		printf("%d steps of %.3f us, %s\n", steps, begin / steps * 1e6,
-			all < 1e-9 ? "right" : "wrong");
+			all < 1e-18 ? "right" : "wrong");
 	free(x);
 	free(r);
 	free(p);
 	free(q);
 	MPI_Finalize();
-	return !(all < 1e-9);
+	return !(all < 1e-18);
 }

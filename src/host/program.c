@@ -646,6 +646,16 @@ void program_log_end(uint32_t mark)
 		log_of(p)->call[mark - 1].to = p->now;
 }
 
+void program_log_call(const struct host_log_call *c)
+{
+	const struct program *p = host_self();
+	struct host_log_call x = *c;
+
+	x.thread = p->thread;
+	if (p->host->log)
+		host_log_call(log_of(p), p->host->log->most, &x);
+}
+
 void program_log_sent(const struct host_log_message *m)
 {
 	const struct program *p = host_self();

@@ -209,6 +209,8 @@ void program_explain(
 uint32_t program_log_begin(
 	const char *text, const uint64_t args[HOST_CALL_ARGS]);
 void program_log_end(uint32_t mark);
+/* A call that is over, by its own times. */
+void program_log_call(const struct host_log_call *c);
 
 /*
  * For a message library: a message is sent; a message is matched, which returns

@@ -161,17 +161,6 @@ static void close_group(struct coll_module *m)
 	m->rank = NULL;
 }
 
-/* It goes to the component that was there before. */
-static bool is_handed_on(int error)
-{
-	if (error != ENOTSUP)
-		return false;
-	weft_link_lock();
-	weft_link_by_messages();
-	weft_link_unlock();
-	return true;
-}
-
 static int code_of(int error)
 {
 	return error ? OMPI_ERROR : OMPI_SUCCESS;
@@ -248,7 +237,7 @@ static int barrier(MPI_Comm comm, mca_coll_base_module_t *module)
 	struct channel_command c = { .kind = CHANNEL_BARRIER };
 	int error = run_in_group(of(module), comm, &c, NULL);
 
-	if (is_handed_on(error))
+	if (error == ENOTSUP)
 		return before->coll_barrier(comm, before->coll_barrier_module);
 	return code_of(error);
 }
@@ -280,7 +269,7 @@ static int broadcast(void *buf, int n, MPI_Datatype type, int root,
 	if (!error && !is_root)
 		PMPI_Unpack(packed, (int)bytes, &at, buf, n, type, comm);
 	free(packed);
-	if (is_handed_on(error))
+	if (error == ENOTSUP)
 		return before->coll_bcast(
 			buf, n, type, root, comm, before->coll_bcast_module);
 	return code_of(error);
@@ -315,7 +304,7 @@ static int all_reduce(const void *from, void *to, int n, MPI_Datatype type,
 	int error = reduce_to(of(module), comm, CHANNEL_ANY,
 		from == MPI_IN_PLACE ? to : from, to, n, type, op);
 
-	if (is_handed_on(error))
+	if (error == ENOTSUP)
 		return before->coll_allreduce(from, to, n, type, op, comm,
 			before->coll_allreduce_module);
 	return code_of(error);
@@ -329,7 +318,7 @@ static int reduce(const void *from, void *to, int n, MPI_Datatype type,
 		from == MPI_IN_PLACE ? to : from,
 		ompi_comm_rank(comm) == root ? to : NULL, n, type, op);
 
-	if (is_handed_on(error))
+	if (error == ENOTSUP)
 		return before->coll_reduce(from, to, n, type, op, root, comm,
 			before->coll_reduce_module);
 	return code_of(error);
@@ -386,7 +375,7 @@ static mca_coll_base_module_t *query(MPI_Comm comm, int *priority)
 	struct coll_module *m;
 
 	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
-		!weft_link_open())
+		!weft_link_open() || !weft_link_open()->collectives)
 		return NULL;
 	m = OBJ_NEW(coll_module);
 	if (!m)

@@ -55,9 +55,6 @@ INSIDE_EXPORT void weft_link_serve(
 INSIDE_EXPORT int weft_link_post(
 	const struct channel_command *c, unsigned n, const void *bytes);
 
-/* Counts a collective that the network did not do. */
-INSIDE_EXPORT void weft_link_by_messages(void);
-
 /* Whether the call of MPI that this thread is in waits for others. */
 INSIDE_EXPORT bool weft_link_is_blocking(void);
 

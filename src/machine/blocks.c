@@ -363,18 +363,22 @@ bool machine_has(const struct machine *m, const char *word)
 	return i < sizeof(has) / sizeof(has[0]);
 }
 
-bool machine_uses(const struct machine *m, size_t block)
+bool machine_meets(const struct machine *m, const char *needs)
 {
-	const char *needs = m->use[block].needs;
 	const char *router = router_registry[m->kinds.router]->name;
 	const struct nic_ops *nic = machine_nic_now(m);
 	const struct side_ops *side = machine_side_now(m);
 
-	return m->is_whole || !*needs || machine_has(m, needs) ||
+	return !*needs || machine_has(m, needs) ||
 	       is_kind(needs, "topology", machine_topo_now(m)->ops->name) ||
 	       is_kind(needs, "routing",
 		       m->routes[machine_route_now(m)]->ops->name) ||
 	       is_kind(needs, "router", router) ||
 	       is_kind(needs, "nic", nic ? nic->name : NULL) ||
 	       is_kind(needs, "side", side ? side->name : NULL);
+}
+
+bool machine_uses(const struct machine *m, size_t block)
+{
+	return m->is_whole || machine_meets(m, m->use[block].needs);
 }

@@ -358,7 +358,7 @@ static int choose(struct machine *m, struct err *e)
 	m->link.n_formats = m->nic ? m->nic->n_formats : 0;
 	for (size_t i = 0; i < m->parts.n; i++)
 		m->parts.slot[i].exists =
-			machine_has(m, m->parts.slot[i].ops->needs);
+			machine_meets(m, m->parts.slot[i].ops->needs);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (!machine_uses(m, i) && check_unused(m, i, e))
 			return -1;

@@ -137,6 +137,9 @@ void machine_free(struct machine *m);
 /* Whether its topology, routing, links or interface have a feature, which is a
  * word of the has of one of them. */
 bool machine_has(const struct machine *m, const char *word);
+/* Whether it has what a block of parameters or a part needs: such a word, a
+ * variant, or anything in a section (struct machine_use). */
+bool machine_meets(const struct machine *m, const char *needs);
 /* Where its parts are, before anything is built. */
 struct part_place machine_place(const struct machine *m, uint64_t seed);
 /* The value of a numeric parameter, which must exist. */

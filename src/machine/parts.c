@@ -5,6 +5,7 @@
 #include "parts/gpus/gpus.h"
 #include "parts/lofamo/lofamo.h"
 #include "parts/management/management.h"
+#include "parts/mpi/mpi.h"
 #include "parts/registers/registers.h"
 #include "parts/tables/tables.h"
 #include "parts/trees/trees.h"
@@ -21,5 +22,6 @@ const struct part_ops *const part_registry[] = {
 	&part_gpus,
 	&part_lofamo,
 	&part_vms,
+	&part_mpi,
 	NULL,
 };

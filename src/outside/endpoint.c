@@ -1,18 +1,16 @@
 #include "outside/endpoint.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-enum {
-	STAGES = 128, /* for bytes that come with commands */
-	NO_STAGE = STAGES,
-};
+enum { NO_STAGE = ENDPOINT_STAGES };
 
-#define STAGE_BYTES ((uint64_t)STAGES * CHANNEL_SHORT)
-#define NO_HOLD	    UINT32_MAX
-#define NO_OP	    UINT32_MAX
+#define NO_HOLD UINT32_MAX
+#define NO_OP	UINT32_MAX
 
 /* What is under way. */
 struct endpoint_op {
@@ -119,6 +117,10 @@ static void finish_message(
 	struct channel_completion x = completion_of(&c);
 	uint64_t stored = end->bytes < c.bytes ? end->bytes : c.bytes;
 
+	if (c.kind == CHANNEL_RECEIVE && !state(e)->tagged->logs &&
+		end->error != ECANCELED)
+		program_log_received(msg_log_matched(
+			state(e), end->rank, end->tag, end->bytes));
 	x.error = end->error;
 	x.rank = end->rank;
 	x.tag = end->tag;
@@ -260,6 +262,8 @@ static int try_send(struct endpoint *e, uint32_t i)
 	bool is_over = false;
 	int code = state(e)->tagged->send(state(e), &x, &is_over);
 
+	if (!code && !state(e)->tagged->logs)
+		msg_log_sent(state(e), x.rank, x.tag, x.bytes);
 	if (is_over)
 		finish_op(e, i, 0);
 	return code;
@@ -289,7 +293,7 @@ static int send(struct endpoint *e, uint32_t i)
 	int code = is_rank(e, e->op[i].c.rank) ? begin(e, i, take_buffer)
 					       : EHOSTUNREACH;
 
-	program_charge(e->times.send);
+	program_charge(msg_times(state(e), e->op[i].c.bytes).send);
 	return code ? code : begin(e, i, try_send);
 }
 
@@ -300,7 +304,7 @@ static int receive(struct endpoint *e, uint32_t i)
 			   ? begin(e, i, take_buffer)
 			   : EHOSTUNREACH;
 
-	program_charge(e->times.receive);
+	program_charge(msg_times(state(e), c->bytes).receive);
 	return code ? code : begin(e, i, try_receive);
 }
 
@@ -471,6 +475,8 @@ void endpoint_step(struct endpoint *e)
 void endpoint_wait(struct endpoint *e, sim_time until)
 {
 	endpoint_step(e);
+	if (!e->done.n)
+		program_charge(e->look);
 	while (!e->done.n && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
@@ -493,34 +499,93 @@ bool endpoint_next(struct endpoint *e, struct channel_completion *c)
 	return true;
 }
 
+uint32_t endpoint_first_rank(const struct endpoint *e)
+{
+	const struct channel_completion *c;
+
+	if (!e->done.n)
+		return CHANNEL_ANY;
+	c = ring_at(&e->done, 0);
+	return c->kind <= CHANNEL_MORE ? c->rank : CHANNEL_ANY;
+}
+
+uint64_t endpoint_eager(struct endpoint *e)
+{
+	return state(e)->eager;
+}
+
+/* --- what it waits for --- */
+
+static void describe_receive(
+	const struct channel_command *c, bool is_mpi, char *text, size_t size)
+{
+	int n = c->rank == CHANNEL_ANY
+			? snprintf(text, size, "from any")
+			: snprintf(text, size, "from %u", c->rank);
+
+	if (!is_mpi && c->flags & CHANNEL_TAGGED)
+		snprintf(text + n, size - (size_t)n, ", tag %" PRIu64, c->tag);
+	else if (is_mpi && !(uint32_t)c->ignore && (int32_t)c->tag >= 0)
+		snprintf(text + n, size - (size_t)n, ", tag %d",
+			(int32_t)c->tag);
+}
+
+void endpoint_describe(
+	const struct endpoint *e, bool is_mpi, char *text, size_t size)
+{
+	const struct channel_command *first = NULL;
+	char what[64];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->room; i++)
+		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE &&
+			!n++)
+			first = &e->op[i].c;
+	text[0] = '\0';
+	if (!n)
+		return;
+	describe_receive(first, is_mpi, what, sizeof(what));
+	snprintf(text, size,
+		n > 1 ? ", %u receives pending, the first %s"
+		      : ", %u receive pending, %s",
+		n, what);
+}
+
 /* --- life --- */
 
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
-	const struct endpoint_times *t, const struct weft_msg_options *o)
+	const struct weft_msg_options *o)
 {
 	int code;
 
-	*e = (struct endpoint){ .client = *c, .times = *t };
+	*e = (struct endpoint){ .client = *c };
 	ring_init(&e->done, sizeof(struct channel_completion));
 	code = weft_msg_init(&e->msg, o);
 	if (code)
 		return code;
-	if (state(e)->at - state(e)->base < STAGE_BYTES + ENDPOINT_COLL)
+	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
-	e->stages = state(e)->at - STAGE_BYTES;
-	e->coll = e->stages - ENDPOINT_COLL;
+	e->coll = state(e)->at - ENDPOINT_MEMORY;
+	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
+	e->look = mpi_params_of(program_host())->look;
+	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;
 	state(e)->between = relay;
 	return 0;
 }
 
-int endpoint_close(struct endpoint *e)
+void endpoint_finish(struct endpoint *e)
 {
 	while (e->n_sends)
 		msg_go_on(state(e));
+}
+
+int endpoint_close(struct endpoint *e)
+{
+	endpoint_finish(e);
 	/* receives that never got a message */
 	for (uint32_t i = 0; i < e->room; i++)
 		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE)

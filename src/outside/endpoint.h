@@ -15,6 +15,7 @@
 #include "api/msg/msg.h"
 #include "base/ring.h"
 #include "outside/channel.h"
+#include "parts/mpi/mpi.h"
 
 /* Whose commands they are. */
 struct endpoint_client {
@@ -30,12 +31,12 @@ struct endpoint_client {
 	void (*relay)(void *arg);
 };
 
-/* What calls of the library take. */
-struct endpoint_times {
-	sim_time send, receive;
+enum {
+	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at a time */
+	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
+	/* of a process's memory, beside that of messages */
+	ENDPOINT_MEMORY = ENDPOINT_COLL + ENDPOINT_STAGES * CHANNEL_SHORT,
 };
-
-enum { ENDPOINT_COLL = 1 << 20 }; /* bytes of a collective, at a time */
 
 struct endpoint_op;
 struct endpoint_group;
@@ -43,7 +44,7 @@ struct endpoint_group;
 struct endpoint {
 	struct weft_msg msg;
 	struct endpoint_client client;
-	struct endpoint_times times;
+	sim_time look; /* the first one of a wait, if there is nothing */
 	/* Below this address of the process the client's memory may be. */
 	uint64_t free;
 	uint64_t
@@ -54,7 +55,6 @@ struct endpoint {
 	uint32_t n_groups, *list; /* list: of a group that is opened */
 	struct channel_command collective; /* the next one */
 	bool has_collective, is_inside, is_relaying;
-	uint64_t n_collectives; /* that the network has done */
 	struct endpoint_op *op; /* [room] */
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
@@ -65,8 +65,10 @@ struct endpoint {
 /* Options as for weft_msg_init(); start: when all are ready.  Errors as there.
  */
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
-	const struct endpoint_times *t, const struct weft_msg_options *o);
-/* Waits for sends, and for all other ranks. */
+	const struct weft_msg_options *o);
+/* Waits for the ends of all sends, also of those that nobody hears of. */
+void endpoint_finish(struct endpoint *e);
+/* The same, and waits for all other ranks. */
 int endpoint_close(struct endpoint *e);
 /* Frees what it has, opened or not; outside of the program, too. */
 void endpoint_free(struct endpoint *e);
@@ -94,5 +96,14 @@ void endpoint_wait(struct endpoint *e, sim_time until);
 /* The next completion, if any. */
 bool endpoint_next(struct endpoint *e, struct channel_completion *c);
 bool endpoint_has_next(const struct endpoint *e);
+/* The other rank of the first one; CHANNEL_ANY: none. */
+uint32_t endpoint_first_rank(const struct endpoint *e);
+
+/* The longest message that is sent at once. */
+uint64_t endpoint_eager(struct endpoint *e);
+/* Receives that wait, as ", 2 receives pending, the first from 3, tag 7".  Of
+ * MPI the low half of a tag is the program's, unless it is negative. */
+void endpoint_describe(
+	const struct endpoint *e, bool is_mpi, char *text, size_t size);
 
 #endif

@@ -435,8 +435,6 @@ int endpoint_collective(struct endpoint *e, struct channel_command *c)
 		   : c->kind == CHANNEL_UNGROUP ? close_group(e, c)
 						: in_group(e, c);
 
-	if (!code && c->kind <= CHANNEL_REDUCE)
-		e->n_collectives++;
 	return code == ENOSYS ? ENOTSUP : code;
 }
 

@@ -6,8 +6,9 @@
  * code that uses a part names its table.
  *
  * A machine has a part if one of its variants has the word that the part
- * needs (machine_has()).  Its parameters are blocks of the machine file.  Its
- * state, if it keeps any, lives as long as a system does.
+ * needs, or is what it needs (machine_meets()).  Its parameters are blocks of
+ * the machine file.  Its state, if it keeps any, lives as long as a system
+ * does.
  */
 #ifndef PARTS_PART_H
 #define PARTS_PART_H
@@ -67,7 +68,7 @@ struct part_place {
 
 struct part_ops {
 	const char *name;
-	const char *needs; /* a word of machine_has() */
+	const char *needs; /* see machine_meets() */
 	const struct part_block *blocks; /* up to one without a section */
 	size_t params_size;
 

@@ -65,14 +65,15 @@ static void put_calls(const struct host_log *l, const struct host *h,
 /* One end of a message. */
 struct end {
 	uint32_t from, to; /* processes */
-	uint32_t tag, n; /* the n-th of these */
+	uint64_t tag;
+	uint32_t n; /* the n-th of these */
 	const struct host_log_message *is;
 };
 
 static int compare(const struct end *a, const struct end *b)
 {
 	return 4 * order(a->from, b->from) + 2 * order(a->to, b->to) +
-	       order(a->tag, b->tag);
+	       order((int64_t)a->tag, (int64_t)b->tag);
 }
 
 static int in_order(const void *a, const void *b)
@@ -125,7 +126,7 @@ static void put_transfer(struct db *d, const struct host_log *l,
 		.from_process = x->from % l->n_processes,
 		.to_node = x->to / l->n_processes,
 		.to_process = x->to % l->n_processes,
-		.tag = x->tag,
+		.tag = (int64_t)x->tag,
 		.bytes = (int64_t)x->is->bytes,
 		.sent_ps = sent ? sent->is->at : ROW_NULL,
 		.received_ps = ROW_NULL,

@@ -98,6 +98,12 @@ extern const struct msg_pieces msg_pieces_by_slots, msg_pieces_by_tags;
 
 enum { MSG_OVER = 0 }; /* the state of a request that has ended */
 
+/* What an MPI library takes beside the interface. */
+struct msg_times {
+	sim_time send, receive; /* of a message */
+	sim_time match; /* each entry of a list that does not match */
+};
+
 /* Behind struct weft_msg. */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
@@ -120,6 +126,7 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t n_slots, eager;
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
+	sim_time match; /* as in struct msg_times, of slots.c */
 
 	/* addresses in the node's memory */
 	uint64_t at, own_at, peers_at, stages_at;
@@ -215,6 +222,10 @@ struct msg_ops {
 	int (*open_group)(struct msg_state *m, struct msg_group *g);
 	void (*close_group)(struct msg_state *m, struct msg_group *g);
 
+	/* What an MPI library takes for a message of so many bytes, beside what
+	 * the calls above take.  NULL: as the machine's block mpi says. */
+	struct msg_times (*times)(const struct msg_state *m, uint64_t bytes);
+
 	/* Checks bytes of GPU memory for put and get: an error number, or 0. */
 	int (*check_gpu)(
 		const struct msg_state *m, uint64_t at, uint64_t bytes);
@@ -294,6 +305,9 @@ void msg_sleep_before(struct msg_state *m, sim_time t);
 uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 	uint32_t n_ranks, const struct weft_msg_options *o);
 
+/* See msg_ops.times. */
+struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);
+
 /* Checks a rank and bytes of its memory or of GPUs, or of its memory alone: an
  * error number, or 0. */
 int msg_check(
@@ -361,9 +375,9 @@ static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
 
 /* Logs a message to a rank; one of a rank, and returns its mark. */
 void msg_log_sent(
-	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
+	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes);
 uint32_t msg_log_matched(
-	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes);
+	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes);
 
 /* --- coll.c --- */
 
