@@ -251,17 +251,21 @@ static void complain(struct mpi *m, const struct proxy *p)
 	}
 }
 
-static void run_rank(void *arg)
+static void on_lost(struct proxy *p)
 {
-	struct proxy *p = arg;
 	struct mpi *m = of_programs(p->owner);
 
-	proxy_run(p);
 	if (p->ending == PROXY_FINISHED || p->ending == PROXY_STOPPED)
 		return;
 	complain(m, p);
 	/* the others need not be waited for */
 	m->is_over = 1;
+}
+
+static void run_rank(void *arg)
+{
+	proxy_run(arg);
+	on_lost(arg);
 }
 
 /* A place of the last node that has no rank. */
@@ -395,6 +399,7 @@ static struct proxy proxy_of(struct mpi *m, uint32_t rank)
 		.pin = m->pin,
 		.by_channel = m->copy,
 		.dies_at = host_dies_at(l->host, node),
+		.on_lost = on_lost,
 	};
 }
 

@@ -234,7 +234,9 @@ void account_command(
 
 void account_completion(struct account *a, const struct channel_completion *c)
 {
-	a->n_network += channel_is_collective(c->kind) && c->error != ENOTSUP;
+	/* groups of ranks are no collectives */
+	a->n_network += channel_is_collective(c->kind) &&
+			c->kind <= CHANNEL_REDUCE && c->error != ENOTSUP;
 }
 
 /* --- the sum --- */

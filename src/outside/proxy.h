@@ -53,6 +53,8 @@ struct proxy {
 	struct pin *pin; /* NULL: threads and ranks are anywhere */
 	bool by_channel; /* the rank copies its bytes itself */
 	sim_time dies_at; /* its node; SIM_NEVER: it does not */
+	/* It has ended where its program cannot. */
+	void (*on_lost)(struct proxy *p);
 
 	/* while it runs */
 	struct handover *channel;
