@@ -148,7 +148,7 @@ report 'ranks find each other by PMI-1, too'
 
 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp peer 2 behave self
 [ $code -eq 1 ] || complain "another way: $code"
-says err 'go round the network'
+says err 'go round the simulated network'
 report 'a program whose messages would go round the network is stopped'
 
 ! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"

@@ -31,7 +31,7 @@ ends() { # CODE TEXT; what standard error says
 }
 
 mpirun bgq-board -n 2 -- "$tmp/ring"
-ends 0 'mpi ranks=2: finished'
+ends 0 '2 ranks on nodes 0..1, Open MPI '
 printf 'rank 0 of 2 on node0\nround the ring in 1 us\n' >"$tmp/want"
 echo 'rank 1 of 2 on node1' >>"$tmp/want"
 sed 's/\(in 1\)\.[0-9]* us$/\1 us/' "$tmp/out" >"$tmp/got"
@@ -72,17 +72,17 @@ mpirun torus -n 4 ppn=2 -- "$tmp/ring"
 report 'nodes can have several ranks'
 
 mpirun bgq-board -n 3 -- "$tmp/behave" stall
-ends 3 'rank 1: MPI_Recv with rank 0, tag 7'
+ends 3 'rank 1 (node 1): MPI_Recv from 0, tag 7, since'
 mpirun qsnet2-16 -n 2 -- "$tmp/behave" stall
-ends 3 'rank 0: MPI_Probe with rank 1, tag 8'
+ends 3 'rank 0 (node 0): MPI_Probe from 1, tag 8, since'
 report 'ranks that wait for ever are named with their calls'
 
 mpirun bgq-board -n 3 -- "$tmp/behave" exit
 ends 1 'rank 1 ended with exit code 7'
 mpirun bgq-board -n 3 -- "$tmp/behave" kill
-ends 1 'rank 1 ended with signal 9'
+ends 1 'rank 1 died of signal 9'
 mpirun bgq-board -n 2 -- "$tmp/none"
-ends 1 'No such file'
+ends 2 'No such file'
 mpirun bgq-board -n 40 -- "$tmp/ring"
 ends 2 'room for 32 ranks'
 mpirun bgq-board -n 2

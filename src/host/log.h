@@ -11,21 +11,28 @@
 #ifndef HOST_LOG_H
 #define HOST_LOG_H
 
+#include <stdbool.h>
+
 #include "sim/sim.h"
 
 enum { HOST_CALL_ARGS = 3 };
+
+#define HOST_LOG_NONE (UINT64_MAX - 1) /* an argument that there is not */
 
 struct host_log_call {
 	const char *text; /* see PROGRAM_CALL() */
 	uint64_t args[HOST_CALL_ARGS];
 	uint32_t thread;
+	/* The text is only a name; args are another rank, a tag and bytes. */
+	bool has_peer;
+	uint32_t more; /* of the same kind that followed at once */
 	sim_time from, to; /* SIM_NEVER: it never came back */
 };
 
 /* A message that was sent to a process, or received from it. */
 struct host_log_message {
-	uint32_t node, process, tag;
-	uint64_t bytes;
+	uint32_t node, process;
+	uint64_t tag, bytes;
 	sim_time at; /* SIM_NEVER: not all of it has come */
 };
 

@@ -123,15 +123,49 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	mine.what.name = number;
 	mine.what.rank = (uint32_t)argument(words, n->rank, form);
 	mine.what.tag = (uint64_t)argument(words, n->tag, form);
+	mine.what.bytes = 0;
+	mine.is_told = false;
+	link_enter(&mine.what);
 	mine.is_setup = number == CALL_Init || number == CALL_Init_thread ||
 			number == CALL_Finalize;
+	link_tell_call(&mine.what);
 }
 
 static void leave(void)
 {
+	if (mine.is_told && !mine.is_setup)
+		link_leave(&mine.what);
 	mine.how = CALL_NONE;
 	mine.is_setup = false;
 	mine.what = (struct channel_call){ .name = 0 };
+	link_tell_call(&mine.what);
+}
+
+/* All must come here, so that none waits for one that has ended. */
+static void begin(void)
+{
+	weft_link_lock();
+	link_begin(CHANNEL_IN_INIT);
+	weft_link_unlock();
+}
+
+typedef int version_call(char *text, int *length);
+
+/* "Open MPI v4.1.4, package: ..." is told without its second half. */
+static void tell_library(void)
+{
+	enum { MPI_MAX_VERSION = 8192 };
+	char text[MPI_MAX_VERSION];
+	any_call *found = find("MPI_Get_library_version");
+	version_call *version;
+	int n = 0;
+
+	memcpy(&version, &found, sizeof(found));
+	if (version(text, &n) == 0 && n > 0 && n < MPI_MAX_VERSION) {
+		text[n] = '\0';
+		text[strcspn(text, ",\n")] = '\0';
+		link_tell_library(text);
+	}
 }
 
 /* An MPI library that has not opened the provider talks by other ways: what it
@@ -140,12 +174,10 @@ static void start(void)
 {
 	weft_link_lock();
 	if (!link_has_provider()) {
-		fprintf(stderr,
-			"weft: MPI_Init() has not opened the provider weft of "
-			"libfabric: the messages of this program would go "
-			"round the network\n");
+		link_begin(CHANNEL_ROUND);
 		_exit(1);
 	}
+	tell_library();
 	link_start();
 	weft_link_unlock();
 }
@@ -167,6 +199,8 @@ static long call(unsigned number, enum call_form form, WORDS)
 	if (mine.how != CALL_NONE || !link_is_timed())
 		return to(PASSED_ON);
 	enter(number, form, words);
+	if (number == CALL_Init || number == CALL_Init_thread)
+		begin();
 	if (number == CALL_Finalize)
 		finish();
 	answer = to(PASSED_ON);

@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -28,6 +30,7 @@ static struct {
 	uint32_t n_commands, room; /* queued; bytes in use */
 	uint64_t epoch; /* grows with all that queues can be changed by */
 	int64_t clock, charged; /* ps */
+	int64_t outside; /* of the clock, since it has the turn */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
 	int64_t cpu; /* when the turn came, ns */
@@ -84,6 +87,8 @@ __attribute__((constructor)) static void begin(void)
 	alloc_open();
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
+	if (getenv("WEFT_DEBUG"))
+		debug_await();
 }
 
 /* Programs that a rank starts are no ranks. */
@@ -91,6 +96,7 @@ static void forget_variables(void)
 {
 	unsetenv("WEFT_CHANNEL");
 	unsetenv("WEFT_REST");
+	unsetenv("WEFT_DEBUG");
 }
 
 static struct channel *map(int file)
@@ -112,10 +118,14 @@ static struct channel *map(int file)
  * a shell does that starts the program. */
 const struct channel *weft_link_open(void)
 {
-	int file = variable("WEFT_CHANNEL"), tracer = variable("WEFT_TRACER");
+	int file, tracer;
 
-	if (link_.channel || link_.phase != LINK_BEFORE || file < 0)
+	if (link_.channel || link_.phase != LINK_BEFORE)
 		return link_.channel;
+	file = variable("WEFT_CHANNEL");
+	tracer = variable("WEFT_TRACER");
+	if (file < 0)
+		return NULL;
 	link_.channel = map(file);
 	if (!link_.channel)
 		return NULL;
@@ -123,7 +133,7 @@ const struct channel *weft_link_open(void)
 	link_.rest = variable("WEFT_REST");
 	if (link_.rest >= 0)
 		fcntl(link_.rest, F_SETFD, FD_CLOEXEC);
-	if (tracer > 0)
+	if (tracer > 0 && !getenv("WEFT_DEBUG"))
 		prctl(PR_SET_PTRACER, (unsigned long)tracer, 0, 0, 0);
 	forget_variables();
 	return link_.channel;
@@ -160,13 +170,18 @@ static long futex(_Atomic uint32_t *word, int what, uint32_t value)
 	return syscall(SYS_futex, word, what, value, NULL, NULL, 0);
 }
 
-/* A rank must not use up what is measured for it while it only waits. */
-static int64_t cpu_now(void)
+static int64_t cpu_of(clockid_t id)
 {
 	struct timespec t;
 
-	clock_real(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_real(id, &t);
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* A rank must not use up what is measured for it while it only waits. */
+static int64_t cpu_now(void)
+{
+	return cpu_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void give_turn(struct channel *c)
@@ -176,10 +191,24 @@ static void give_turn(struct channel *c)
 		futex(&c->turn, FUTEX_WAKE, 1);
 }
 
+static void relax(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("yield");
+#elif defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
 /* Says that it sleeps before it looks once more: then whoever gives the turn
  * sees it, or it sees the turn. */
 static void sleep_until_turn(struct channel *c)
 {
+	for (uint32_t i = 0; i < c->spins; i++) {
+		if (atomic_load(&c->turn) == CHANNEL_RANK)
+			return;
+		relax();
+	}
 	while (atomic_load(&c->turn) != CHANNEL_RANK) {
 		atomic_store(&c->sleeps[CHANNEL_RANK], 1);
 		futex(&c->turn, FUTEX_WAIT, CHANNEL_SIM);
@@ -187,23 +216,32 @@ static void sleep_until_turn(struct channel *c)
 	}
 }
 
-static void copy(struct channel *c)
+/* By the kernel, which refuses what the program does not have; a process may
+ * always reach itself, unless such calls are forbidden as a whole. */
+static bool copy(struct channel *c)
 {
+	bool is_out = c->copy == CHANNEL_TO_ROOM;
 	void *at = (void *)(uintptr_t)c->copy_at;
+	struct iovec room = { c->room, c->copy_bytes };
+	struct iovec own = { at, c->copy_bytes };
+	long n = syscall(is_out ? SYS_process_vm_readv : SYS_process_vm_writev,
+		syscall(SYS_getpid), &room, 1, &own, 1, 0);
 
-	if (c->copy == CHANNEL_TO_ROOM)
+	if (n >= 0 || errno == EFAULT)
+		return n == (long)c->copy_bytes;
+	if (is_out)
 		memcpy(c->room, at, c->copy_bytes);
 	else
 		memcpy(at, c->room, c->copy_bytes);
-	c->copy = CHANNEL_NO_COPY;
+	return true;
 }
 
 /* Some turns are only for copying. */
 static void await_turn(struct channel *c)
 {
 	sleep_until_turn(c);
-	while (c->copy != CHANNEL_NO_COPY) {
-		copy(c);
+	while (c->copy == CHANNEL_TO_ROOM || c->copy == CHANNEL_FROM_ROOM) {
+		c->copy = copy(c) ? CHANNEL_NO_COPY : CHANNEL_NO_BYTES;
 		give_turn(c);
 		sleep_until_turn(c);
 	}
@@ -221,12 +259,6 @@ static void take_pieces(const struct channel *c)
 		memcpy((void *)(uintptr_t)p.at, at, p.bytes);
 		at += (p.bytes + PIECE_ALIGN - 1) / PIECE_ALIGN * PIECE_ALIGN;
 	}
-}
-
-static bool is_collective(const struct channel_completion *c)
-{
-	return c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
-	       c->kind == CHANNEL_REDUCE;
 }
 
 static void end_collective(const struct channel_completion *c)
@@ -248,11 +280,13 @@ static void take_turn(struct channel *c)
 	link_.room = 0;
 	take_pieces(c);
 	for (uint32_t i = 0; i < n; i++)
-		if (is_collective(&c->completion[i]))
+		if (channel_is_collective(c->completion[i].kind))
 			end_collective(&c->completion[i]);
 		else if (link_.done)
 			link_.done(&c->completion[i]);
 	c->n_completions = 0;
+	c->n_called = 0;
+	link_.outside = 0;
 	if (n > 0) {
 		link_.epoch++;
 		link_.deadline = FIRST_DEADLINE;
@@ -269,7 +303,9 @@ static void cross(enum channel_why why, int64_t until)
 	c->why = why;
 	c->until = until;
 	c->clock = link_.clock;
+	call_mine()->is_told = true;
 	c->call = call_mine()->what;
+	c->outside = link_.outside;
 	c->reasons = link_.reasons;
 	c->n_commands = link_.n_commands;
 	c->computed = c->is_measured ? (uint64_t)(cpu_now() - link_.cpu) : 0;
@@ -294,6 +330,12 @@ static bool is_running(void)
 	return link_.phase == LINK_RUNS && !call_mine()->is_foreign;
 }
 
+void link_begin(enum channel_begun how)
+{
+	if (weft_link_open())
+		atomic_store(&link_.channel->begun, how);
+}
+
 void link_start(void)
 {
 	if (link_.phase != LINK_BEFORE || !weft_link_open())
@@ -307,11 +349,44 @@ void link_start(void)
 	tsc_start();
 }
 
+/* --- calls --- */
+
+void link_enter(struct channel_call *c)
+{
+	c->since = link_.clock;
+	if (link_.phase == LINK_RUNS)
+		link_.channel->calls[c->name]++;
+}
+
+void link_leave(const struct channel_call *c)
+{
+	struct channel *to = link_.channel;
+
+	if (link_.phase != LINK_RUNS || !to->is_logged)
+		return;
+	weft_link_lock();
+	if (to->n_called < CHANNEL_CALLED)
+		to->called[to->n_called++] =
+			(struct channel_called){ *c, link_.clock };
+	weft_link_unlock();
+}
+
+void link_tell_library(const char *text)
+{
+	if (!weft_link_open())
+		return;
+	snprintf(link_.channel->library, CHANNEL_LIBRARY, "%.*s",
+		CHANNEL_LIBRARY - 1, text);
+}
+
+/* --- its end --- */
+
 void link_exit(void)
 {
 	if (link_.phase != LINK_RUNS)
 		return;
 	tsc_end();
+	link_.channel->cpu = (uint64_t)cpu_of(CLOCK_PROCESS_CPUTIME_ID);
 	cross(CHANNEL_EXIT, INT64_MAX);
 	link_.phase = LINK_AFTER;
 }
@@ -363,6 +438,8 @@ int weft_link_post(
 	}
 	link_.n_commands += n;
 	link_.epoch++;
+	call_mine()->is_told = true;
+	call_mine()->what.bytes += c->bytes;
 	return 0;
 }
 
@@ -403,6 +480,12 @@ void link_add_thread(void)
 {
 	link_.has_threads = true;
 	link_note(CHANNEL_THREADS);
+}
+
+void link_tell_call(const struct channel_call *c)
+{
+	if (link_.phase == LINK_RUNS)
+		link_.channel->call = *c;
 }
 
 void link_note(enum channel_reason reason)
@@ -490,6 +573,8 @@ void link_sleep(int64_t ps)
 	weft_link_lock();
 	settle();
 	link_.clock += ps;
+	if (call_mine()->how == CALL_NONE)
+		link_.outside += ps;
 	weft_link_unlock();
 }
 

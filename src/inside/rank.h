@@ -9,6 +9,7 @@
  * timers.c alarms
  * alloc.c  its memory
  * tsc.c    the processor's own clock
+ * debug.c  a wait for a debugger
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -37,9 +38,20 @@ void link_add_thread(void);
 /* The program does what is not the same each time. */
 void link_note(enum channel_reason reason);
 
+/* How far it has come, before it starts. */
+void link_begin(enum channel_begun how);
+/* The call that the rank is in, should it end there. */
+void link_tell_call(const struct channel_call *c);
+
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
 void link_exit(void);
+
+/* The program enters a call, and has left one that has crossed or posted. */
+void link_enter(struct channel_call *c);
+void link_leave(const struct channel_call *c);
+/* Which MPI it has. */
+void link_tell_library(const char *text);
 
 /* The rank's clock, ps; crosses if commands are queued.  What is charged is
  * time of its processor, too. */
@@ -68,6 +80,7 @@ struct call {
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
 };
 
@@ -86,6 +99,11 @@ void alloc_on_child(void);
 /* The rank begins to run, and ends. */
 void tsc_start(void);
 void tsc_end(void);
+
+/* --- debug.c --- */
+
+/* Until one has attached itself. */
+void debug_await(void);
 
 /* --- timers.c --- */
 

@@ -6,6 +6,8 @@
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
+#include <stdatomic.h>
+
 #include "base/param.h"
 #include "host/host.h"
 #include "host/params.h"
@@ -41,6 +43,7 @@ enum {
 /* The first of several programs that wait for the same thing. */
 struct load_waiting {
 	struct host_waiting first;
+	char who[64]; /* "rank 3 (node 1)", or empty */
 	uint64_t same; /* how many there are, it included */
 };
 
@@ -84,6 +87,16 @@ struct load_progress {
 
 struct facts;
 struct parts;
+struct proxy;
+
+/* How programs of the host are started. */
+struct load_launch {
+	const char *folder; /* where they begin; NULL: here */
+	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
+	bool is_debugged;
+	uint32_t debugged; /* then: the process that waits for a debugger */
+	bool is_silent; /* nobody wants what they print, or types for them */
+};
 
 /* The needs of a workload for the machine's hosts; set by init(). */
 struct load_needs {
@@ -93,6 +106,7 @@ struct load_needs {
 	uint32_t n_processes; /* of each node; 0: one */
 	const char *const *arguments; /* of its programs; NULL: none */
 	const char *const *command; /* of the host, and its; NULL: none */
+	struct load_launch launch; /* of the command */
 	bool has_files; /* IO nodes, where there are some, serve files */
 	bool all_live; /* nodes, to the end: its programs wait for them all */
 };
@@ -111,6 +125,8 @@ struct load {
 	/* Its nodes, if it shares the machine with others; it numbers them from
 	 * 0.  NULL: all nodes. */
 	const struct host_world *place;
+	/* Those of them that its programs know of, set by start(); NULL: all */
+	const struct host_world *world;
 	sim_time begin; /* when it begins */
 	struct load_needs needs;
 	/* the system's, from start() on; host and nic where client is NULL */
@@ -120,7 +136,11 @@ struct load {
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
+	const atomic_int *stop; /* not 0: the run is to end; or NULL */
 	bool is_idle; /* no event is left: what still waits waits for ever */
+	/* It has ended the run, and check() says why: packets may be left
+	 * anywhere. */
+	bool has_given_up;
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about once in this simulated
@@ -138,7 +158,7 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
-	/* Its programs print, so reports go elsewhere. */
+	/* Its programs, of the host, print, so reports go elsewhere. */
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
@@ -166,6 +186,13 @@ struct load_ops {
 	void (*report)(struct load *l, struct load_result *r);
 	/* Adds more, such as lists and tables; NULL: there is nothing else. */
 	void (*facts)(const struct load *l, struct facts *f);
+	/* These have lines for its figures, too. */
+	bool has_lines;
+	/* Of a run that has ended, in place of its name and keys: "8 ranks on
+	 * nodes 0..7"; NULL: there is nothing better. */
+	void (*describe)(const struct load *l, char *text, size_t size);
+	/* Ranks of an MPI program (outside/proxy.h); NULL: it runs none. */
+	const struct proxy *(*ranks)(const struct load *l, uint32_t *n);
 	/*
 	 * Checks the results of a finished run; an error if they are wrong.
 	 * NULL if there is nothing to check.
@@ -222,6 +249,9 @@ void load_tell(const struct load *l, uint32_t per_mille);
 
 /* The client of nodes that never send or receive a packet. */
 extern const struct net_client_ops load_idle_client;
+
+/* Whether it, or one of its jobs, prints. */
+bool load_prints(const struct load *l);
 
 void load_figure(struct load_result *r, const char *name, double value);
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
+#include "outside/proxy.h"
 
 /* What a node takes that does something, more or less: its message unit, its
  * caches' footprint, and of each program the stack that it has touched. */
@@ -113,8 +115,23 @@ struct waiting {
 	uint32_t n;
 };
 
-static void add_waiting(struct load_result *r, const struct host_waiting *w)
+void programs_name_rank(const struct load *l, site_id node, uint32_t process,
+	char *text, size_t size)
 {
+	const struct proxy *p;
+	uint32_t n = 0;
+
+	text[0] = '\0';
+	p = l->ops->ranks ? l->ops->ranks(l, &n) : NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (p[i].node == node && p[i].process == process)
+			snprintf(text, size, "rank %u (node %u)", i, node);
+}
+
+static void add_waiting(const struct load *l, struct load_result *r,
+	const struct host_waiting *w)
+{
+	struct load_waiting *x;
 	uint32_t i = 0;
 
 	r->n_waiters++;
@@ -123,9 +140,14 @@ static void add_waiting(struct load_result *r, const struct host_waiting *w)
 		i++;
 	if (i == LOAD_MAX_WAITING)
 		return;
-	if (i == r->n_waiting)
-		r->waiting[r->n_waiting++].first = *w;
-	r->waiting[i].same++;
+	x = &r->waiting[i];
+	if (i == r->n_waiting) {
+		r->n_waiting++;
+		x->first = *w;
+		programs_name_rank(
+			l, w->node, w->process, x->who, sizeof(x->who));
+	}
+	x->same++;
 }
 
 /* Those who can explain what they wait for come first: others wait for them,
@@ -148,7 +170,7 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 		return;
 	}
 	host_describe(x->load->host, &told);
-	add_waiting(x->result, &told);
+	add_waiting(x->load, x->result, &told);
 }
 
 static struct waiting find_waiting(
@@ -317,12 +339,17 @@ static int tell_stalled(const struct programs *p, struct err *e)
 {
 	struct host_waiting w = find_waiting(&p->load, NULL).first;
 	struct err why = { 0 };
-	char text[sizeof(e->text)], stall[200];
+	char text[sizeof(e->text)], stall[101];
 
 	host_describe(p->load.host, &w);
 	nic_describe_stall(p->load.nic, stall, sizeof(stall));
-	snprintf(text, sizeof(text), "node %u, thread %u: %.*s%.100s", w.node,
-		w.thread, (int)sizeof(w.what), w.what, stall);
+	programs_name_rank(&p->load, w.node, w.process, text, sizeof(text));
+	if (!*text)
+		snprintf(text, sizeof(text), "node %u, thread %u", w.node,
+			w.thread);
+	name_add(text, sizeof(text), ": ");
+	name_add(text, sizeof(text), w.what);
+	name_add(text, sizeof(text), stall);
 	if (check_nics(p, &why))
 		return err_set_code(
 			e, EXIT_DEADLOCK, "%s; %.120s", text, why.text);

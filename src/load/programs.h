@@ -96,6 +96,10 @@ bool programs_fail(struct programs *p, const char *format, ...)
 /* The same for other errors: an exit code, and the reason. */
 void programs_give_up(struct programs *p, int code, const char *text);
 
+/* "rank 3 (node 1)", of a program that stands for a rank; else "". */
+void programs_name_rank(const struct load *l, site_id node, uint32_t process,
+	char *text, size_t size);
+
 /* Complains about a call that returned an error number; true if it is 0. */
 bool programs_did(struct programs *p, const char *call, int32_t code);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "load/jobs.h"
+#include "outside/proxy.h"
 
 enum {
 	BAR = 40,
@@ -231,12 +232,32 @@ void facts_of_results(
 	if (has_histogram)
 		facts_of_histogram(f, &l->latency);
 	for (uint32_t i = 0; i < l->n_figures; i++)
-		facts_figure(f, l->figure[i].name, l->figure[i].value);
+		(r->load->ops->has_lines ? facts_real : facts_figure)(
+			f, l->figure[i].name, l->figure[i].value);
 	if (r->load->ops->facts)
 		r->load->ops->facts(r->load, f);
 	facts_of_knot(f, l);
 	facts_of_waiting(f, r);
 	facts_of_links(f, r);
+}
+
+/* The host's time that ranks took. */
+static void add_turns(struct facts *f, const struct load *l)
+{
+	uint64_t crossings = 0, turns_ns = 0, cpu_ns = 0;
+	uint32_t n = 0;
+	const struct proxy *p = l->ops->ranks ? l->ops->ranks(l, &n) : NULL;
+
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		crossings += p[i].crossings;
+		turns_ns += p[i].turns_ns;
+		cpu_ns += p[i].cpu_ns;
+	}
+	facts_real_if(f, "crossing_us", crossings,
+		(double)turns_ns / 1e3 / (double)crossings);
+	facts_real(f, "ranks_cpu_s", (double)cpu_ns / 1e9);
 }
 
 void facts_of_work(struct facts *f, const struct machine_run *r)
@@ -254,7 +275,18 @@ void facts_of_work(struct facts *f, const struct machine_run *r)
 	facts_real_if(f, "_ns_each", r->hops >= MANY_HOPS, each);
 	facts_real(f, "bytes_per_node",
 		(double)r->memory / r->system->net->n_nodes);
+	add_turns(f, r->load);
 	facts_end(f);
+}
+
+void facts_of_ranks(struct facts *f, const struct machine_run *r)
+{
+	facts_place(f, FACTS_AT_RESULTS);
+	if (r->load->ops->ranks)
+		facts_line(f, "crossings",
+			"{results.crossings}[, {work.crossing_us:.0f} us "
+			"each]; {work.ranks_cpu_s:.2f} s of the host's time "
+			"in ranks");
 }
 
 void facts_of_card(struct facts *f, const struct machine_run *r)

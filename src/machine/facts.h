@@ -71,6 +71,8 @@ void facts_of_budget(struct facts *f, const struct net *n, bool has_budget,
 
 /* The key work: the cost of the simulation. */
 void facts_of_work(struct facts *f, const struct machine_run *r);
+/* After it: a line for the cost of ranks of an MPI program. */
+void facts_of_ranks(struct facts *f, const struct machine_run *r);
 /* The key card: counts of interfaces that have memory of their own. */
 void facts_of_card(struct facts *f, const struct machine_run *r);
 

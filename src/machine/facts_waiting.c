@@ -31,6 +31,17 @@ void facts_of_knot(struct facts *f, const struct load_result *l)
 		(int)strlen(l->knot) - 1, l->knot);
 }
 
+static void name_waiting(struct facts *f, const struct load_waiting *w)
+{
+	if (*w->who)
+		facts_text(f, "_who", w->who);
+	else if (w->first.thread)
+		facts_print(f, "_who", "node %u, thread %u", w->first.node,
+			w->first.thread);
+	else
+		facts_print(f, "_who", "node %u", w->first.node);
+}
+
 static void add_programs(struct facts *f, const struct load_result *l)
 {
 	uint64_t left = l->n_waiters;
@@ -50,12 +61,13 @@ static void add_programs(struct facts *f, const struct load_result *l)
 		facts_real(f, "since_ns", sim_ns(w->first.since));
 		facts_count(f, "same", w->same);
 		facts_count(f, "_others", w->same - 1);
+		name_waiting(f, w);
 		facts_end(f);
 		left -= w->same;
 	}
 	facts_end(f);
 	facts_each(f, "waiting", 0, "waiting",
-		"node {node}[thread?, thread {thread}]: {call}, since "
+		"{_who}: {call}, since "
 		"{since_ns/1e3:.3f} us[_others? (and {_others} "
 		"other{_others|s})]");
 	facts_count(f, "_more_waiters", left);

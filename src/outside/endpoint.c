@@ -1,6 +1,8 @@
 #include "outside/endpoint.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -115,6 +117,10 @@ static void finish_message(
 	struct channel_completion x = completion_of(&c);
 	uint64_t stored = end->bytes < c.bytes ? end->bytes : c.bytes;
 
+	if (c.kind == CHANNEL_RECEIVE && !state(e)->tagged->logs &&
+		end->error != ECANCELED)
+		program_log_received(msg_log_matched(
+			state(e), end->rank, end->tag, end->bytes));
 	x.error = end->error;
 	x.rank = end->rank;
 	x.tag = end->tag;
@@ -257,6 +263,8 @@ static int try_send(struct endpoint *e, uint32_t i)
 	bool is_over = false;
 	int code = state(e)->tagged->send(state(e), &x, &is_over);
 
+	if (!code && !state(e)->tagged->logs)
+		msg_log_sent(state(e), x.rank, x.tag, x.bytes);
 	if (is_over)
 		finish_op(e, i, 0);
 	return code;
@@ -443,6 +451,58 @@ bool endpoint_next(struct endpoint *e, struct channel_completion *c)
 		return false;
 	*c = *(struct channel_completion *)ring_pop(&e->done);
 	return true;
+}
+
+uint32_t endpoint_first_rank(const struct endpoint *e)
+{
+	const struct channel_completion *c;
+
+	if (!e->done.n)
+		return CHANNEL_ANY;
+	c = ring_at(&e->done, 0);
+	return c->kind <= CHANNEL_MORE ? c->rank : CHANNEL_ANY;
+}
+
+uint64_t endpoint_eager(struct endpoint *e)
+{
+	return state(e)->eager;
+}
+
+/* --- what it waits for --- */
+
+static void describe_receive(
+	const struct channel_command *c, bool is_mpi, char *text, size_t size)
+{
+	int n = c->rank == CHANNEL_ANY
+			? snprintf(text, size, "from any")
+			: snprintf(text, size, "from %u", c->rank);
+
+	if (!is_mpi && c->flags & CHANNEL_TAGGED)
+		snprintf(text + n, size - (size_t)n, ", tag %" PRIu64, c->tag);
+	else if (is_mpi && !(uint32_t)c->ignore && (int32_t)c->tag >= 0)
+		snprintf(text + n, size - (size_t)n, ", tag %d",
+			(int32_t)c->tag);
+}
+
+void endpoint_describe(
+	const struct endpoint *e, bool is_mpi, char *text, size_t size)
+{
+	const struct channel_command *first = NULL;
+	char what[64];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->room; i++)
+		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE &&
+			!n++)
+			first = &e->op[i].c;
+	text[0] = '\0';
+	if (!n)
+		return;
+	describe_receive(first, is_mpi, what, sizeof(what));
+	snprintf(text, size,
+		n > 1 ? ", %u receives pending, the first %s"
+		      : ", %u receive pending, %s",
+		n, what);
 }
 
 /* --- life --- */

@@ -81,5 +81,14 @@ void endpoint_wait(struct endpoint *e, sim_time until);
 /* The next completion, if any. */
 bool endpoint_next(struct endpoint *e, struct channel_completion *c);
 bool endpoint_has_next(const struct endpoint *e);
+/* The other rank of the first one; CHANNEL_ANY: none. */
+uint32_t endpoint_first_rank(const struct endpoint *e);
+
+/* The longest message that is sent at once. */
+uint64_t endpoint_eager(struct endpoint *e);
+/* Receives that wait, as ", 2 receives pending, the first from 3, tag 7".  Of
+ * MPI the low half of a tag is the program's, unless it is negative. */
+void endpoint_describe(
+	const struct endpoint *e, bool is_mpi, char *text, size_t size);
 
 #endif

@@ -4,18 +4,24 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "host/log.h"
 #include "host/program.h"
 
 enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
 
 /* --- the endpoint's client --- */
 
+/* A long buffer that is not there would be missed when others fetch it.  The
+ * rank copies short ones itself. */
 static int take(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold)
 {
 	struct proxy *p = arg;
 
+	if (bytes > CHANNEL_SHORT && !reach_has(&p->reach, *at, bytes))
+		return EFAULT;
 	return window_take(&p->window, bytes, at, hold);
 }
 
@@ -35,32 +41,59 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 
 /* --- what it waits for --- */
 
-#define NAME(name, fortran, waits, rank, tag) "MPI_" #name,
-static const char *const calls[] = {
-	"outside of MPI",
-#include "inside/names.h"
-};
-#undef NAME
-
-const char *proxy_call_name(uint32_t number)
+static void describe_peer(
+	const struct channel_call *c, const char *name, char *text, size_t size)
 {
-	return number < sizeof(calls) / sizeof(calls[0]) ? calls[number]
-							 : calls[0];
+	bool sends = strstr(name, "send") || strstr(name, "Send");
+	int n = snprintf(text, size, " %s ", sends ? "to" : "from");
+
+	text += n;
+	size -= (size_t)n;
+	if (c->rank == CHANNEL_ANY)
+		n = snprintf(text, size, "any");
+	else
+		n = snprintf(text, size, "%u", c->rank);
+	if ((int32_t)c->tag < 0)
+		snprintf(text + n, size - (size_t)n, ", any tag");
+	else
+		snprintf(text + n, size - (size_t)n, ", tag %d",
+			(int32_t)c->tag);
+}
+
+/* Without arguments that name another rank it says what it has asked for. */
+void proxy_describe(const struct proxy *p, char *text, size_t size)
+{
+	const struct channel_call *c = &p->turn.call;
+	const char *name = account_call_name(c->name);
+	char more[80] = "";
+
+	if (account_has_peer(c->name))
+		describe_peer(c, name, more, sizeof(more));
+	else if (p->endpoint)
+		endpoint_describe(
+			p->endpoint, c->name != 0, more, sizeof(more));
+	snprintf(text, size, "%s%s", name, more);
 }
 
 static void explain(void *arg, char *text, size_t size)
 {
-	const struct proxy *p = arg;
-	const struct channel_call *c = &p->turn.call;
-	int n = snprintf(
-		text, size, "rank %u: %s", p->rank, proxy_call_name(c->name));
-
-	if (n > 0 && (size_t)n < size && c->rank != CHANNEL_NONE)
-		snprintf(text + n, size - (size_t)n, " with rank %u, tag %lld",
-			c->rank, (long long)c->tag);
+	proxy_describe(arg, text, size);
 }
 
 /* --- turns --- */
+
+static int64_t host_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void charge(struct proxy *p, enum account_kind kind)
+{
+	account_until(&p->account, kind, p->turn.call.name, program_now());
+}
 
 /* Takes the turn back; false if the rank cannot give it. */
 static bool join(struct proxy *p)
@@ -69,12 +102,14 @@ static bool join(struct proxy *p)
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
-		if (answer == HANDOVER_LATE && p->stop && *p->stop) {
+		if (answer == HANDOVER_LATE &&
+			handover_is_stopped(p->channel)) {
 			p->ending = PROXY_STOPPED;
 			return false;
 		}
 	} while (answer == HANDOVER_LATE);
 	p->crossings++;
+	p->turns_ns += p->kicked ? (uint64_t)(host_ns() - p->kicked) : 0;
 	output_date(p->output, p->rank, program_now());
 	if (answer == HANDOVER_TURN)
 		return true;
@@ -86,55 +121,119 @@ static void hand_over(struct proxy *p)
 {
 	struct channel_completion c;
 
-	while (handover_has_room(p->channel) && endpoint_next(p->endpoint, &c))
+	while (handover_has_room(p->channel) &&
+		endpoint_next(p->endpoint, &c)) {
+		account_completion(&p->account, &c);
 		handover_complete(p->channel, &c);
+	}
 	reach_give(&p->reach);
+	p->kicked = host_ns();
+	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
 		p->channel, program_now(), endpoint_has_next(p->endpoint));
 	program_charge(p->times.turn);
+	charge(p, ACCOUNT_OWN);
 }
 
-/* What the rank has done by itself takes its time. */
+static void log_call(struct proxy *p, const struct channel_called *c)
+{
+	bool has_peer = account_has_peer(c->call.name);
+	const struct host_log_call x = {
+		.text = account_call_name(c->call.name),
+		.args = { has_peer ? c->call.rank : HOST_LOG_NONE,
+			has_peer ? c->call.tag : HOST_LOG_NONE, c->call.bytes },
+		.has_peer = true,
+		.from = c->call.since,
+		.to = c->until,
+	};
+
+	p->mark = program_log_call(&x);
+}
+
+/* Calls that have ended since the last turn.  Tests that follow each other are
+ * one entry: a program may make millions. */
+static void log_calls(struct proxy *p)
+{
+	struct channel_called c;
+	uint32_t i = 0;
+
+	while (handover_called(p->channel, &i, &c)) {
+		if (account_is_test(c.call.name) && !c.call.bytes &&
+			c.call.name == p->logged.call.name &&
+			c.call.since == p->logged.until)
+			program_log_more(p->mark, c.until);
+		else
+			log_call(p, &c);
+		p->logged = c;
+	}
+}
+
+/* What the rank has done by itself takes its time: part of it was the
+ * program's, and the rest in calls. */
 static void catch_up(struct proxy *p)
 {
-	sim_time before = program_now();
+	sim_time before = program_now(), outside = p->turn.outside;
 
 	if (p->turn.clock > before)
 		program_wait(p->turn.clock);
-	p->account.own += program_now() - before;
+	if (outside > program_now() - before)
+		outside = program_now() - before;
+	if (outside > 0)
+		account_until(
+			&p->account, ACCOUNT_COMPUTING, 0, before + outside);
+	charge(p, ACCOUNT_OWN);
+	log_calls(p);
 }
 
+/* Collectives wait for others, all else is work of the interface. */
 static void execute(struct proxy *p)
 {
-	sim_time before = program_now();
+	const struct channel_command *c = p->turn.command;
+	uint64_t eager = endpoint_eager(p->endpoint);
+	uint32_t n = p->turn.n_commands, from = 0;
 
-	p->commands += p->turn.n_commands;
-	endpoint_execute(p->endpoint, p->turn.command, p->turn.n_commands);
+	for (uint32_t i = 0; i < n; i++) {
+		account_command(&p->account, &c[i], eager);
+		if (!channel_is_collective(c[i].kind))
+			continue;
+		endpoint_execute(p->endpoint, c + from, i - from);
+		charge(p, ACCOUNT_CALLS);
+		endpoint_execute(p->endpoint, &c[i], 1);
+		charge(p, ACCOUNT_COLLECTIVES);
+		from = i + 1;
+	}
+	endpoint_execute(p->endpoint, c + from, n - from);
 	endpoint_step(p->endpoint);
-	p->account.calls += program_now() - before;
+	charge(p, ACCOUNT_CALLS);
 }
 
 static void look(struct proxy *p)
 {
 	program_charge(p->times.test);
 	endpoint_step(p->endpoint);
-	p->account.tests += p->times.test;
+	charge(p, ACCOUNT_TESTS);
 }
 
 static void wait(struct proxy *p)
 {
-	sim_time before = program_now();
+	uint32_t call = p->turn.call.name;
 
-	program_explain(explain, p);
 	endpoint_wait(p->endpoint,
 		p->turn.until == INT64_MAX ? SIM_NEVER : p->turn.until);
-	program_explain(NULL, NULL);
-	p->account.waiting += program_now() - before;
+	if (account_is_collective(call))
+		charge(p, ACCOUNT_COLLECTIVES);
+	else
+		account_wait(&p->account, endpoint_first_rank(p->endpoint),
+			call, program_now());
 }
 
 /* Until the rank says that it leaves, or cannot say anything more. */
 static bool serve(struct proxy *p)
 {
+	/* its calls are MPI's, whatever the interface's library calls */
+	PROGRAM_CALL(NULL, 0, 0);
+
+	program_explain(explain, p);
 	while (join(p)) {
 		catch_up(p);
 		execute(p);
@@ -163,12 +262,16 @@ static int open_all(struct proxy *p)
 	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
-	/* the rank has begun when it has spoken */
-	handover_settle(p->channel);
-	reach_init(&p->reach, p->channel, start_pid(p->start, p->rank));
+	p->channel->stop[0] = p->stop[0];
+	p->channel->stop[1] = p->stop[1];
+	p->pid = start_pid(p->start, p->rank);
+	p->core = PIN_ANYWHERE;
+	reach_init(&p->reach, p->channel, p->pid, p->by_channel);
 	window_init(&p->window, host_at(program_host(), program_node()),
 		program_base(), program_base() + p->endpoint->free, &rank);
-	p->began = program_now();
+	if (host_log(program_host()))
+		handover_log(p->channel);
+	account_begin(&p->account, p->n_ranks, program_now());
 	return 0;
 }
 
@@ -177,7 +280,7 @@ static bool leaves_well(struct proxy *p)
 {
 	struct start_end end;
 
-	if (!strcmp(proxy_call_name(p->turn.call.name), "MPI_Finalize"))
+	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
 	start_await_end(p->start, p->rank, START_ENDING);
@@ -189,11 +292,27 @@ static bool leaves_well(struct proxy *p)
 /* Serves others until all have left. */
 static void leave(struct proxy *p)
 {
+	PROGRAM_CALL(account_call_name(p->turn.call.name), 0, 0);
+
+	/* it does not come first where all wait: it waits for the others */
+	program_explain(NULL, NULL);
 	endpoint_close(p->endpoint);
+	charge(p, ACCOUNT_COLLECTIVES);
 	p->ending = PROXY_FINISHED;
-	p->ended = program_now();
+	pin_leave(p->pin, p->pid, &p->core);
+	p->pin = NULL;
 	if (!p->is_gone)
 		hand_over(p);
+}
+
+/* What is known only of a rank that has run. */
+static void remember(struct proxy *p)
+{
+	if (!p->account.called)
+		return;
+	handover_calls(p->channel, p->account.called);
+	handover_library(p->channel, p->library);
+	p->cpu_ns = handover_cpu(p->channel);
 }
 
 void proxy_run(void *arg)
@@ -207,13 +326,44 @@ void proxy_run(void *arg)
 		p->ending = PROXY_DIED;
 	else if (p->ending == PROXY_RUNS)
 		leave(p);
-	if (!p->ended)
-		p->ended = program_now();
+	p->ended = program_now();
+	remember(p);
 	window_fini(&p->window);
+}
+
+void proxy_close_account(struct proxy *p, sim_time now)
+{
+	uint32_t call = p->turn.call.name;
+
+	if (p->ended || !p->account.called)
+		return;
+	p->ended = now > p->account.until ? now : p->account.until;
+	if (account_is_collective(call))
+		account_until(&p->account, ACCOUNT_COLLECTIVES, call, p->ended);
+	else
+		account_wait(&p->account, CHANNEL_ANY, call, p->ended);
+	remember(p);
+}
+
+bool proxy_is_exact(const struct proxy *p)
+{
+	return !p->account.called || account_is_exact(&p->account, p->ended);
+}
+
+/* What it prints behind its last turn belongs to no time of a node that lives,
+ * so it must not run on before it is killed. */
+void proxy_bury(struct proxy *p)
+{
+	handover_settle(start_channel(p->start, p->rank), -1);
+	start_kill(p->start, p->rank);
+	output_drop(p->output, p->rank);
+	p->ending = PROXY_BURIED;
+	p->ended = p->dies_at;
 }
 
 void proxy_free(struct proxy *p)
 {
+	account_free(&p->account);
 	if (!p->endpoint)
 		return;
 	endpoint_free(p->endpoint);

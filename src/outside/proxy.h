@@ -5,7 +5,9 @@
 #ifndef OUTSIDE_PROXY_H
 #define OUTSIDE_PROXY_H
 
+#include "outside/account.h"
 #include "outside/endpoint.h"
+#include "outside/pin.h"
 #include "outside/reach.h"
 #include "outside/start.h"
 #include "outside/window.h"
@@ -17,13 +19,6 @@ struct proxy_times {
 	sim_time test; /* a look at a queue in a call that tests */
 };
 
-/* Where a rank's time has gone. */
-struct proxy_account {
-	sim_time own; /* MPI's own, and sleeps */
-	sim_time calls; /* of the interface */
-	sim_time tests, waiting;
-};
-
 /* How it has ended. */
 enum proxy_ending {
 	PROXY_RUNS,
@@ -32,6 +27,7 @@ enum proxy_ending {
 	PROXY_GARBAGE, /* the rank said what it may not */
 	PROXY_STUCK, /* the machine has no room for it: error */
 	PROXY_STOPPED,
+	PROXY_BURIED, /* its node has died */
 };
 
 struct proxy {
@@ -39,9 +35,14 @@ struct proxy {
 	void *owner;
 	struct start *start;
 	struct output *output;
-	uint32_t rank;
+	uint32_t rank, n_ranks;
+	site_id node;
+	uint32_t process; /* of its node */
 	struct proxy_times times;
-	const atomic_int *stop; /* not 0: the run is to end; or NULL */
+	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
+	struct pin *pin; /* NULL: threads and ranks are anywhere */
+	bool by_channel; /* the rank copies its bytes itself */
+	sim_time dies_at; /* its node; SIM_NEVER: it does not */
 
 	/* while it runs */
 	struct handover *channel;
@@ -49,22 +50,37 @@ struct proxy {
 	struct window window;
 	struct reach reach;
 	struct handover_turn turn;
-	sim_time began;
+	pid_t pid;
+	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
+	int64_t kicked; /* the host's time, ns */
+	struct channel_called logged; /* last, at this mark */
+	uint32_t mark;
 
 	/* afterwards */
 	enum proxy_ending ending;
 	int error;
-	sim_time ended;
-	struct proxy_account account;
-	uint64_t crossings, commands;
+	sim_time ended; /* or 0 */
+	struct account account;
+	uint64_t crossings;
+	/* of the host, ns: turns of the rank, and CPU time of its process */
+	uint64_t turns_ns, cpu_ns;
+	char library[CHANNEL_LIBRARY]; /* "Open MPI v4.1.4", or empty */
 };
 
-/* "MPI_Recv", of channel_call.name. */
-const char *proxy_call_name(uint32_t number);
+/* The call that it is in, as "MPI_Recv from 0, tag 7". */
+void proxy_describe(const struct proxy *p, char *text, size_t size);
+
+/* At the end of a run: a rank that still waits has done so until now. */
+void proxy_close_account(struct proxy *p, sim_time now);
+/* Whether its account has all of its time, once. */
+bool proxy_is_exact(const struct proxy *p);
 
 /* The program. */
 void proxy_run(void *proxy);
 void proxy_free(struct proxy *p);
+
+/* While nothing runs: its node has died, and the rank dies with it. */
+void proxy_bury(struct proxy *p);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* The other end of a message, as it is logged. */
 static struct host_log_message logged(
-	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
+	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes)
 {
 	return (struct host_log_message){
 		.node = msg_node_of(m, rank),
@@ -20,7 +20,7 @@ static struct host_log_message logged(
 }
 
 void msg_log_sent(
-	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
+	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes)
 {
 	const struct host_log_message x = logged(m, rank, tag, bytes);
 
@@ -28,7 +28,7 @@ void msg_log_sent(
 }
 
 uint32_t msg_log_matched(
-	const struct msg_state *m, uint32_t rank, uint32_t tag, uint64_t bytes)
+	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes)
 {
 	const struct host_log_message x = logged(m, rank, tag, bytes);
 

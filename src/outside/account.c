@@ -1,0 +1,241 @@
+#include "outside/account.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+
+/* --- MPI's names --- */
+
+enum call_number {
+	CALL_0,
+#define NAME(name, ...) CALL_##name,
+#include "inside/names.h"
+#undef NAME
+	N_CALLS
+};
+
+_Static_assert((int)N_CALLS <= (int)CHANNEL_NAMES, "names of calls");
+
+static const char *const names[] = {
+	"outside of MPI",
+#define NAME(name, ...) "MPI_" #name,
+#include "inside/names.h"
+#undef NAME
+};
+
+/* Collectives that exchange data, and those that make and free things: both
+ * wait for other members. */
+enum { DATA = 1, OTHER = 2 };
+
+static const uint8_t collective[N_CALLS] = {
+	[CALL_Barrier] = DATA,
+	[CALL_Bcast] = DATA,
+	[CALL_Gather] = DATA,
+	[CALL_Gatherv] = DATA,
+	[CALL_Scatter] = DATA,
+	[CALL_Scatterv] = DATA,
+	[CALL_Reduce] = DATA,
+	[CALL_Allreduce] = DATA,
+	[CALL_Allgather] = DATA,
+	[CALL_Allgatherv] = DATA,
+	[CALL_Alltoall] = DATA,
+	[CALL_Alltoallv] = DATA,
+	[CALL_Alltoallw] = DATA,
+	[CALL_Reduce_scatter] = DATA,
+	[CALL_Reduce_scatter_block] = DATA,
+	[CALL_Scan] = DATA,
+	[CALL_Exscan] = DATA,
+	[CALL_Ibarrier] = DATA,
+	[CALL_Ibcast] = DATA,
+	[CALL_Igather] = DATA,
+	[CALL_Igatherv] = DATA,
+	[CALL_Iscatter] = DATA,
+	[CALL_Iscatterv] = DATA,
+	[CALL_Ireduce] = DATA,
+	[CALL_Iallreduce] = DATA,
+	[CALL_Iallgather] = DATA,
+	[CALL_Iallgatherv] = DATA,
+	[CALL_Ialltoall] = DATA,
+	[CALL_Ialltoallv] = DATA,
+	[CALL_Ialltoallw] = DATA,
+	[CALL_Ireduce_scatter] = DATA,
+	[CALL_Ireduce_scatter_block] = DATA,
+	[CALL_Iscan] = DATA,
+	[CALL_Iexscan] = DATA,
+	[CALL_Neighbor_allgather] = DATA,
+	[CALL_Neighbor_allgatherv] = DATA,
+	[CALL_Neighbor_alltoall] = DATA,
+	[CALL_Neighbor_alltoallv] = DATA,
+	[CALL_Neighbor_alltoallw] = DATA,
+	[CALL_Finalize] = OTHER,
+	[CALL_Comm_create] = OTHER,
+	[CALL_Comm_create_group] = OTHER,
+	[CALL_Comm_disconnect] = OTHER,
+	[CALL_Comm_dup] = OTHER,
+	[CALL_Comm_dup_with_info] = OTHER,
+	[CALL_Comm_free] = OTHER,
+	[CALL_Comm_split] = OTHER,
+	[CALL_Comm_split_type] = OTHER,
+	[CALL_Cart_create] = OTHER,
+	[CALL_Cart_sub] = OTHER,
+	[CALL_Graph_create] = OTHER,
+	[CALL_Dist_graph_create] = OTHER,
+	[CALL_Dist_graph_create_adjacent] = OTHER,
+	[CALL_Intercomm_create] = OTHER,
+	[CALL_Intercomm_merge] = OTHER,
+	[CALL_Win_create] = OTHER,
+	[CALL_Win_allocate] = OTHER,
+	[CALL_Win_allocate_shared] = OTHER,
+	[CALL_Win_create_dynamic] = OTHER,
+	[CALL_Win_free] = OTHER,
+	[CALL_Win_fence] = OTHER,
+	[CALL_File_open] = OTHER,
+	[CALL_File_close] = OTHER,
+	[CALL_File_set_size] = OTHER,
+	[CALL_File_set_view] = OTHER,
+	[CALL_File_sync] = OTHER,
+	[CALL_File_read_all] = OTHER,
+	[CALL_File_read_at_all] = OTHER,
+	[CALL_File_write_all] = OTHER,
+	[CALL_File_write_at_all] = OTHER,
+};
+
+const char *account_call_name(uint32_t number)
+{
+	return names[number < N_CALLS ? number : CALL_0];
+}
+
+bool account_is_collective(uint32_t number)
+{
+	return number < N_CALLS && collective[number];
+}
+
+bool account_has_peer(uint32_t number)
+{
+#define NAME(name, fortran, how, rank, tag) rank,
+	static const int8_t at[] = {
+		-1,
+#include "inside/names.h"
+	};
+#undef NAME
+
+	return number < N_CALLS && at[number] >= 0;
+}
+
+bool account_is_test(uint32_t number)
+{
+#define NAME(name, fortran, how, rank, tag) HOW_##how,
+	enum { HOW_OTHER, HOW_BLOCKS, HOW_TESTS };
+	static const uint8_t how[] = {
+		HOW_OTHER,
+#include "inside/names.h"
+	};
+#undef NAME
+
+	return number < N_CALLS && how[number] == HOW_TESTS;
+}
+
+uint64_t account_collectives(const struct account *a)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; a->called && i < N_CALLS; i++)
+		n += collective[i] == DATA ? a->called[i] : 0;
+	return n;
+}
+
+/* --- life --- */
+
+void account_begin(struct account *a, uint32_t n_ranks, sim_time now)
+{
+	*a = (struct account){
+		.n_ranks = n_ranks,
+		.began = now,
+		.until = now,
+		.called = mem_alloc(CHANNEL_NAMES, sizeof(*a->called)),
+		.in_call = mem_alloc(CHANNEL_NAMES, sizeof(*a->in_call)),
+	};
+}
+
+void account_free(struct account *a)
+{
+	mem_free(a->pair);
+	mem_free(a->called);
+	mem_free(a->in_call);
+	*a = (struct account){ 0 };
+}
+
+/* --- charges --- */
+
+void account_until(
+	struct account *a, enum account_kind k, uint32_t call, sim_time now)
+{
+	sim_time spent = now - a->until;
+
+	BUG_IF(spent < 0);
+	a->spent[k] += spent;
+	a->until = now;
+	if (k != ACCOUNT_COMPUTING)
+		a->in_call[call < N_CALLS ? call : CALL_0] += spent;
+}
+
+static struct account_pair *pair_of(struct account *a, uint32_t rank)
+{
+	if (rank >= a->n_ranks)
+		return NULL;
+	if (!a->pair)
+		a->pair = mem_alloc(a->n_ranks, sizeof(*a->pair));
+	return &a->pair[rank];
+}
+
+void account_wait(struct account *a, uint32_t rank, uint32_t call, sim_time now)
+{
+	struct account_pair *p = pair_of(a, rank);
+
+	*(p ? &p->waited : &a->nobody) += now - a->until;
+	account_until(a, ACCOUNT_MESSAGES, call, now);
+}
+
+/* --- operations --- */
+
+static void count_sent(struct account *a, const struct channel_command *c)
+{
+	struct account_pair *p = pair_of(a, c->rank);
+
+	if (!p)
+		return;
+	p->messages++;
+	p->bytes += c->bytes;
+	a->bytes += c->bytes;
+}
+
+void account_command(
+	struct account *a, const struct channel_command *c, uint64_t eager)
+{
+	a->operations++;
+	if (c->kind == CHANNEL_SEND || c->kind == CHANNEL_WRITE)
+		count_sent(a, c);
+	a->n_short += c->kind == CHANNEL_SEND && c->bytes <= eager;
+	a->n_long += c->kind == CHANNEL_SEND && c->bytes > eager;
+	a->n_writes += c->kind == CHANNEL_WRITE;
+	a->n_reads += c->kind == CHANNEL_READ;
+	a->n_atomics += c->kind == CHANNEL_ATOMIC;
+}
+
+void account_completion(struct account *a, const struct channel_completion *c)
+{
+	a->n_network += channel_is_collective(c->kind) && c->error != ENOTSUP;
+}
+
+/* --- the sum --- */
+
+bool account_is_exact(const struct account *a, sim_time end)
+{
+	sim_time sum = 0, waited = a->nobody;
+
+	for (uint32_t k = 0; k < N_ACCOUNTS; k++)
+		sum += a->spent[k];
+	for (uint32_t i = 0; a->pair && i < a->n_ranks; i++)
+		waited += a->pair[i].waited;
+	return sum == end - a->began && waited == a->spent[ACCOUNT_MESSAGES];
+}
