@@ -308,6 +308,8 @@ void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
+	if (m->between)
+		m->between(m->on_end_arg);
 	if (msg_step(m) || has_news(m, &seen))
 		return;
 	if (m->awaited_at)

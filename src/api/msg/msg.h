@@ -33,6 +33,8 @@ enum {
 	MSG_STAGES = 8, /* of collectives, without slots */
 };
 
+struct msg_group;
+
 /* MSG_PARTS: a short one of several slots, of which this is the first. */
 enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF, MSG_PARTS };
 
@@ -114,6 +116,9 @@ struct __attribute__((may_alias)) msg_state {
 	struct msg_soft *soft; /* of msg_slots */
 	/* Of the library above that uses tagged messages, too, or NULL. */
 	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	/* While a call of its waits, or NULL: it may begin other operations,
+	 * but no collective. */
+	void (*between)(void *arg);
 	void *on_end_arg;
 	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
@@ -204,13 +209,22 @@ struct msg_ops {
 	 */
 	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
 		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
-	int (*barrier)(struct msg_state *m);
-	int (*broadcast)(struct msg_state *m, uint32_t root, uint64_t at,
-		uint64_t bytes);
+	/* Of a group that is open, called by its leaders, of which the root is
+	 * one; NULL: of all ranks. */
+	int (*barrier)(struct msg_state *m, struct msg_group *g);
+	int (*broadcast)(struct msg_state *m, struct msg_group *g,
+		uint32_t root, uint64_t at, uint64_t bytes);
 	/* root: WEFT_MSG_ANY for all. */
-	int (*reduce)(struct msg_state *m, uint32_t root,
+	int (*reduce)(struct msg_state *m, struct msg_group *g, uint32_t root,
 		enum weft_msg_reduction op, uint64_t from, uint64_t to,
 		uint64_t n);
+	/* Groups of ranks (api/msg/group.h), all three or none.  Whether the
+	 * network could serve one: from what all members know alike. */
+	bool (*has_group)(struct msg_state *m, const struct msg_group *g);
+	/* Called by leaders at about the same time, who may wait for each
+	 * other.  If one of them fails, the others close theirs. */
+	int (*open_group)(struct msg_state *m, struct msg_group *g);
+	void (*close_group)(struct msg_state *m, struct msg_group *g);
 
 	/* What an MPI library takes for a message of so many bytes, beside what
 	 * the calls above take.  NULL: as the machine's block mpi says. */
@@ -395,6 +409,12 @@ uint32_t msg_log_matched(
 
 /* --- coll.c --- */
 
+/* a = a op b, of n words. */
+void msg_combine(
+	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n);
+/* Gets bytes of a rank, as soon as a word is free, and waits for them. */
+void msg_coll_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t at, uint64_t bytes);
 /* A pass where the taker gets the piece. */
 void msg_coll_pass(struct msg_state *m, const struct msg_piece *given,
 	const struct msg_piece *taken);
