@@ -49,7 +49,7 @@ good 3 ring
 says out 'rank 2 of 3 on node2'
 says out 'round the ring in 3.025 us'
 good 2 latency 16384 2
-says out '16384 B        1.0'
+says out '16384 B       1.0'
 good 4 allreduce 512 1
 report 'messages and sums are right, and take the network'"'"'s time'
 
@@ -148,7 +148,7 @@ report 'ranks find each other by PMI-1, too'
 
 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp peer 2 behave self
 [ $code -eq 1 ] || complain "another way: $code"
-says err 'go round the network'
+says err 'go round the simulated network'
 report 'a program whose messages would go round the network is stopped'
 
 ! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"

@@ -78,9 +78,9 @@ report 'ranks that wait for ever are named with their calls'
 mpirun bgq-board -n 3 -- "$tmp/behave" exit
 ends 1 'rank 1 ended with exit code 7'
 mpirun bgq-board -n 3 -- "$tmp/behave" kill
-ends 1 'rank 1 ended with signal 9'
+ends 1 'rank 1 died of signal 9'
 mpirun bgq-board -n 2 -- "$tmp/none"
-ends 1 'No such file'
+ends 2 'No such file'
 mpirun bgq-board -n 40 -- "$tmp/ring"
 ends 2 'room for 32 ranks'
 mpirun bgq-board -n 2

@@ -1,13 +1,16 @@
 /*
  * Ping-pong between ranks 0 and 1: half the time of a round trip, by size.
- * Every byte that comes back is looked at.
+ * Every byte that comes back is looked at.  Ten more rounds of each size come
+ * first and do not count.
  *
- *   ./latency [LARGEST [ROUNDS]]
+ *   ./latency [LARGEST [ROUNDS [FACTOR]]]; from one size to the next
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WARM = 10, PAGE = 4096 };
 
 static unsigned char *buffer;
 
@@ -29,9 +32,11 @@ static void check(int size, int round)
 
 static void ping(int size, int rounds)
 {
-	double begin = MPI_Wtime();
+	double begin = 0;
 
-	for (int i = 0; i < rounds; i++) {
+	for (int i = -WARM; i < rounds; i++) {
+		if (i == 0)
+			begin = MPI_Wtime();
 		fill(size, i);
 		MPI_Send(buffer, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
 		memset(buffer, 0, (size_t)size);
@@ -39,13 +44,13 @@ static void ping(int size, int rounds)
 			MPI_STATUS_IGNORE);
 		check(size, i + 1);
 	}
-	printf("%8d B %12.3f us\n", size,
+	printf("%8d B %12.4f us\n", size,
 		(MPI_Wtime() - begin) / rounds / 2 * 1e6);
 }
 
 static void pong(int size, int rounds)
 {
-	for (int i = 0; i < rounds; i++) {
+	for (int i = -WARM; i < rounds; i++) {
 		MPI_Recv(buffer, size, MPI_BYTE, 0, 0, MPI_COMM_WORLD,
 			MPI_STATUS_IGNORE);
 		check(size, i);
@@ -56,19 +61,23 @@ static void pong(int size, int rounds)
 
 int main(int argc, char **argv)
 {
-	int largest, rounds, rank, n;
+	int largest, rounds, factor, rank, n;
 
 	MPI_Init(&argc, &argv);
 	largest = argc > 1 ? atoi(argv[1]) : 1 << 20;
 	rounds = argc > 2 ? atoi(argv[2]) : 10;
+	factor = argc > 3 ? atoi(argv[3]) : 2;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	if (n < 2 || largest < 0 || rounds < 1) {
-		fprintf(stderr, "usage: latency [LARGEST [ROUNDS]], 2 ranks\n");
+	if (n < 2 || largest < 0 || rounds < 1 || factor < 2) {
+		fprintf(stderr, "usage: latency [LARGEST [ROUNDS [FACTOR]]], "
+				"2 ranks\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
-	buffer = calloc(1, (size_t)largest + 1);
-	for (int size = 0; size <= largest; size = size ? 4 * size : 1) {
+	buffer = aligned_alloc(PAGE, ((size_t)largest / PAGE + 1) * PAGE);
+	if (!buffer)
+		MPI_Abort(MPI_COMM_WORLD, 3);
+	for (int size = 0; size <= largest; size = size ? factor * size : 1) {
 		if (rank == 0)
 			ping(size, rounds);
 		else if (rank == 1)

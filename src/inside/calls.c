@@ -128,6 +128,7 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	link_enter(&mine.what);
 	mine.is_setup = number == CALL_Init || number == CALL_Init_thread ||
 			number == CALL_Finalize;
+	link_tell_call(&mine.what);
 }
 
 static void leave(void)
@@ -137,6 +138,15 @@ static void leave(void)
 	mine.how = CALL_NONE;
 	mine.is_setup = false;
 	mine.what = (struct channel_call){ .name = 0 };
+	link_tell_call(&mine.what);
+}
+
+/* All must come here, so that none waits for one that has ended. */
+static void begin(void)
+{
+	weft_link_lock();
+	link_begin(CHANNEL_IN_INIT);
+	weft_link_unlock();
 }
 
 typedef int version_call(char *text, int *length);
@@ -164,10 +174,7 @@ static void start(void)
 {
 	weft_link_lock();
 	if (!link_has_provider()) {
-		fprintf(stderr,
-			"weft: MPI_Init() has not opened the provider weft of "
-			"libfabric: the messages of this program would go "
-			"round the network\n");
+		link_begin(CHANNEL_ROUND);
 		_exit(1);
 	}
 	tell_library();
@@ -192,6 +199,8 @@ static long call(unsigned number, enum call_form form, WORDS)
 	if (mine.how != CALL_NONE || !link_is_timed())
 		return to(PASSED_ON);
 	enter(number, form, words);
+	if (number == CALL_Init || number == CALL_Init_thread)
+		begin();
 	if (number == CALL_Finalize)
 		finish();
 	answer = to(PASSED_ON);

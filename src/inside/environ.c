@@ -11,8 +11,11 @@ static bool is_outer(const char *pair)
 	static const char *const names[] = { "OMPI_COMM_", "OMPI_UNIVERSE_",
 		"OMPI_APP_", "OMPI_FILE_", "OMPI_FIRST_", "OMPI_NUM_",
 		"OMPI_COMMAND", "OMPI_ARGV", "OMPI_MCA_ess", "OMPI_MCA_orte_",
-		"OMPI_MCA_pmix", "OMPI_MCA_shmem_RUNTIME", "PMIX_", "PMI_",
-		"SLURM_", "JSM_", "FLUX_", "WEFT_START=", "WEFT_CHANNEL=" };
+		"OMPI_MCA_pmix", "OMPI_MCA_shmem_RUNTIME",
+		"OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe", "PMIX_",
+		"PMI_", "PMI2_", "PRTE_", "SLURM_", "JSM_", "FLUX_",
+		"WEFT_START=", "WEFT_CHANNEL=", "WEFT_STACK=", "WEFT_FOLDER=",
+		"WEFT_DEBUG=" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(pair, names[i], strlen(names[i])) == 0)
@@ -63,6 +66,19 @@ static void set_default(char ***list, char *pair)
 		environ_set(list, pair);
 }
 
+/* --- Open MPI --- */
+
+#define NO_COLL "sm,han,adapt,hcoll"
+
+/* Collectives by shared memory are off, whatever else a user leaves out. */
+static void keep_off(char ***list)
+{
+	char **pair = place_of(*list, "OMPI_MCA_coll=");
+
+	if (pair && strchr(*pair, '=')[1] == '^')
+		*pair = start_text("%s," NO_COLL, *pair);
+}
+
 /* Nothing goes round the network: no shared memory, no other transport. */
 static void add_openmpi(char ***list)
 {
@@ -74,7 +90,7 @@ static void add_openmpi(char ***list)
 		"OMPI_MCA_btl_ofi_provider_include=weft",
 		"OMPI_MCA_osc=rdma",
 		"OMPI_MCA_osc_rdma_btls=ofi",
-		"OMPI_MCA_coll=^sm,han,adapt,hcoll",
+		"OMPI_MCA_coll=^" NO_COLL,
 		"OMPI_MCA_orte_create_session_dirs=0",
 		"OMPI_MCA_shmem=mmap",
 		"OMPI_MCA_mpi_yield_when_idle=0",
@@ -84,9 +100,80 @@ static void add_openmpi(char ***list)
 		"JSM_JSRUN_PORT=0",
 	};
 
+	keep_off(list);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		set_default(list, start_text("%s", pairs[i]));
 }
+
+/* Whether a list with commas has a word; all of it but for a ^. */
+static bool has_word(const char *words, const char *word, size_t n)
+{
+	while (strcspn(words, ",") != n || strncmp(words, word, n) != 0) {
+		words += strcspn(words, ",");
+		if (!*words++)
+			return false;
+	}
+	return true;
+}
+
+/* What a user may choose where Open MPI has several ways. */
+static const struct way {
+	const char *name, *words;
+} ways[] = {
+	{ "OMPI_MCA_pml=", "cm" },
+	{ "OMPI_MCA_mtl=", "ofi" },
+	{ "OMPI_MCA_btl=", "self,ofi" },
+	{ "OMPI_MCA_osc=", "rdma,pt2pt" },
+	{ "OMPI_MCA_mtl_ofi_provider_include=", "weft" },
+	{ "OMPI_MCA_btl_ofi_provider_include=", "weft" },
+};
+
+static char *refuse(const char *pair, const struct way *w)
+{
+	const char *at = pair + strlen(w->name);
+	size_t n = strcspn(at, ",");
+
+	while (has_word(w->words, at, n)) {
+		at += n;
+		if (!*at++)
+			return NULL;
+		n = strcspn(at, ",");
+	}
+	return start_text("%s: messages would go round the simulated network; "
+			  "want %s%s, or do not set it",
+		pair, w->name, w->words);
+}
+
+/* Collectives by shared memory that a user asks for. */
+static char *refuse_coll(char **list)
+{
+	static const char *const words[] = { "sm", "han", "hcoll" };
+	char **pair = place_of(list, "OMPI_MCA_coll=");
+
+	if (pair && strchr(*pair, '=')[1] == '^')
+		return NULL;
+	for (size_t i = 0; pair && i < sizeof(words) / sizeof(words[0]); i++)
+		if (has_word(
+			    strchr(*pair, '=') + 1, words[i], strlen(words[i])))
+			return start_text("%s: %s would go round the simulated "
+					  "network",
+				*pair, words[i]);
+	return NULL;
+}
+
+char *environ_refusal(char **list)
+{
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		char **pair = place_of(list, ways[i].name);
+		char *why = pair ? refuse(*pair, &ways[i]) : NULL;
+
+		if (why)
+			return why;
+	}
+	return refuse_coll(list);
+}
+
+/* --- all --- */
 
 static void add_ours(char ***list, const struct start *s, uint32_t rank)
 {
@@ -107,6 +194,8 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	environ_set(list, start_text("WEFT_TRACER=%010d", (int)getppid()));
 	environ_set(list, start_text("WEFT_NODE=%u", s->rank[rank].node));
 	environ_set(list, start_text("WEFT_RANK=%u", rank));
+	environ_set(list, start_text("WEFT_RANKS=%u", s->n_ranks));
+	environ_set(list, start_text("WEFT_STARTER=%010d", (int)getpid()));
 	set_default(list, start_text("PYTHONHASHSEED=0"));
 	set_default(list, start_text("OMP_NUM_THREADS=1"));
 	/* other providers of libfabric write files where a rank dies */

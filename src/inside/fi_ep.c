@@ -406,15 +406,19 @@ static struct fi_ops_ep ops = {
 	.tx_size_left = none_size_left,
 };
 
+/* From the first on for tagged messages, from the last on for others: that of
+ * MPI's messages is 0, which networks may have a short form for. */
 static int new_number(struct endpoint *ep)
 {
-	static int next;
+	static int next[2];
+	bool is_tagged = ep->caps & FI_TAGGED;
 
 	for (int i = 0; i < FI_MOST_ENDPOINTS; i++) {
-		int number = (next + i) % FI_MOST_ENDPOINTS;
+		int turn = (next[is_tagged] + i) % FI_MOST_ENDPOINTS;
+		int number = is_tagged ? turn : FI_MOST_ENDPOINTS - 1 - turn;
 
 		if (!endpoints[number]) {
-			next = number + 1;
+			next[is_tagged] = turn + 1;
 			endpoints[number] = ep;
 			ep->number = (uint16_t)number;
 			return 0;
@@ -450,12 +454,12 @@ int ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **to,
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
+	ep->caps = info->caps;
 	if (new_number(ep) < 0) {
 		free(ep);
 		return -FI_EMFILE;
 	}
 	set_tables(ep, context);
-	ep->caps = info->caps;
 	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
 	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
 	ep->min_multi = 64;

@@ -595,8 +595,11 @@ static int finish(struct peer *p)
 
 		show_output(r);
 		if (r->status != 0) {
-			fprintf(stderr, "weft-peer: rank %u ended with %d\n", i,
-				r->status);
+			fprintf(stderr, "weft-peer: rank %u ended with %d%s\n",
+				i, r->status,
+				r->channel->begun == CHANNEL_ROUND
+					? ": it would go round the network"
+					: "");
 			code = 1;
 		}
 	}

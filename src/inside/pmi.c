@@ -123,10 +123,9 @@ static void enter_barrier(uint32_t rank)
 	}
 }
 
-static void answer_size(uint32_t rank)
+static void answer_number(uint32_t rank, const char *what, uint32_t number)
 {
-	char *text = start_text(
-		"cmd=universe_size rc=0 size=%u\n", pmi.start->n_ranks);
+	char *text = start_text("cmd=%s=%u\n", what, number);
 
 	answer(rank, text);
 	free(text);
@@ -158,7 +157,6 @@ static void serve(uint32_t rank, const char *line)
 			  "pmi_subversion=1 rc=0\n" },
 		{ "get_maxes", "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 "
 			       "vallen_max=1024\n" },
-		{ "get_appnum", "cmd=appnum rc=0 appnum=0\n" },
 		{ "get_my_kvsname", "cmd=my_kvsname rc=0 kvsname=weft\n" },
 		{ "finalize", "cmd=finalize_ack rc=0\n" },
 	};
@@ -173,7 +171,11 @@ static void serve(uint32_t rank, const char *line)
 	else if (is_command(line, "barrier_in"))
 		enter_barrier(rank);
 	else if (is_command(line, "get_universe_size"))
-		answer_size(rank);
+		answer_number(
+			rank, "universe_size rc=0 size", pmi.start->n_ranks);
+	else if (is_command(line, "get_appnum"))
+		answer_number(rank, "appnum rc=0 appnum",
+			pmi.start->rank[rank].program);
 	else if (is_command(line, "abort"))
 		on_abort(rank, line);
 }

@@ -190,7 +190,7 @@ static void add_process(struct facts *all, uint32_t rank)
 	struct facts f = { .n = 0 };
 
 	add_rank(&f, PMIX_RANK, rank);
-	add_number(&f, PMIX_APPNUM, 0);
+	add_number(&f, PMIX_APPNUM, r->program);
 	add_rank(&f, PMIX_GLOBAL_RANK, rank);
 	add_rank(&f, PMIX_APP_RANK, rank);
 	add_short(&f, PMIX_LOCAL_RANK, r->process);
@@ -200,13 +200,18 @@ static void add_process(struct facts *all, uint32_t rank)
 	add_array(all, PMIX_PROC_DATA, &f);
 }
 
+static uint32_t n_programs(void)
+{
+	return start_->rank[start_->n_ranks - 1].program + 1;
+}
+
 static void add_job(struct facts *f)
 {
 	add_text(f, PMIX_JOBID, nspace);
 	add_number(f, PMIX_JOB_SIZE, start_->n_ranks);
 	add_number(f, PMIX_UNIV_SIZE, start_->n_ranks);
 	add_number(f, PMIX_MAX_PROCS, start_->n_ranks);
-	add_number(f, PMIX_JOB_NUM_APPS, 1);
+	add_number(f, PMIX_JOB_NUM_APPS, n_programs());
 	add_number(f, PMIX_NUM_NODES, start_->n_nodes);
 	add_maps(f);
 }

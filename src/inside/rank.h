@@ -9,6 +9,7 @@
  * timers.c alarms
  * alloc.c  its memory
  * tsc.c    the processor's own clock
+ * debug.c  a wait for a debugger
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -36,6 +37,11 @@ void link_add_thread(void);
 
 /* The program does what is not the same each time. */
 void link_note(enum channel_reason reason);
+
+/* How far it has come, before it starts. */
+void link_begin(enum channel_begun how);
+/* The call that the rank is in, should it end there. */
+void link_tell_call(const struct channel_call *c);
 
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
@@ -93,6 +99,11 @@ void alloc_on_child(void);
 /* The rank begins to run, and ends. */
 void tsc_start(void);
 void tsc_end(void);
+
+/* --- debug.c --- */
+
+/* Until one has attached itself. */
+void debug_await(void);
 
 /* --- timers.c --- */
 

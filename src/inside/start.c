@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* execvpe(), pipe2() */
 #include "inside/start.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,13 +29,19 @@ struct loop {
 	uint32_t n_started, n_ended, n_busy, most_busy;
 	sigset_t old_signals;
 	struct rlimit old_files;
-	bool has_pmi; /* in place of PMIx */
+	enum { STACK_OPENMPI, STACK_PMI, STACK_NONE } stack;
+	const char *folder; /* where ranks begin, or NULL */
+	uint32_t debugged; /* rank that waits for a debugger, or n_ranks */
+	pid_t parent;
 	struct pollfd *poll; /* three, and one for each rank */
 };
 
 enum { POLL_SOCKET, POLL_REST, POLL_SIGNALS, POLL_RANKS };
 
-enum { PATIENCE = 2000 }; /* ms until one more is started all the same */
+enum {
+	PATIENCE = 2000, /* ms until one more is started all the same */
+	GRACE = 1000, /* ms that ranks have to end when they are asked to */
+};
 
 /* --- small things --- */
 
@@ -119,6 +124,7 @@ static void take_rank(struct start *s, const struct channel_rank *order,
 		.node = order->node,
 		.process = order->process,
 		.n_processes = order->n_processes,
+		.program = order->program,
 	};
 	s->n_nodes = order->n_nodes;
 	r->arguments = split(&at, end, order->n_arguments);
@@ -197,6 +203,8 @@ static void become(const struct loop *l, const struct start_rank *r,
 	sigprocmask(SIG_SETMASK, &l->old_signals, NULL);
 	setrlimit(RLIMIT_NOFILE, &l->old_files);
 	personality(ADDR_NO_RANDOMIZE);
+	/* A terminal's interrupt is for weft, which ends ranks in order. */
+	signal(SIGINT, SIG_IGN);
 	for (int i = 1; i < 4; i++)
 		if (r->fd[i] >= 0)
 			dup2(r->fd[i], i - 1);
@@ -204,7 +212,8 @@ static void become(const struct loop *l, const struct start_rank *r,
 	dup2(l->rest[1], START_REST_FD);
 	if (r->pmi >= 0)
 		dup2(r->pmi, START_PMI_FD);
-	execvpe(r->arguments[0], r->arguments, variables);
+	if (!l->folder || chdir(l->folder) == 0)
+		execvpe(r->arguments[0], r->arguments, variables);
 	if (write(told, &errno, sizeof(errno)) < 0)
 		_exit(1);
 	_exit(127);
@@ -242,15 +251,31 @@ static void free_list(char **list)
 	free(list);
 }
 
+/* What is wrong with a rank's environment, or NULL. */
+static const char *check_environ(struct loop *l, uint32_t rank, char ***list)
+{
+	const char *why =
+		l->stack == STACK_OPENMPI ? environ_refusal(*list) : NULL;
+
+	if (!why && l->stack == STACK_OPENMPI)
+		why = pmix_environ(rank, list);
+	if (rank == l->debugged)
+		environ_set(list, start_text("WEFT_DEBUG=1"));
+	return why;
+}
+
 static void start_one(struct loop *l, uint32_t rank)
 {
 	struct start_rank *r = &l->start.rank[rank];
 	char **variables = environ_make(&l->start, rank);
-	const char *why = l->has_pmi ? NULL : pmix_environ(rank, &variables);
+	const char *why = check_environ(l, rank, &variables);
 	int error;
 
-	r->pmi = l->has_pmi ? move_up(pmi_environ(rank, &variables)) : -1;
-	error = why ? EIO : r->fd[0] < 0 ? EMFILE : fork_rank(l, r, variables);
+	r->pmi = l->stack == STACK_PMI ? move_up(pmi_environ(rank, &variables))
+				       : -1;
+	error = why	       ? EINVAL
+		: r->fd[0] < 0 ? EMFILE
+			       : fork_rank(l, r, variables);
 
 	for (int i = 0; i < 4; i++)
 		if (r->fd[i] >= 0)
@@ -298,19 +323,19 @@ static void on_end(struct loop *l, pid_t pid, int status)
 		}
 }
 
-/* Whether a signal asks to end. */
+/* Whether the parent is gone.  What a terminal sends to all of a group is for
+ * the parent, which hangs up then. */
 static bool take_signals(struct loop *l)
 {
 	struct signalfd_siginfo info;
-	bool is_asked = false;
 	int status;
 	pid_t pid;
 
 	while (read(l->signals, &info, sizeof(info)) == sizeof(info))
-		is_asked |= info.ssi_signo != SIGCHLD;
+		continue;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		on_end(l, pid, status);
-	return is_asked;
+	return getppid() != l->parent;
 }
 
 /* Many that start at once would leave the host no time for anything else. */
@@ -335,14 +360,14 @@ static nfds_t set_poll(struct loop *l)
 	p[POLL_SOCKET] = (struct pollfd){ l->start.socket, POLLIN, 0 };
 	p[POLL_REST] = (struct pollfd){ l->rest[0], POLLIN, 0 };
 	p[POLL_SIGNALS] = (struct pollfd){ l->signals, POLLIN, 0 };
-	for (uint32_t i = 0; i < l->start.n_ranks && l->has_pmi; i++)
+	for (uint32_t i = 0; i < l->start.n_ranks && l->stack == STACK_PMI; i++)
 		p[n++] = (struct pollfd){ pmi_fd(i), POLLIN, 0 };
 	return n;
 }
 
 static void take_lines(struct loop *l)
 {
-	for (uint32_t i = 0; i < l->start.n_ranks && l->has_pmi; i++)
+	for (uint32_t i = 0; i < l->start.n_ranks && l->stack == STACK_PMI; i++)
 		if (l->poll[POLL_RANKS + i].revents && pmi_serve(i))
 			on_rest(l, i);
 }
@@ -371,43 +396,61 @@ static void run(struct loop *l)
 	}
 }
 
-static void kill_all(struct loop *l)
+/* Kills the children of this process; false if the kernel does not say who they
+ * are. */
+static bool kill_children(void)
+{
+	char path[64];
+	FILE *list;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+		(int)getpid());
+	list = fopen(path, "re");
+	if (!list)
+		return false;
+	while (fscanf(list, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	fclose(list);
+	return true;
+}
+
+static void signal_all(const struct loop *l, int number)
 {
 	for (uint32_t i = 0; i < l->n_started; i++)
 		if (l->start.rank[i].pid > 0)
-			kill(l->start.rank[i].pid, SIGKILL);
-	while (waitpid(-1, NULL, 0) > 0)
+			kill(l->start.rank[i].pid, number);
+}
+
+/* Ranks are asked to end, and then not asked. */
+static void end_all(struct loop *l)
+{
+	struct pollfd p = { l->signals, POLLIN, 0 };
+
+	signal_all(l, SIGTERM);
+	while (l->n_ended < l->n_started && poll(&p, 1, GRACE) > 0)
+		take_signals(l);
+	signal_all(l, SIGKILL);
+	/* what a rank has started became a child of this process when the rank
+	 * ended, and ends with the job */
+	while (kill_children() && waitpid(-1, NULL, 0) > 0)
 		continue;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		continue;
+	clean_processes(getpid());
 }
 
 /* --- a folder for what ranks of one node share --- */
 
-/* Ranks that were killed leave files behind. */
-static void close_scratch(const struct start *s)
-{
-	DIR *folder = opendir(s->scratch);
-	struct dirent *d;
-
-	while (folder && (d = readdir(folder)))
-		if (d->d_name[0] != '.')
-			unlinkat(dirfd(folder), d->d_name, 0);
-	if (folder)
-		closedir(folder);
-	rmdir(s->scratch);
-}
-
-/* Named by this process, so that its parent can remove it if nobody else is
- * left to do it.  One that is there already is a dead one's. */
+/* Named by this process, so that another helper can remove it if this one is
+ * killed.  One that is there already is a dead one's. */
 static bool open_scratch(struct start *s)
 {
-	static const char *const places[] = { "/dev/shm", "/tmp" };
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(s->scratch, sizeof(s->scratch), "%s/weft-%010d",
-			places[i], (int)getpid());
+	for (int i = 0; i < CLEAN_PLACES; i++) {
+		clean_name(s->scratch, i, getpid());
 		if (mkdir(s->scratch, 0700) == 0)
 			return true;
-		close_scratch(s);
+		clean_folder(s->scratch);
 		if (mkdir(s->scratch, 0700) == 0)
 			return true;
 	}
@@ -472,19 +515,43 @@ static bool open_loop(struct loop *l)
 	return l->rest[1] >= 0;
 }
 
+static void read_options(struct loop *l)
+{
+	const char *stack = getenv("WEFT_STACK"), *rank = getenv("WEFT_DEBUG");
+
+	if (stack && strcmp(stack, "pmi") == 0)
+		l->stack = STACK_PMI;
+	else if (stack && strcmp(stack, "none") == 0)
+		l->stack = STACK_NONE;
+	l->folder = getenv("WEFT_FOLDER");
+	l->debugged = rank ? (uint32_t)atoi(rank) : l->start.n_ranks;
+}
+
 static const char *open_server(struct loop *l)
 {
-	const char *stack = getenv("WEFT_STACK");
 	size_t n = POLL_RANKS + l->start.n_ranks;
 
 	l->poll = start_alloc(NULL, n * sizeof(*l->poll));
-	l->has_pmi = stack && strcmp(stack, "pmi") == 0;
 	if (!open_scratch(&l->start))
 		return "no folder in /dev/shm or /tmp";
-	if (!l->has_pmi)
+	if (l->stack == STACK_OPENMPI)
 		return pmix_open(&l->start);
-	pmi_open(&l->start);
+	if (l->stack == STACK_PMI)
+		pmi_open(&l->start);
 	return NULL;
+}
+
+/* What another helper could not. */
+static int clean_up(pid_t helper)
+{
+	char path[CLEAN_PATH];
+
+	clean_processes(helper);
+	for (int i = 0; i < CLEAN_PLACES; i++) {
+		clean_name(path, i, helper);
+		clean_folder(path);
+	}
+	return 0;
 }
 
 int main(void)
@@ -492,16 +559,21 @@ int main(void)
 	static struct loop l;
 	const char *number = getenv("WEFT_START"), *why;
 
+	if (getenv("WEFT_CLEAN"))
+		return clean_up(atoi(getenv("WEFT_CLEAN")));
 	if (!number)
 		return fail("WEFT_START", "not set: weft starts this program");
 	l.start.socket = atoi(number);
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
+	l.parent = getppid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))
 		return fail("orders", "they end too early");
+	read_options(&l);
 	why = open_server(&l);
 	if (!is_scratch_used(&l.start))
 		rmdir(l.start.scratch);
@@ -510,9 +582,9 @@ int main(void)
 		return fail("PMIx", why);
 	}
 	run(&l);
-	kill_all(&l);
-	if (!l.has_pmi)
+	end_all(&l);
+	if (l.stack == STACK_OPENMPI)
 		pmix_close();
-	close_scratch(&l.start);
+	clean_folder(l.start.scratch);
 	return 0;
 }

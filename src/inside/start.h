@@ -3,6 +3,7 @@
  * their MPI library asks for who and where they are.
  *
  * start.c    takes orders, forks, tells what happens
+ * clean.c    removes what ranks leave behind
  * environ.c  what ranks find in their environment
  * pmix.c     the server, for Open MPI
  * pmi.c      another one, for MPI libraries that know only PMI-1
@@ -15,11 +16,13 @@
 
 #include "outside/channel.h"
 
+enum { CLEAN_PLACES = 2, CLEAN_PATH = 32 };
+
 /* Numbers of descriptors in a rank. */
 enum { START_CHANNEL_FD = 3, START_REST_FD = 4, START_PMI_FD = 5 };
 
 struct start_rank {
-	uint32_t node, process, n_processes;
+	uint32_t node, process, n_processes, program;
 	char **arguments, **variables; /* each ends with NULL */
 	int fd[4]; /* channel, standard input, output, errors; or -1 */
 	int pmi; /* the rank's end of its socket, or -1 */
@@ -32,7 +35,7 @@ struct start {
 	uint32_t n_ranks, n_nodes;
 	struct start_rank *rank;
 	const char *folder; /* of this program, and of what ranks load */
-	char scratch[32]; /* where ranks of one node share memory */
+	char scratch[CLEAN_PATH]; /* where ranks of one node share memory */
 };
 
 void start_tell(const struct start *s, enum channel_event event, uint32_t rank,
@@ -48,6 +51,16 @@ char *start_text(const char *form, ...) __attribute__((format(printf, 1, 2)));
 char **environ_make(const struct start *s, uint32_t rank);
 /* Sets NAME=VALUE in place of one that is there. */
 void environ_set(char ***list, char *pair);
+/* Why Open MPI would not use the network with what a user has set; or NULL. */
+char *environ_refusal(char **list);
+
+/* --- clean.c --- */
+
+/* The folder of a helper in one of two places. */
+void clean_name(char path[CLEAN_PATH], int place, pid_t helper);
+void clean_folder(const char *path);
+/* Ends all that the ranks of a helper have started. */
+void clean_processes(pid_t helper);
 
 /* --- pmix.c --- */
 

@@ -18,6 +18,7 @@ static void lend(struct jobs *j, struct jobs_part *p)
 	p->load->host = j->load.host;
 	p->load->nic = j->load.nic;
 	p->load->digest = j->load.digest;
+	p->load->stop = j->load.stop;
 }
 
 /* Who sends packets directly takes its nodes from the interfaces. */
@@ -32,6 +33,13 @@ static void attach(struct jobs *j)
 	}
 }
 
+static void set_world(struct jobs *j, const struct jobs_part *p,
+	const struct host_world *world)
+{
+	for (uint32_t k = 0; k < p->place.n; k++)
+		j->worlds[p->place.node[k]] = world;
+}
+
 static void jobs_start(struct load *l)
 {
 	struct jobs *j = of(l);
@@ -39,13 +47,14 @@ static void jobs_start(struct load *l)
 	attach(j);
 	j->worlds = mem_alloc(l->net->n_nodes, sizeof(*j->worlds));
 	for (uint32_t i = 0; i < j->n; i++)
-		for (uint32_t k = 0; k < j->part[i].place.n; k++)
-			j->worlds[j->part[i].place.node[k]] = &j->part[i].place;
+		set_world(j, &j->part[i], &j->part[i].place);
 	if (l->host)
 		host_set_worlds(l->host, j->worlds);
 	for (uint32_t i = 0; i < j->n; i++) {
 		lend(j, &j->part[i]);
 		j->part[i].load->ops->start(j->part[i].load);
+		if (j->part[i].load->world)
+			set_world(j, &j->part[i], j->part[i].load->world);
 	}
 }
 

@@ -47,6 +47,13 @@
 		"layer; nic: the network interface's own operations; msg: "    \
 		"weft/msg.h, on any machine")
 
+/* ... the same of those that also send as ranks of MPI programs do, ... */
+#define KEY_VIA_ENDPOINT(at)                                                   \
+	KEY_WORD("via", at, "nic", "nic|msg|endpoint",                         \
+		"layer; nic: the network interface's own operations; msg: "    \
+		"weft/msg.h, on any machine; endpoint: messages as ranks of "  \
+		"MPI programs send them")
+
 /* ... two nodes, ... */
 #define KEY_PAIR(type)                                                         \
 	KEY_NODE("from", offsetof(struct type, bench.from), "0",               \
@@ -77,9 +84,10 @@
 			"memory that transfers write to")
 
 /* ... all of these, ... */
-#define KEY_HOW(type)                                                          \
-	KEY_VIA(offsetof(struct type, bench.via)),                             \
-		KEY_BY(offsetof(struct type, bench.by)),                       \
+#define KEY_HOW(type) KEY_VIA(offsetof(struct type, bench.via)), KEY_MEANS(type)
+
+#define KEY_MEANS(type)                                                        \
+	KEY_BY(offsetof(struct type, bench.by)),                               \
 		KEY_MEMORIES(offsetof(struct type, bench.source),              \
 			offsetof(struct type, bench.target))
 

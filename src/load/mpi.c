@@ -10,22 +10,27 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "load/commands.h"
 #include "load/keys.h"
 #include "load/mpi_facts.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "outside/limits.h"
 #include "outside/proxy.h"
 #include "parts/mpi/mpi.h"
 
 #define AT(field) offsetof(struct mpi, field)
 
+enum { DEATH_END, DEATH_GO_ON };
+
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags, collectives;
+	int64_t ranks, ppn, tags, collectives, stack, copy, death;
 	char place[PARAM_TEXT_MAX];
 
+	struct commands commands;
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
 	uint32_t *at; /* [group] its node */
 	uint32_t *which;
@@ -35,7 +40,10 @@ struct mpi {
 	struct output *output;
 	struct start *start;
 	struct proxy *proxy; /* [rank] */
+	struct pin *pin;
 	atomic_int is_over; /* no rank is waited for any longer */
+	sim_time dies_next; /* the next node with ranks */
+	struct proxy *buried; /* the first whose node has died, or NULL */
 };
 
 static const struct param params[] = {
@@ -49,6 +57,17 @@ static const struct param params[] = {
 	KEY_WORD("collectives", AT(collectives), "auto", "auto|messages",
 		"barriers, broadcasts and reductions of all ranks; auto: by "
 		"the network where it can; messages: by MPI's own"),
+	KEY_WORD("stack", AT(stack), "openmpi", "openmpi|pmi|none",
+		"MPI library of the program; openmpi: Open MPI; pmi: one that "
+		"finds its peers by PMI-1; none: none, the program calls "
+		"libfabric itself"),
+	KEY_WORD("copy", AT(copy), "auto", "auto|channel",
+		"way of long messages' bytes; auto: the simulator reads and "
+		"writes ranks' memory where the host allows it; channel: ranks "
+		"copy them"),
+	KEY_WORD("death", AT(death), "end", "end|go-on",
+		"after the death of a node with its ranks; end: the run is "
+		"over, as with any launcher; go-on: other ranks run on"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
 };
@@ -82,51 +101,109 @@ static int find_places(struct mpi *m, struct err *e)
 	return place_all(&p, m->at, m->which, e);
 }
 
+/* Nodes, hardware threads, and what the interface has for each process. */
+static int check_room(struct mpi *m, struct err *e)
+{
+	const struct load *l = &m->programs.load;
+	const struct api *api = api_to(l->nic_ops);
+	uint32_t each = api ? api->msg->most_processes : 0;
+	uint64_t most = (uint64_t)load_n_nodes(l) * (uint64_t)m->ppn;
+
+	if (each && m->ppn > each)
+		return err_set(e,
+			"ppn: the %s serves at most %u processes of a node",
+			l->nic_ops->title, each);
+	if (m->commands.n_ranks > most)
+		return err_set(e,
+			"ranks: the %s has %u nodes, which have room for "
+			"%" PRIu64 " ranks with ppn=%" PRId64
+			", not for %" PRIu64,
+			l->place ? "job" : "machine", load_n_nodes(l), most,
+			m->ppn, m->commands.n_ranks);
+	m->n_ranks =
+		(uint32_t)(m->commands.n_ranks ? m->commands.n_ranks : most);
+	return 0;
+}
+
+static int check_launch(const struct mpi *m, struct err *e)
+{
+	const struct load_launch *how = &m->programs.load.needs.launch;
+
+	if (how->is_debugged && how->debugged >= m->n_ranks)
+		return err_set(e, "--debug: there is no rank %u (want 0 to %u)",
+			how->debugged, m->n_ranks - 1);
+	return limits_check(m->n_ranks, e);
+}
+
 static int mpi_init(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
-	uint64_t most = (uint64_t)load_n_nodes(l) * (uint64_t)m->ppn;
 
 	if (programs_need_nic(&m->programs, e))
 		return -1;
 	if (!l->needs.command || !*l->needs.command)
 		return err_set(e, "mpi: want a program behind --, as in `weft "
 				  "run bgq-board mpi ranks=2 -- ./hello`");
-	if ((uint64_t)m->ranks > most)
-		return err_set(e,
-			"ranks: the machine has %u nodes, which have room for "
-			"%" PRIu64 " ranks with ppn=%" PRId64,
-			load_n_nodes(l), most, m->ppn);
-	m->n_ranks = (uint32_t)(m->ranks ? (uint64_t)m->ranks : most);
+	if (commands_read(
+		    &m->commands, l->needs.command, (uint64_t)m->ranks, e) ||
+		check_room(m, e) || check_launch(m, e))
+		return -1;
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;
 	l->needs.n_programs = m->n_groups * (uint32_t)m->ppn;
 	return find_places(m, e);
 }
 
+static uint64_t mpi_estimate(const struct load *l)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	return m->n_ranks * LIMITS_RANK_BYTES +
+	       programs_estimate(m->n_groups, (uint32_t)m->ppn, 0);
+}
+
 /* --- programs --- */
 
 /* How a rank that has gone ended; its helper tells soon. */
-static void describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
+static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
 	start_await_end(m->start, rank, START_ENDING);
 	end = start_end(m->start, rank);
-	start_describe(&end, text, size);
+	return start_describe(&end, text, size);
+}
+
+/* A signal for all of a group is for the ranks, too. */
+static bool is_stopped(const struct mpi *m)
+{
+	const atomic_int *stop = m->programs.load.stop;
+
+	return stop && atomic_load(stop);
+}
+
+/* "in MPI_Recv" */
+static const char *where(const struct proxy *p, char *text, size_t size)
+{
+	const char *name = account_call_name(p->turn.call.name);
+	bool is_none = name == account_call_name(0);
+
+	snprintf(text, size, "%s%s", is_none ? "" : "in ", name);
+	return text;
 }
 
 static void complain(struct mpi *m, const struct proxy *p)
 {
-	char how[300], text[400];
+	char how[300], text[400], call[64];
 
 	if (p->ending == PROXY_DIED) {
-		describe_end(m, p->rank, how, sizeof(how));
-		snprintf(text, sizeof(text),
-			"rank %u ended with %s at %.3f us, after %s", p->rank,
-			how, (double)p->ended / 1e6,
-			account_call_name(p->turn.call.name));
-		programs_give_up(&m->programs, EXIT_ANSWER_NO, text);
+		int code = describe_end(m, p->rank, how, sizeof(how));
+
+		snprintf(text, sizeof(text), "rank %u %s at %.3f us %s",
+			p->rank, how, (double)p->ended / 1e6,
+			where(p, call, sizeof(call)));
+		if (!is_stopped(m))
+			programs_give_up(&m->programs, code, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),
 			"rank %u: its channel holds what no rank writes",
@@ -192,23 +269,41 @@ static void set_world(struct mpi *m)
 		m->world.place[node] = i;
 		m->worlds[node] = &m->world;
 	}
-	if (!l->place && !is_whole(m))
+	if (l->place)
+		l->world = &m->world;
+	else if (!is_whole(m))
 		host_set_worlds(l->host, m->worlds);
+}
+
+/* Whether there is a core for each rank and each worker. */
+static bool has_cores(const struct mpi *m)
+{
+	return pin_has_cores(
+		m->n_ranks + sim_n_workers(m->programs.load.net->sim));
 }
 
 static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
 	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
-	const int to[OUTPUT_STREAMS] = { STDOUT_FILENO, STDERR_FILENO };
+	static const char *const stacks[] = { "openmpi", "pmi", "none" };
+	const struct load_launch *how = &l->needs.launch;
+	const int to[OUTPUT_STREAMS] = { how->is_silent ? -1 : STDOUT_FILENO,
+		how->is_silent ? -1 : STDERR_FILENO };
 	char helper[1024];
 	struct start_setup s = {
 		.helper = helper,
+		.stack = stacks[m->stack],
+		.folder = how->folder,
+		.variables = how->variables,
+		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
+		.has_input = !how->is_silent,
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
@@ -221,12 +316,13 @@ static int start_all(struct mpi *m, struct err *e)
 		m->place_of[i] = (struct start_rank){
 			.node = m->world.node[i / s.n_processes],
 			.process = i % s.n_processes,
-			.command = l->needs.command,
+			.program = commands_of(&m->commands, i),
+			.command = commands_words(&m->commands, i),
 		};
 	s.rank = m->place_of;
 	s.output = m->output;
 	m->start = start_ranks(&s, e);
-	return m->start ? 0 : -1;
+	return m->start ? start_await_begin(m->start, l->stop, e) : -1;
 }
 
 static struct proxy_times times_of(const struct load *l)
@@ -236,7 +332,33 @@ static struct proxy_times times_of(const struct load *l)
 	return (struct proxy_times){
 		.turn = p->turn,
 		.test = p->test,
-		.calls = endpoint_times(p),
+	};
+}
+
+/* Whether a worker waits as long as its rank runs: then one core does. */
+static bool takes_turns(const struct mpi *m)
+{
+	return !has_cores(m) && !times_of(&m->programs.load).turn;
+}
+
+static struct proxy proxy_of(struct mpi *m, uint32_t rank)
+{
+	struct load *l = &m->programs.load;
+	site_id node = m->world.node[rank / (uint32_t)m->ppn];
+
+	return (struct proxy){
+		.owner = &m->programs,
+		.start = m->start,
+		.output = m->output,
+		.rank = rank,
+		.n_ranks = m->n_ranks,
+		.node = node,
+		.process = rank % (uint32_t)m->ppn,
+		.times = times_of(l),
+		.stop = { &m->is_over, sim_stop(l->net->sim) },
+		.pin = m->pin,
+		.by_channel = m->copy,
+		.dies_at = host_dies_at(l->host, node),
 	};
 }
 
@@ -251,19 +373,17 @@ static void mpi_start(struct load *l)
 	if (start_all(m, &e))
 		err_raise(&e);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
+	m->pin = takes_turns(m) ? pin_new() : NULL;
+	m->dies_next = SIM_NEVER;
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
 		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
 
 		if (p)
-			*p = (struct proxy){ .owner = &m->programs,
-				.start = m->start,
-				.output = m->output,
-				.rank = i,
-				.n_ranks = m->n_ranks,
-				.node = m->world.node[i / each],
-				.process = i % each,
-				.times = times_of(l),
-				.stop = &m->is_over };
+			*p = proxy_of(m, i);
+		if (p && !start_has_begun(m->start, i)) {
+			p->ending = PROXY_FINISHED;
+			p = NULL;
+		}
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -272,14 +392,42 @@ static void mpi_start(struct load *l)
 
 /* --- afterwards --- */
 
+/* Ranks die with their nodes; returns the time of the next death. */
+static sim_time bury(struct mpi *m, sim_time now)
+{
+	sim_time next = SIM_NEVER;
+
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
+		struct proxy *p = &m->proxy[i];
+
+		if (p->ending != PROXY_RUNS)
+			continue;
+		if (p->dies_at > now) {
+			next = p->dies_at < next ? p->dies_at : next;
+			continue;
+		}
+		proxy_bury(p);
+		if (!m->buried || p->ended < m->buried->ended)
+			m->buried = p;
+	}
+	return next;
+}
+
 static sim_time mpi_next(struct load *l)
 {
 	struct mpi *m = of(l);
+	sim_time now = sim_now(l->net->sim), next;
 
-	output_write(m->output, sim_now(l->net->sim));
+	output_write(m->output, now);
+	if (!m->is_over && l->net->faults)
+		m->dies_next = bury(m, now);
+	if (m->buried && m->death == DEATH_END)
+		m->is_over = 1;
+	l->has_given_up = m->is_over;
 	if (m->is_over)
 		return SIM_NEVER;
-	return programs_next(l);
+	next = programs_next(l);
+	return next < m->dies_next ? next : m->dies_next;
 }
 
 /* A rank that ended otherwise than with 0, though it had left in order. */
@@ -289,13 +437,15 @@ static int check_codes(struct mpi *m, struct err *e)
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];
+		int code;
 
 		if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
 			continue;
-		start_describe(&end, how, sizeof(how));
-		return err_set_code(e, EXIT_ANSWER_NO, "rank %u %s%s", i,
-			end.has_ended ? "ended with " : "does not end",
-			end.has_ended ? how : "");
+		code = start_describe(&end, how, sizeof(how));
+		return err_set_code(e, end.has_ended ? code : EXIT_ANSWER_NO,
+			"rank %u %s after MPI_Finalize at %.3f us", i,
+			end.has_ended ? how : "does not end",
+			(double)m->proxy[i].ended / 1e6);
 	}
 	return 0;
 }
@@ -311,11 +461,42 @@ static int check_accounts(const struct mpi *m, struct err *e)
 	return 0;
 }
 
+/* A rank that has left without MPI_Finalize(), for which others wait. */
+static int tell_missing(const struct mpi *m, struct err *e)
+{
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		if (m->proxy[i].is_gone) {
+			*e = (struct err){ 0 };
+			return err_set_code(e, EXIT_ANSWER_NO,
+				"rank %u ended without MPI_Finalize, and other "
+				"ranks wait for it",
+				i);
+		}
+	return -1;
+}
+
+static int tell_buried(const struct proxy *p, struct err *e)
+{
+	char text[64];
+
+	return err_set_code(e, EXIT_ANSWER_NO,
+		"node %u died at %.3f us, and rank %u with it, %s", p->node,
+		(double)p->ended / 1e6, p->rank, where(p, text, sizeof(text)));
+}
+
 static int mpi_check(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
-	int code = programs_check(l, e);
+	int code;
 
+	if (m->buried && m->death == DEATH_END)
+		code = tell_buried(m->buried, e);
+	else
+		code = programs_check(l, e);
+	if (code && e->code == EXIT_DEADLOCK)
+		code = tell_missing(m, e);
+	if (!code && m->buried)
+		code = tell_buried(m->buried, e);
 	if (!code)
 		code = check_codes(m, e);
 	if (!code)
@@ -360,12 +541,14 @@ static void mpi_fini(struct load *l)
 {
 	struct mpi *m = of(l);
 
+	commands_free(&m->commands);
 	start_free(m->start);
 	if (m->output)
 		output_write(m->output, INT64_MAX);
 	output_free(m->output);
 	for (uint32_t i = 0; m->proxy && i < m->n_ranks; i++)
 		proxy_free(&m->proxy[i]);
+	pin_free(m->pin);
 	mem_free(m->proxy);
 	mem_free(m->place_of);
 	mem_free(m->worlds);
@@ -393,5 +576,6 @@ const struct load_ops load_mpi = {
 	.describe = mpi_describe,
 	.ranks = mpi_ranks,
 	.check = mpi_check,
+	.estimate = mpi_estimate,
 	.fini = mpi_fini,
 };

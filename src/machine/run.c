@@ -197,6 +197,7 @@ static struct load *new_load(const struct machine_run *r,
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
 	l->needs.command = r->setup.command;
+	l->needs.launch = r->setup.launch;
 	l->topo = r->machine->topo;
 	l->route = r->machine->route;
 	l->link = &r->machine->link;
@@ -255,6 +256,7 @@ static int read_load(struct machine_run *r, struct err *e)
 		r->load = machine_job_load(r, &only, &r->keys, e);
 	if (r->load) {
 		r->load->until = r->setup.until;
+		r->load->stop = r->setup.stop;
 		r->load->on_progress = r->setup.on_progress;
 		r->load->progress_arg = r->setup.progress_arg;
 	}

@@ -9,15 +9,15 @@ struct audit {
 	const struct net_guest *guest; /* or NULL */
 	uint32_t n_channels; /* the most that a router has, and the guest's */
 	uint32_t first; /* of the guest's */
-	/* [link][channel]: tokens of the far end's buffer that a
-	 * sender does not hold because something stands for them */
+	/* [link, by its receiver][channel]: tokens that its sender does not
+	 * hold because something stands for them */
 	int32_t *out;
 	uint64_t in_flight, in_queues, in_fifos;
 	uint32_t *list; /* of buffers */
 	bool is_over; /* no event is left */
 };
 
-static int32_t *tokens_of(
+static int32_t *tokens_to(
 	const struct audit *a, site_id s, uint32_t port, uint32_t channel)
 {
 	size_t i = net_link_at(a->n, s, port);
@@ -37,10 +37,18 @@ static void charge(
 {
 	const struct router *r = net_router(a->n, s);
 	const struct packet *p = &a->n->packets[id];
-	struct topo_end from = peer_of(a->n, s, in);
 
-	*tokens_of(a, from.router, from.port, channel) +=
+	*tokens_to(a, s, in, channel) +=
 		channel < a->first ? r->ops->charge(r, p, channel) : p->chunks;
+}
+
+/* Tokens on their way back to a sender. */
+static void charge_return(struct audit *a, site_id s, uint32_t port,
+	uint32_t channel, uint32_t tokens)
+{
+	struct topo_end to = peer_of(a->n, s, port);
+
+	*tokens_to(a, to.router, to.port, channel) += (int32_t)tokens;
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
@@ -58,10 +66,10 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 		charge(a, e->site, number, a->first + aux, e->data);
 	} else if (sim_phase(e) == PHASE_GUEST &&
 		   number < 2 * NET_GUEST_PORTS) {
-		*tokens_of(a, e->site, number - NET_GUEST_PORTS,
-			a->first + aux) += (int32_t)e->data;
+		charge_return(a, e->site, number - NET_GUEST_PORTS,
+			a->first + aux, e->data);
 	} else if (sim_phase(e) == PHASE_TOKEN && number < NET_LINK) {
-		*tokens_of(a, e->site, number, aux) += (int32_t)e->data;
+		charge_return(a, e->site, number, aux, e->data);
 	}
 }
 
@@ -110,13 +118,9 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 	return 0;
 }
 
-static int check_channel(const struct audit *a, site_id s, port_id p,
-	uint32_t channel, int32_t held, int32_t most, struct err *e)
+static int complain(site_id s, port_id p, uint32_t channel, int32_t all,
+	int32_t most, struct err *e)
 {
-	int32_t all = held + *tokens_of(a, s, p, channel);
-
-	if (all == most)
-		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: site %u port %u channel %u: %d of %d tokens", s, p,
 		channel, all, most);
@@ -126,11 +130,10 @@ static int check_channel(const struct audit *a, site_id s, port_id p,
  * What channels have taken of the part that they share is not more than there
  * is: a channel has taken what it lacks of that part.
  */
-static int check_pool(
-	const struct audit *a, site_id s, port_id p, struct err *e)
+static int check_pool(const struct audit *a, site_id s, port_id p,
+	struct topo_end end, struct err *e)
 {
 	const struct router *r = net_router(a->n, s);
-	struct topo_end end = peer_of(a->n, s, p);
 	const struct router *far = net_router(a->n, end.router);
 	int32_t pool = far->ops->shared(far, end.port), left = pool;
 
@@ -144,25 +147,31 @@ static int check_pool(
 		s, p, pool - left, pool);
 }
 
-static int check_wire(
-	const struct audit *a, site_id s, port_id p, struct err *e)
+static int check_wire(const struct audit *a, site_id s, port_id p,
+	struct topo_end end, struct err *e)
 {
 	const struct router *r = net_router(a->n, s);
-	struct topo_end end = peer_of(a->n, s, p);
 	const struct router *far = net_router(a->n, end.router);
 	const struct net_guest *g = a->guest;
+	const int32_t *out = tokens_to(a, end.router, end.port, 0);
 
-	for (uint32_t c = 0; c < far->ops->n_channels; c++)
-		if (check_channel(a, s, p, c, r->ops->tokens(r, s, p, c),
-			    far->ops->capacity(far, end.port, c), e))
-			return -1;
-	if (far->ops->shared && check_pool(a, s, p, e))
+	for (uint32_t c = 0; c < far->ops->n_channels; c++) {
+		int32_t all = r->ops->tokens(r, s, p, c) + out[c];
+		int32_t most = far->ops->capacity(far, end.port, c);
+
+		if (all != most)
+			return complain(s, p, c, all, most, e);
+	}
+	if (far->ops->shared && check_pool(a, s, p, end, e))
 		return -1;
 	for (uint32_t c = 0; g && s < a->n->n_nodes && c < g->ops->n_channels;
-		c++)
-		if (check_channel(a, s, p, a->first + c,
-			    g->ops->tokens(g, s, p, c), g->ops->capacity(g), e))
-			return -1;
+		c++) {
+		int32_t all = g->ops->tokens(g, s, p, c) + out[a->first + c];
+
+		if (all != g->ops->capacity(g))
+			return complain(s, p, a->first + c, all,
+				g->ops->capacity(g), e);
+	}
 	return 0;
 }
 
@@ -170,10 +179,12 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 {
 	uint32_t n = net_router(a->n, s)->sites.n_ports, p;
 
-	for (p = 0; p < n; p++)
-		if (peer_of(a->n, s, p).router != NO_ROUTER &&
-			check_wire(a, s, p, e))
+	for (p = 0; p < n; p++) {
+		struct topo_end end = peer_of(a->n, s, p);
+
+		if (end.router != NO_ROUTER && check_wire(a, s, p, end, e))
 			return -1;
+	}
 	return 0;
 }
 

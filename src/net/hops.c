@@ -6,9 +6,10 @@
 #include "base/order.h"
 #include "net/net.h"
 
-/* Steps of a search, in all; beyond that only some sources are looked at, and
- * stand for the others. */
-#define MOST_STEPS UINT64_C(50000000)
+/* Where the topology does not know distances they are searched for: from so
+ * many sources at least, and from more while there are few steps.  Their
+ * packets stand for those of all others. */
+enum { LEAST_SOURCES = 8, FEW_STEPS = 100000 };
 
 /* A packet in a buffer of a site, or on the wire to it. */
 struct inside {
@@ -18,20 +19,47 @@ struct inside {
 
 struct hops {
 	const struct net *n;
+	/* packets of every so-many-th source, and the number of all packets */
 	struct inside *list;
-	size_t count;
-	site_id *peer; /* of each port of each site */
+	size_t n_listed, count;
+	uint32_t every;
+	/* of packets whose distance the topology knows */
+	size_t n_known;
+	uint64_t known;
+	/* neighbours of each site, one after the other */
+	site_id *peer;
+	size_t *first; /* [site + 1] */
 	/* distances from one source: UINT32_MAX where it has not been yet */
 	uint32_t *distance;
 	site_id *queue;
 	uint32_t *buffers; /* of a site */
 };
 
+static void add_known(struct hops *h, site_id from, site_id at, bool is_on_wire)
+{
+	const struct topo *t = h->n->topo;
+	uint32_t hops = t->ops->distance(t, from, at);
+
+	if (hops == TOPO_FAR)
+		return;
+	h->known += hops - is_on_wire;
+	h->n_known++;
+}
+
 static void add(struct hops *h, packet_id id, site_id at, bool is_on_wire)
 {
-	h->list = mem_more(h->list, h->count, sizeof(*h->list));
-	h->list[h->count++] = (struct inside){
-		.from = h->n->packets[id].src,
+	site_id from = h->n->packets[id].src;
+
+	h->count++;
+	if (h->n->topo->ops->distance) {
+		add_known(h, from, at, is_on_wire);
+		return;
+	}
+	if (from % h->every)
+		return;
+	h->list = mem_more(h->list, h->n_listed, sizeof(*h->list));
+	h->list[h->n_listed++] = (struct inside){
+		.from = from,
 		.at = at,
 		.is_on_wire = is_on_wire,
 	};
@@ -58,6 +86,15 @@ static void add_site(struct hops *h, site_id s)
 	}
 }
 
+static void list_packets(struct hops *h, uint32_t every)
+{
+	h->every = every;
+	h->count = h->n_listed = 0;
+	sim_each_event(h->n->sim, add_event, h);
+	for (site_id s = 0; s < h->n->n_sites; s++)
+		add_site(h, s);
+}
+
 static int by_source(const void *a, const void *b)
 {
 	const struct inside *x = a, *y = b;
@@ -69,23 +106,27 @@ static int by_source(const void *a, const void *b)
 static void list_peers(struct hops *h)
 {
 	const struct topo *t = h->n->topo;
-	size_t n_ports = h->n->n_ports;
+	size_t n = 0;
 
-	h->peer = mem_alloc(h->n->n_sites * n_ports, sizeof(*h->peer));
+	h->peer = mem_alloc(h->n->links.n, sizeof(*h->peer));
+	h->first = mem_alloc(h->n->n_sites + 1, sizeof(*h->first));
 	for (site_id s = 0; s < h->n->n_sites; s++) {
-		uint32_t n = net_router(h->n, s)->sites.n_ports;
+		uint32_t n_ports = net_router(h->n, s)->sites.n_ports;
 
-		for (uint32_t p = 0; p < n_ports; p++)
-			h->peer[s * n_ports + p] =
-				p < n ? t->ops->peer(t, s, p).router
-				      : NO_ROUTER;
+		h->first[s] = n;
+		for (uint32_t p = 0; p < n_ports; p++) {
+			site_id to = t->ops->peer(t, s, p).router;
+
+			if (to != NO_ROUTER)
+				h->peer[n++] = to;
+		}
 	}
+	h->first[h->n->n_sites] = n;
 }
 
 /* The hops from a site to all others. */
 static void measure(struct hops *h, site_id from)
 {
-	uint32_t n = h->n->n_ports;
 	size_t first = 0, last = 0;
 
 	memset(h->distance, 0xff, h->n->n_sites * sizeof(*h->distance));
@@ -94,10 +135,10 @@ static void measure(struct hops *h, site_id from)
 	for (; first < last; first++) {
 		site_id s = h->queue[first];
 
-		for (uint32_t p = 0; p < n; p++) {
-			site_id to = h->peer[(size_t)s * n + p];
+		for (size_t i = h->first[s]; i < h->first[s + 1]; i++) {
+			site_id to = h->peer[i];
 
-			if (to == NO_ROUTER || h->distance[to] != UINT32_MAX)
+			if (h->distance[to] != UINT32_MAX)
 				continue;
 			h->distance[to] = h->distance[s] + 1;
 			h->queue[last++] = to;
@@ -105,51 +146,43 @@ static void measure(struct hops *h, site_id from)
 	}
 }
 
-static uint64_t count_sources(const struct hops *h, bool *is_source)
+/* Some packets stand for all. */
+static uint64_t scale(const struct hops *h, uint64_t hops, size_t n)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < h->count; i++) {
-		n += !is_source[h->list[i].from];
-		is_source[h->list[i].from] = true;
-	}
-	return n;
-}
-
-/* Leaves the packets of as many sources as can be searched from; returns their
- * number. */
-static size_t choose(struct hops *h)
-{
-	uint64_t per = h->n->n_sites * (uint64_t)h->n->n_ports, nth = 0;
-	bool *is_chosen = mem_alloc(h->n->n_sites, sizeof(*is_chosen));
-	uint64_t every = count_sources(h, is_chosen) * per / MOST_STEPS + 1;
-	size_t n = 0;
-
-	for (site_id s = 0; s < h->n->n_sites; s++) {
-		nth += is_chosen[s];
-		is_chosen[s] &= nth % every == 1 % every;
-	}
-	for (size_t i = 0; i < h->count; i++)
-		if (is_chosen[h->list[i].from])
-			h->list[n++] = h->list[i];
-	mem_free(is_chosen);
-	return n;
+	return n ? (uint64_t)((uint128)hops * h->count / n) : 0;
 }
 
 static uint64_t sum(struct hops *h)
 {
-	size_t n = choose(h);
 	uint64_t hops = 0;
 
-	qsort(h->list, n, sizeof(*h->list), by_source);
-	for (size_t i = 0; i < n; i++) {
+	h->distance = mem_alloc(h->n->n_sites, sizeof(*h->distance));
+	h->queue = mem_alloc(h->n->n_sites, sizeof(*h->queue));
+	list_peers(h);
+	qsort(h->list, h->n_listed, sizeof(*h->list), by_source);
+	for (size_t i = 0; i < h->n_listed; i++) {
 		const struct inside *x = &h->list[i];
 
 		if (!i || x->from != x[-1].from)
 			measure(h, x->from);
 		hops += h->distance[x->at] - x->is_on_wire;
 	}
-	return n ? (uint64_t)((uint128)hops * h->count / n) : 0;
+	mem_free(h->peer);
+	mem_free(h->first);
+	mem_free(h->distance);
+	mem_free(h->queue);
+	return scale(h, hops, h->n_listed);
+}
+
+/* A number of nodes that stand for one, without a common factor with lengths of
+ * rows. */
+static uint32_t stride(const struct net *n)
+{
+	uint64_t sources = FEW_STEPS / (n->links.n + 1);
+
+	if (sources < LEAST_SOURCES)
+		sources = LEAST_SOURCES;
+	return sources < n->n_nodes ? (uint32_t)(n->n_nodes / sources) | 1 : 1;
 }
 
 uint64_t net_hops_inside(const struct net *n)
@@ -157,20 +190,15 @@ uint64_t net_hops_inside(const struct net *n)
 	struct hops h = { .n = n };
 	uint64_t hops = 0;
 
-	sim_each_event(n->sim, add_event, &h);
 	h.buffers = mem_alloc(net_most_buffers(n), sizeof(*h.buffers));
-	for (site_id s = 0; s < n->n_sites; s++)
-		add_site(&h, s);
-	mem_free(h.buffers);
-	if (h.count) {
-		h.distance = mem_alloc(n->n_sites, sizeof(*h.distance));
-		h.queue = mem_alloc(n->n_sites, sizeof(*h.queue));
-		list_peers(&h);
+	list_packets(&h, stride(n));
+	if (n->topo->ops->distance)
+		hops = scale(&h, h.known, h.n_known);
+	else if (h.count && !h.n_listed)
+		list_packets(&h, 1); /* few sources, and none of these */
+	if (h.n_listed)
 		hops = sum(&h);
-		mem_free(h.peer);
-		mem_free(h.distance);
-		mem_free(h.queue);
-	}
+	mem_free(h.buffers);
 	mem_free(h.list);
 	return hops;
 }

@@ -11,6 +11,10 @@
  * leave the node goes when that can.  Packets in flight count as room, for
  * nobody knows yet what they will wait for; once they have arrived the next
  * search sees them.
+ *
+ * First a quick look: only receivers whose senders lack tokens can be part of a
+ * knot.  If these alone, in thought, get room again, nothing is locked, and no
+ * other packet is looked at.
  */
 #include "net/net.h"
 
@@ -29,6 +33,10 @@ struct knot {
 	site_id *todo; /* sites where something may have come free */
 	uint8_t *is_todo; /* [site] */
 	uint8_t *is_open; /* [receiver] what a client keeps there can go */
+	/* Of the quick look, else NULL: [receiver] it may have too little
+	 * room; all others have enough. */
+	uint8_t *is_full;
+	size_t n_full;
 	site_id n_todo;
 	uint32_t *list; /* of buffers of a site */
 	size_t n_receivers, n_buffers;
@@ -183,10 +191,13 @@ static bool has_room(
 	const struct topo *t = k->n->topo;
 	struct topo_end to = t->ops->peer(t, at.site, w->port);
 	const struct router *far = net_router(k->n, to.router);
+	size_t i = receiver(k, to.router, to.port, w->channel);
 
+	if (k->is_full && !k->is_full[i])
+		return true;
 	if (far->ops->shared)
 		return pool_room(k, to, w->channel) >= w->need;
-	return k->room[receiver(k, to.router, to.port, w->channel)] >= w->need;
+	return k->room[i] >= w->need;
 }
 
 /* A broadcast goes when all its ways have room, else one will do. */
@@ -354,6 +365,109 @@ static void search(struct knot *k)
 		k->is_todo[s] = 0;
 		search_site(k, s);
 	}
+}
+
+/* --- the quick look --- */
+
+/* More than anybody needs. */
+static int32_t enough(const struct knot *k)
+{
+	return 2 * k->n->full;
+}
+
+static void suspect(
+	struct knot *k, struct topo_end to, uint32_t channel, int32_t tokens)
+{
+	size_t i = receiver(k, to.router, to.port, channel);
+
+	k->room[i] = tokens; /* or more */
+	k->n_full += !k->is_full[i];
+	k->is_full[i] = 1;
+	look_at(k, to.router);
+}
+
+static void suspect_from(struct knot *k, site_id s)
+{
+	const struct router *r = net_router(k->n, s);
+	const struct topo *t = k->n->topo;
+
+	for (port_id p = 0; p < r->sites.n_ports; p++) {
+		struct topo_end to = t->ops->peer(t, s, p);
+
+		if (to.router == NO_ROUTER)
+			continue;
+		for (uint32_t c = 0; c < r->ops->n_channels; c++) {
+			int32_t tokens = r->ops->tokens(r, s, p, c);
+
+			if (tokens < enough(k))
+				suspect(k, to, c, tokens);
+		}
+	}
+}
+
+/* What a node's client keeps is not known to go. */
+static void suspect_kept(
+	struct knot *k, site_id s, uint32_t channel, uint32_t n)
+{
+	const struct topo *t = k->n->topo;
+	struct topo_end from = t->ops->peer(t, s, 0);
+	const struct router *r = net_router(k->n, from.router);
+
+	suspect(k, (struct topo_end){ .router = s }, channel,
+		r->ops->tokens(r, from.router, from.port, channel) -
+			(int32_t)n * k->n->full);
+}
+
+static void suspect_node(struct knot *k, site_id s)
+{
+	uint32_t by;
+
+	for (uint32_t c = 0; c < k->n_channels; c++) {
+		uint32_t n = n_kept(k, s, c, &by);
+
+		if (n)
+			suspect_kept(k, s, c, n);
+	}
+}
+
+/* Lets go what can, until the receivers have enough room. */
+static void relieve(struct knot *k, site_id s)
+{
+	uint32_t n = net_in_use(k->n, s, k->list);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct place at = { s, k->list[i] };
+		size_t to = receiver_of(k, at);
+
+		if (k->is_full[to] && let_go(k, at) &&
+			k->room[to] >= enough(k)) {
+			k->is_full[to] = 0;
+			k->n_full--;
+		}
+	}
+}
+
+/* Whether nothing is locked; false: it may be. */
+static bool is_free(struct knot *k)
+{
+	k->is_full = map_alloc(k->n_receivers);
+	for (site_id s = 0; s < k->n->n_sites; s++) {
+		const struct router *r = net_router(k->n, s);
+
+		if (r->ops->is_short(r, s))
+			suspect_from(k, s);
+	}
+	for (site_id s = 0; s < k->n->n_nodes; s++)
+		suspect_node(k, s);
+	while (k->n_full && k->n_todo) {
+		site_id s = k->todo[--k->n_todo];
+
+		k->is_todo[s] = 0;
+		relieve(k, s);
+	}
+	map_free(k->is_full, k->n_receivers);
+	k->is_full = NULL;
+	return !k->n_full;
 }
 
 /* --- what is told of those that are left --- */
@@ -568,6 +682,13 @@ static void knot_fini(struct knot *k)
 	mem_free(k->list);
 }
 
+/* Channels of a port share room: then tokens alone do not tell. */
+static bool has_pools(const struct net *n)
+{
+	return n->router[NET_NODES]->ops->shared ||
+	       n->router[NET_SWITCHES]->ops->shared;
+}
+
 uint64_t net_knot(struct net *n, char *text, size_t size)
 {
 	struct knot k = { .n = n };
@@ -576,6 +697,13 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 
 	if (!may_lock(n))
 		return 0;
+	knot_init(&k);
+	if (!has_pools(n) && is_free(&k)) {
+		knot_fini(&k);
+		return 0;
+	}
+	knot_fini(&k);
+	k = (struct knot){ .n = n };
 	knot_init(&k);
 	search(&k);
 	left = count_left(&k, &first);

@@ -650,18 +650,27 @@ uint32_t net_in_use(const struct net *n, site_id s, uint32_t *list)
 	return used;
 }
 
+static uint64_t came(const struct net *n, const struct router *r, site_id s)
+{
+	uint64_t sum = 0;
+
+	if (r->ops->came && !n->guest)
+		return r->ops->came(r, s);
+	for (uint32_t i = 0; i < r->sites.n_ports; i++)
+		sum += net_counters(n, s, i, UINT32_MAX, 0).packets;
+	return sum;
+}
+
 /* Packets that came over a site's wires: those that left it, and those that
  * are still there. */
 static uint64_t arrived(const struct net *n, site_id s, uint32_t *list)
 {
 	const struct router *r = net_router(n, s);
 	uint32_t i = net_in_use(n, s, list);
-	uint64_t sum = 0;
+	uint64_t sum = came(n, r, s);
 
 	while (i--)
 		sum += r->ops->buffer(r, s, list[i]).count;
-	for (i = 0; i < r->sites.n_ports; i++)
-		sum += net_counters(n, s, i, UINT32_MAX, 0).packets;
 	return sum;
 }
 

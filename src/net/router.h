@@ -291,6 +291,9 @@ struct router_ops {
 	 * on the link is free. */
 	sim_time (*count)(const struct router *r, site_id s, port_id p,
 		uint32_t channel, sim_time now, struct net_count *c);
+	/* net_count.came of all ports and channels of a site, quickly; NULL:
+	 * by count(). */
+	uint64_t (*came)(const struct router *r, site_id s);
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;

@@ -28,6 +28,7 @@ enum {
 	CHANNEL_NAMES = 512, /* calls of MPI, more than there are */
 	CHANNEL_CALLED = 160, /* calls between two turns: each has a command */
 	CHANNEL_LIBRARY = 64,
+	CHANNEL_SPINS = 500, /* looks at the word, at most: some 20 us */
 };
 
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
@@ -140,6 +141,7 @@ enum channel_copy {
 	CHANNEL_NO_COPY,
 	CHANNEL_TO_ROOM, /* from the rank's memory */
 	CHANNEL_FROM_ROOM,
+	CHANNEL_NO_BYTES, /* in return: the rank does not have them */
 };
 
 /* What makes a rank another one in the next run. */
@@ -147,6 +149,15 @@ enum channel_reason {
 	CHANNEL_THREADS = 1,
 	CHANNEL_SOCKETS = 2,
 	CHANNEL_CLOCKS = 4, /* it reads the processor's own */
+};
+
+/* How far a rank has come before it gives its turn away for the first time. */
+enum channel_begun {
+	CHANNEL_NOT_MPI, /* or not yet */
+	CHANNEL_IN_INIT, /* MPI_Init() waits for all ranks */
+	/* MPI_Init() has not opened the provider: it would talk by other ways,
+	 * which would take no time */
+	CHANNEL_ROUND,
 };
 
 /* Which call of MPI a rank is in: a number of inside/names.h, and what it waits
@@ -184,7 +195,7 @@ struct channel {
 	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
-	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
+	uint32_t copy; /* an enum channel_copy; the rank sets it to NO_COPY */
 	uint32_t copy_bytes;
 	uint64_t copy_at;
 
@@ -194,7 +205,12 @@ struct channel {
 	uint64_t computed; /* CPU time since it has the turn, ns */
 	uint32_t why, n_commands;
 	uint32_t reasons; /* all that there were so far */
+	_Atomic uint32_t begun; /* how far it has come before its first turn: an
+				   enum channel_begun */
 	uint32_t n_called;
+	/* to both: looks at the word before one sleeps; set before the rank
+	 * begins */
+	uint32_t spins;
 	struct channel_call call;
 	int64_t outside; /* of its clock since it has the turn: the program's */
 	uint64_t cpu; /* of its process, when it leaves, ns */
@@ -215,14 +231,22 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
  * whose number is in WEFT_START, and gets one packet for each rank, with its
  * descriptors, then one with n_ranks as rank.  It answers by one for each
  * thing that happens.  What ranks of one node share is in a folder weft-PID of
- * /dev/shm or /tmp, with ten digits of the helper's number: if that was killed,
- * its parent removes it.
+ * /dev/shm or /tmp, with ten digits of the helper's number.
+ *
+ * What all ranks have in common is in the helper's environment: WEFT_STACK, a
+ * word of the key `stack`; WEFT_FOLDER, where ranks begin; WEFT_DEBUG, the rank
+ * that waits for a debugger.
+ *
+ * If a helper was killed, another one cleans up behind it: WEFT_CLEAN has its
+ * number.  Whatever ranks have started has WEFT_STARTER, with ten digits, in
+ * its environment.
  */
 enum { CHANNEL_START_TEXT = 60 << 10 };
 
 struct channel_rank {
 	uint32_t rank, n_ranks;
 	uint32_t node, n_nodes, process, n_processes; /* of its node */
+	uint32_t program; /* which of several it runs */
 	uint32_t n_arguments,
 		n_variables; /* strings, with their ends, in text; variables
 				are added to the helper's own */

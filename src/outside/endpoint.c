@@ -7,14 +7,10 @@
 
 #include "base/mem.h"
 
-enum {
-	STAGES = 128, /* for bytes that come with commands */
-	NO_STAGE = STAGES,
-};
+enum { NO_STAGE = ENDPOINT_STAGES };
 
-#define STAGE_BYTES ((uint64_t)STAGES * CHANNEL_SHORT)
-#define NO_HOLD	    UINT32_MAX
-#define NO_OP	    UINT32_MAX
+#define NO_HOLD UINT32_MAX
+#define NO_OP	UINT32_MAX
 
 /* What is under way. */
 struct endpoint_op {
@@ -297,7 +293,7 @@ static int send(struct endpoint *e, uint32_t i)
 	int code = is_rank(e, e->op[i].c.rank) ? begin(e, i, take_buffer)
 					       : EHOSTUNREACH;
 
-	program_charge(e->times.send);
+	program_charge(msg_times(state(e), e->op[i].c.bytes).send);
 	return code ? code : begin(e, i, try_send);
 }
 
@@ -308,7 +304,7 @@ static int receive(struct endpoint *e, uint32_t i)
 			   ? begin(e, i, take_buffer)
 			   : EHOSTUNREACH;
 
-	program_charge(e->times.receive);
+	program_charge(msg_times(state(e), c->bytes).receive);
 	return code ? code : begin(e, i, try_receive);
 }
 
@@ -433,7 +429,7 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 {
 	endpoint_step(e);
 	if (!e->done.n)
-		program_charge(e->times.look);
+		program_charge(e->look);
 	while (!e->done.n && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
@@ -510,40 +506,38 @@ void endpoint_describe(
 
 /* --- life --- */
 
-struct endpoint_times endpoint_times(const struct mpi_params *p)
-{
-	return (struct endpoint_times){
-		.send = p->send,
-		.receive = p->receive,
-		.look = p->look,
-	};
-}
-
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
-	const struct endpoint_times *t, const struct weft_msg_options *o)
+	const struct weft_msg_options *o)
 {
 	int code;
 
-	*e = (struct endpoint){ .client = *c, .times = *t };
+	*e = (struct endpoint){ .client = *c };
 	ring_init(&e->done, sizeof(struct channel_completion));
 	code = weft_msg_init(&e->msg, o);
 	if (code)
 		return code;
-	if (state(e)->at - state(e)->base < STAGE_BYTES + ENDPOINT_COLL)
+	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
-	e->stages = state(e)->at - STAGE_BYTES;
-	e->coll = e->stages - ENDPOINT_COLL;
+	e->coll = state(e)->at - ENDPOINT_MEMORY;
+	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
+	e->look = mpi_params_of(program_host())->look;
+	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;
 	return 0;
 }
 
-int endpoint_close(struct endpoint *e)
+void endpoint_finish(struct endpoint *e)
 {
 	while (e->n_sends)
 		msg_go_on(state(e));
+}
+
+int endpoint_close(struct endpoint *e)
+{
+	endpoint_finish(e);
 	/* receives that never got a message */
 	for (uint32_t i = 0; i < e->room; i++)
 		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE)

@@ -28,22 +28,19 @@ struct endpoint_client {
 	void *arg;
 };
 
-/* What calls of the library take. */
-struct endpoint_times {
-	sim_time send, receive;
-	sim_time look; /* the first one of a wait, if there is nothing */
+enum {
+	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at most */
+	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
+	/* of a process's memory, beside that of messages */
+	ENDPOINT_MEMORY = ENDPOINT_COLL + ENDPOINT_STAGES * CHANNEL_SHORT,
 };
-
-struct endpoint_times endpoint_times(const struct mpi_params *p);
-
-enum { ENDPOINT_COLL = 1 << 20 }; /* bytes of a collective, at most */
 
 struct endpoint_op;
 
 struct endpoint {
 	struct weft_msg msg;
 	struct endpoint_client client;
-	struct endpoint_times times;
+	sim_time look; /* the first one of a wait, if there is nothing */
 	/* Below this address of the process the client's memory may be. */
 	uint64_t free;
 	uint64_t
@@ -60,8 +57,10 @@ struct endpoint {
 /* Options as for weft_msg_init(); start: when all are ready.  Errors as there.
  */
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
-	const struct endpoint_times *t, const struct weft_msg_options *o);
-/* Waits for sends, and for all other ranks. */
+	const struct weft_msg_options *o);
+/* Waits for the ends of all sends, also of those that nobody hears of. */
+void endpoint_finish(struct endpoint *e);
+/* The same, and waits for all other ranks. */
 int endpoint_close(struct endpoint *e);
 /* Frees what it has, opened or not; outside of the program, too. */
 void endpoint_free(struct endpoint *e);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,11 +20,13 @@
 
 #include "base/beside.h"
 #include "base/mem.h"
+#include "outside/limits.h"
 
 enum {
 	FILES = 4, /* of a rank */
 	HELPER_SOCKET = 3, /* its number in the helper */
-	PATIENCE = 2000, /* ms, from SIGTERM to SIGKILL */
+	PATIENCE = 3000, /* ms, which the helper has to end ranks */
+	SLICE = 50, /* ms between looks at whether a rank has failed */
 };
 
 struct rank {
@@ -32,7 +36,9 @@ struct rank {
 };
 
 struct start {
-	uint32_t n_ranks, n_ended;
+	uint32_t n_ranks, n_ended, debugged;
+	char path[PATH_MAX]; /* of the helper */
+	struct rlimit files; /* as they were */
 	struct rank *rank;
 	struct output *output;
 	pid_t helper;
@@ -58,6 +64,14 @@ static void note_end(struct start *s, struct rank *r, const struct start_end *e)
 	handover_gone(&r->channel);
 }
 
+static void invite_debugger(const struct start *s, uint32_t rank, int pid)
+{
+	fprintf(stderr,
+		"weft: rank %u of %u is process %d and waits for a debugger: "
+		"gdb -p %d\n",
+		rank, s->n_ranks, pid, pid);
+}
+
 static void on_news(struct start *s, const struct channel_news *n)
 {
 	struct start_end end = { .how = (enum channel_event)n->event,
@@ -72,6 +86,8 @@ static void on_news(struct start *s, const struct channel_news *n)
 		pthread_mutex_lock(&s->lock);
 		r->pid = (pid_t)n->value;
 		pthread_mutex_unlock(&s->lock);
+		if (n->rank == s->debugged)
+			invite_debugger(s, n->rank, (int)n->value);
 	} else {
 		note_end(s, r, &end);
 	}
@@ -104,29 +120,23 @@ static bool listen_to_helper(struct start *s)
 static void *listen_to_all(void *arg)
 {
 	struct start *s = arg;
-	uint32_t n = s->n_ranks * OUTPUT_STREAMS;
-	struct pollfd *p = mem_alloc(n + 2, sizeof(*p));
+	struct pollfd p[] = {
+		{ .fd = s->socket, .events = POLLIN },
+		{ .fd = s->wake[0], .events = POLLIN },
+		{ .fd = output_file(s->output), .events = POLLIN },
+	};
 	bool is_on = true;
 
 	while (is_on) {
-		p[0] = (struct pollfd){ .fd = s->socket, .events = POLLIN };
-		p[1] = (struct pollfd){ .fd = s->wake[0], .events = POLLIN };
-		for (uint32_t i = 0; i < n; i++)
-			p[2 + i] = (struct pollfd){
-				.fd = output_files(s->output)[i],
-				.events = POLLIN,
-			};
-		if (poll(p, n + 2, -1) < 0)
+		if (poll(p, sizeof(p) / sizeof(p[0]), -1) < 0)
 			continue;
-		for (uint32_t i = 0; i < n; i++)
-			if (p[2 + i].revents)
-				output_take(s->output, i / OUTPUT_STREAMS);
+		if (p[2].revents)
+			output_take(s->output);
 		if (p[0].revents)
 			is_on = listen_to_helper(s);
 		is_on = is_on && !p[1].revents;
 	}
 	on_silence(s);
-	mem_free(p);
 	return NULL;
 }
 
@@ -183,7 +193,7 @@ static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
 	struct channel_rank *r = mem_alloc(1, sizeof(*r));
 	int files[FILES] = {
 		s->rank[i].channel.file,
-		i ? nothing : STDIN_FILENO,
+		i || !set->has_input ? nothing : STDIN_FILENO,
 		output_pipe(s->output, i, OUTPUT_OUT),
 		output_pipe(s->output, i, OUTPUT_ERR),
 	};
@@ -195,6 +205,7 @@ static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
 	r->node = place->node;
 	r->n_nodes = set->n_nodes;
 	r->process = place->process;
+	r->program = place->program;
 	r->n_processes = set->n_processes;
 	if (!add_strings(place->command, r->text, &used, &r->n_arguments) ||
 		!add_strings(set->variables, r->text, &used, &r->n_variables))
@@ -229,22 +240,43 @@ static int tell_all(
 
 /* --- the helper --- */
 
-/* In the child: becomes the helper. */
-static _Noreturn void become_helper(const char *path, int socket, pid_t parent)
+static int set_number(const char *name, int64_t number)
 {
-	char number[16];
+	char text[24];
 
+	snprintf(text, sizeof(text), "%lld", (long long)number);
+	return setenv(name, text, 1);
+}
+
+/* What all ranks have in common. */
+static int set_variables(const struct start_setup *set)
+{
+	unsetenv("WEFT_CLEAN");
+	unsetenv("WEFT_FOLDER");
+	unsetenv("WEFT_DEBUG");
+	return set_number("WEFT_START", HELPER_SOCKET) ||
+	       setenv("WEFT_STACK", set->stack, 1) ||
+	       (set->folder && setenv("WEFT_FOLDER", set->folder, 1)) ||
+	       (set->debugged != CHANNEL_NONE &&
+		       set_number("WEFT_DEBUG", set->debugged));
+}
+
+/* In the child: becomes the helper. */
+static _Noreturn void become_helper(const struct start_setup *set, int socket,
+	const struct rlimit *files, pid_t parent)
+{
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(number, sizeof(number), "%d", HELPER_SOCKET);
+	setrlimit(RLIMIT_NOFILE, files);
 	if (getppid() == parent && dup2(socket, HELPER_SOCKET) >= 0 &&
-		fcntl(HELPER_SOCKET, F_SETFD, 0) >= 0 &&
-		!setenv("WEFT_START", number, 1))
-		execl(path, path, (char *)NULL);
+		fcntl(HELPER_SOCKET, F_SETFD, 0) >= 0 && !set_variables(set))
+		execl(set->helper, set->helper, (char *)NULL);
 	_exit(127);
 }
 
-static int start_helper(struct start *s, const char *path, struct err *e)
+static int start_helper(
+	struct start *s, const struct start_setup *set, struct err *e)
 {
+	const char *path = set->helper;
 	pid_t parent = getpid();
 	int ends[2];
 
@@ -256,7 +288,7 @@ static int start_helper(struct start *s, const char *path, struct err *e)
 	s->socket = ends[0];
 	s->helper = fork();
 	if (!s->helper)
-		become_helper(path, ends[1], parent);
+		become_helper(set, ends[1], &s->files, parent);
 	close(ends[1]);
 	if (s->helper < 0)
 		return err_set_code(e, EXIT_LIMIT, "no process for %s: %s",
@@ -300,9 +332,10 @@ static int open_channels(
 		p.process = set->rank[i].process;
 		p.seed = set->seed + i;
 		code = handover_open(&s->rank[i].channel, &p, e);
-		if (!code)
-			s->rank[i].channel.channel->is_measured =
-				set->is_measured;
+		if (code)
+			break;
+		s->rank[i].channel.channel->is_measured = set->is_measured;
+		s->rank[i].channel.channel->spins = set->spins;
 	}
 	return code;
 }
@@ -326,7 +359,7 @@ static int begin(struct start *s, const struct start_setup *set, struct err *e)
 			e, EXIT_LIMIT, "no pipe: %s", strerror(errno));
 	code = open_channels(s, set, e);
 	if (!code)
-		code = start_helper(s, set->helper, e);
+		code = start_helper(s, set, e);
 	if (!code)
 		code = tell_all(s, set, e);
 	if (code)
@@ -346,6 +379,10 @@ struct start *start_ranks(const struct start_setup *set, struct err *e)
 	s->n_ranks = set->n_ranks;
 	s->rank = mem_alloc(set->n_ranks, sizeof(*s->rank));
 	s->output = set->output;
+	s->debugged = set->debugged;
+	getrlimit(RLIMIT_NOFILE, &s->files);
+	limits_raise(set->n_ranks);
+	snprintf(s->path, sizeof(s->path), "%s", set->helper);
 	s->socket = s->wake[0] = s->wake[1] = -1;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->ended, NULL);
@@ -356,6 +393,19 @@ struct start *start_ranks(const struct start_setup *set, struct err *e)
 	return s;
 }
 
+/* Behind a helper that was killed. */
+static void clean_up(const struct start *s)
+{
+	pid_t child = fork();
+
+	if (!child && !set_number("WEFT_CLEAN", s->helper))
+		execl(s->path, s->path, (char *)NULL);
+	if (!child)
+		_exit(127);
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 /* Asks the helper to end, which ends the ranks; then does not ask. */
 static void end_helper(struct start *s)
 {
@@ -364,12 +414,16 @@ static void end_helper(struct start *s)
 
 	shutdown(s->socket, SHUT_WR);
 	for (uint32_t t = 0; t < PATIENCE / 5; t++) {
-		if (waitpid(s->helper, &status, WNOHANG))
+		if (waitpid(s->helper, &status, WNOHANG)) {
+			if (!WIFEXITED(status))
+				clean_up(s);
 			return;
+		}
 		nanosleep(&moment, NULL);
 	}
 	kill(s->helper, SIGKILL);
 	waitpid(s->helper, &status, 0);
+	clean_up(s);
 }
 
 void start_free(struct start *s)
@@ -390,6 +444,7 @@ void start_free(struct start *s)
 			close(s->wake[i]);
 	if (s->socket >= 0)
 		close(s->socket);
+	setrlimit(RLIMIT_NOFILE, &s->files);
 	pthread_cond_destroy(&s->ended);
 	pthread_mutex_destroy(&s->lock);
 	mem_free(s->rank);
@@ -411,6 +466,17 @@ pid_t start_pid(struct start *s, uint32_t rank)
 	pid = s->rank[rank].pid;
 	pthread_mutex_unlock(&s->lock);
 	return pid;
+}
+
+/* While it has not ended its number is its own. */
+void start_kill(struct start *s, uint32_t rank)
+{
+	const struct rank *r = &s->rank[rank];
+
+	pthread_mutex_lock(&s->lock);
+	if (r->pid > 0 && !r->end.has_ended)
+		kill(r->pid, SIGKILL);
+	pthread_mutex_unlock(&s->lock);
 }
 
 struct start_end start_end(struct start *s, uint32_t rank)
@@ -451,18 +517,108 @@ bool start_await_end(struct start *s, uint32_t rank, int milliseconds)
 	return is_over;
 }
 
-void start_describe(const struct start_end *end, char *text, size_t size)
+/* What a host lacks is a limit; what it does not like is bad input. */
+static int code_of(int error)
+{
+	return error == EAGAIN || error == ENOMEM || error == EMFILE ||
+			       error == ENFILE
+		       ? EXIT_LIMIT
+	       : error == ESRCH ? EXIT_ANSWER_NO
+				: EXIT_BAD_INPUT;
+}
+
+int start_describe(const struct start_end *end, char *text, size_t size)
 {
 	int status = (int)end->value;
 
-	if (end->how == CHANNEL_ABORTED)
-		snprintf(text, size, "MPI_Abort with %d", status);
-	else if (end->how == CHANNEL_FAILED)
-		snprintf(text, size, "%s",
+	if (end->how == CHANNEL_FAILED) {
+		snprintf(text, size, "cannot be started: %s",
 			end->text[0] ? end->text : strerror(status));
+		return code_of(status);
+	}
+	if (end->how == CHANNEL_ABORTED)
+		snprintf(text, size, "called MPI_Abort with code %d", status);
 	else if (WIFSIGNALED(status))
-		snprintf(text, size, "signal %d (%s)", WTERMSIG(status),
-			strsignal(WTERMSIG(status)));
+		snprintf(text, size, "died of signal %d (%s%s)",
+			WTERMSIG(status), strsignal(WTERMSIG(status)),
+			WCOREDUMP(status) ? ", core dumped" : "");
 	else
-		snprintf(text, size, "exit code %d", WEXITSTATUS(status));
+		snprintf(text, size, "ended with exit code %d",
+			WEXITSTATUS(status));
+	return EXIT_ANSWER_NO;
+}
+
+/* --- the beginning --- */
+
+static bool is_good_end(const struct start_end *end)
+{
+	return end->how == CHANNEL_ENDED && !end->value;
+}
+
+static enum channel_begun begun(const struct start *s, uint32_t rank)
+{
+	const struct channel *c = s->rank[rank].channel.channel;
+
+	return (enum channel_begun)atomic_load(&c->begun);
+}
+
+static int refuse_end(struct start *s, uint32_t rank, struct err *e)
+{
+	struct start_end end = start_end(s, rank);
+	char how[300];
+	int code = start_describe(&end, how, sizeof(how));
+
+	if (begun(s, rank) == CHANNEL_ROUND)
+		return err_set(e,
+			"rank %u: MPI_Init has not opened Weft's provider of "
+			"libfabric, so messages would go round the simulated "
+			"network; `weft mpirun --check PROGRAM` tells more",
+			rank);
+	return err_set_code(e, code, "rank %u %s%s", rank, how,
+		end.how == CHANNEL_FAILED ? "" : " before the end of MPI_Init");
+}
+
+/* One that waits for all, while another one is gone for good. */
+static int check_waiting(struct start *s, uint32_t gone, struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		if (begun(s, i) == CHANNEL_IN_INIT &&
+			!start_end(s, i).has_ended)
+			return err_set_code(e, EXIT_ANSWER_NO,
+				"rank %u ended with exit code 0 without "
+				"MPI_Init, in which rank %u waits for it",
+				gone, i);
+	return 0;
+}
+
+static int check_begin(struct start *s, struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++) {
+		struct start_end end = start_end(s, i);
+
+		if (!end.has_ended || start_has_begun(s, i))
+			continue;
+		if (!is_good_end(&end))
+			return refuse_end(s, i, e);
+		if (check_waiting(s, i, e))
+			return -1;
+	}
+	return 0;
+}
+
+bool start_has_begun(const struct start *s, uint32_t rank)
+{
+	return handover_has_spoken(&s->rank[rank].channel);
+}
+
+int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		while (!handover_settle(&s->rank[i].channel, SLICE)) {
+			if (stop && atomic_load(stop))
+				return 0;
+			if (check_begin(s, e))
+				return -1;
+		}
+	return check_begin(s, e);
 }

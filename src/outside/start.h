@@ -6,6 +6,7 @@
 #ifndef OUTSIDE_START_H
 #define OUTSIDE_START_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "outside/handover.h"
@@ -13,6 +14,7 @@
 
 struct start_rank {
 	uint32_t node, process; /* simulated */
+	uint32_t program; /* which of several */
 	const char *const *command; /* with NULL behind the last argument */
 };
 
@@ -21,8 +23,13 @@ struct start_setup {
 	uint32_t n_ranks, n_nodes, n_processes;
 	const struct start_rank *rank; /* [n_ranks] */
 	const char *const *variables; /* NAME=VALUE, then NULL; or NULL */
+	const char *stack; /* "openmpi", "pmi" or "none" */
+	const char *folder; /* where ranks begin; NULL: here */
+	uint32_t debugged; /* rank that waits for a debugger, or CHANNEL_NONE */
+	bool has_input; /* rank 0 reads standard input */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	uint32_t spins; /* looks at the word before one sleeps */
 	bool is_measured; /* ranks say how long they compute */
 	struct output *output; /* borrowed */
 };
@@ -42,6 +49,15 @@ int start_find_helper(char *path, size_t size, struct err *e);
 
 /* Returns when the helper has all that it needs; ranks begin meanwhile. */
 struct start *start_ranks(const struct start_setup *s, struct err *e);
+
+/*
+ * Waits until all ranks have come to their first turn or have ended; or the run
+ * is to stop.  An error if one has failed before, or has ended while others
+ * wait for it in MPI_Init().
+ */
+int start_await_begin(struct start *s, const atomic_int *stop, struct err *e);
+/* Afterwards: whether a rank has come so far. */
+bool start_has_begun(const struct start *s, uint32_t rank);
 struct handover *start_channel(struct start *s, uint32_t rank);
 /* 0 until it has begun. */
 pid_t start_pid(struct start *s, uint32_t rank);
@@ -52,10 +68,13 @@ enum { START_ENDING = 5000 }; /* ms that ranks have for their end */
 /* Waits until a rank has ended, or all for CHANNEL_ANY, at most so long; true
  * if they have. */
 bool start_await_end(struct start *s, uint32_t rank, int milliseconds);
+/* SIGKILL, at once. */
+void start_kill(struct start *s, uint32_t rank);
 /* Ends all ranks and the helper, and waits for them. */
 void start_free(struct start *s);
 
-/* "exit code 3", "signal 11 (Segmentation fault)" */
-void start_describe(const struct start_end *end, char *text, size_t size);
+/* "ended with exit code 3", "died of signal 11 (Segmentation fault)"; the exit
+ * code of weft then. */
+int start_describe(const struct start_end *end, char *text, size_t size);
 
 #endif

@@ -68,12 +68,11 @@ struct state {
 static void rank_program(void *arg)
 {
 	const struct job *j = arg;
-	static const struct endpoint_times times = { 0 };
 	struct state *s = mem_alloc(1, sizeof(*s));
 	const struct endpoint_client c = { take, give, load, &s->c };
 	const struct weft_msg_options o = { .matching = WEFT_MSG_MATCH_HOST };
 
-	assert_int_equal(endpoint_open(&s->e, &c, &times, &o), 0);
+	assert_int_equal(endpoint_open(&s->e, &c, &o), 0);
 	j->run(&s->e, &s->c);
 	if (!j->is_left_open) {
 		assert_int_equal(endpoint_close(&s->e), 0);

@@ -446,6 +446,37 @@ static router_id torus_node_at(
 	return t->nodes ? r * (router_id)t->nodes : r;
 }
 
+/* The number of a site's router; *hops: how far that is. */
+static router_id router_of(const struct torus *t, router_id s, uint32_t *hops)
+{
+	if (s >= t->first)
+		return s - t->first;
+	++*hops;
+	return s / (router_id)t->nodes;
+}
+
+static uint32_t torus_distance(
+	const struct topo *topo, router_id a, router_id b)
+{
+	const struct torus *t = torus_of(topo);
+	uint32_t sum = 0;
+
+	if (a == b)
+		return 0;
+	if (topo->n_io && (a >= t->n || b >= t->n))
+		return TOPO_FAR;
+	a = router_of(t, a, &sum);
+	b = router_of(t, b, &sum);
+	for (uint32_t i = 0; i < t->n_dims; i++) {
+		uint32_t x = torus_coord(t, a, i), y = torus_coord(t, b, i);
+		uint32_t d = x > y ? x - y : y - x;
+
+		sum += torus_is_ring(t, i) && t->dim[i] - d < d ? t->dim[i] - d
+								: d;
+	}
+	return sum;
+}
+
 const struct topo_ops torus_ops = {
 	.name = "torus",
 	.size = sizeof(struct torus),
@@ -468,6 +499,7 @@ const struct topo_ops torus_ops = {
 	.grid = torus_grid,
 	.place = torus_place,
 	.node_at = torus_node_at,
+	.distance = torus_distance,
 	.peak = torus_peak,
 	.partition = torus_partition,
 	.links = torus_links,

@@ -489,7 +489,55 @@ static void the_20_petaflop_machine_is_cut_at_12288_links(void **state)
 	assert_int_equal(ops->cut(&t.topo).links, 0);
 }
 
-TESTS(TEST(a_wire_leads_there_and_back),
+/* Looks at every wire until no distance becomes shorter. */
+static void search_from(const struct torus *t, router_id from, uint32_t *hops)
+{
+	bool again = true;
+
+	memset(hops, 0xff, t->topo.n_routers * sizeof(*hops));
+	hops[from] = 0;
+	while (again) {
+		again = false;
+		for (router_id r = 0; r < t->topo.n_routers; r++)
+			for (port_id p = 0; p < t->topo.n_ports; p++) {
+				struct topo_end to = peer(t, r, p);
+
+				if (to.router == NO_ROUTER ||
+					hops[r] == UINT32_MAX ||
+					hops[to.router] <= hops[r] + 1)
+					continue;
+				hops[to.router] = hops[r] + 1;
+				again = true;
+			}
+	}
+}
+
+static void distances_are_those_of_a_search(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	for (uint32_t k = 0; k < 50; k++) {
+		struct err e = { 0 };
+		struct torus t;
+		uint32_t *hops;
+		router_id from;
+
+		make_any(&t, &n);
+		t.nodes = k % 3;
+		t.node_up = t.node_down = 1;
+		assert_int_equal(ops->init(&t.topo, &e), 0);
+		hops = mem_alloc(t.topo.n_routers, sizeof(*hops));
+		from = dice(4, &n, t.topo.n_routers);
+		search_from(&t, from, hops);
+		for (router_id r = 0; r < t.topo.n_routers; r++)
+			assert_int_equal(
+				ops->distance(&t.topo, from, r), hops[r]);
+		mem_free(hops);
+	}
+}
+
+TESTS(TEST(distances_are_those_of_a_search), TEST(a_wire_leads_there_and_back),
 	TEST(a_wire_goes_one_step_in_one_dimension),
 	TEST(only_lines_and_single_routers_lack_wires),
 	TEST(a_wire_is_of_one_class_seen_from_both_ends),

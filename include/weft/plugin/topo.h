@@ -21,6 +21,7 @@ typedef uint64_t port_mask; /* a bit per port */
 
 #define NO_ROUTER    UINT32_MAX
 #define TOPO_NO_PORT UINT32_MAX
+#define TOPO_FAR     UINT32_MAX
 
 enum {
 	TOPO_MAX_DIMS = 6,
@@ -219,6 +220,9 @@ struct topo_ops {
 		uint32_t x[TOPO_MAX_DIMS]);
 	router_id (*node_at)(
 		const struct topo *t, const uint32_t x[TOPO_MAX_DIMS]);
+
+	/* Hops of a shortest way between two sites; TOPO_FAR: not known. */
+	uint32_t (*distance)(const struct topo *t, router_id a, router_id b);
 
 	/*
 	 * The peak, in payload bytes per second and node: the busiest link is

@@ -58,7 +58,45 @@ enum {
 	TPORT_DATA = 2, /* has a data word */
 	TPORT_SYNC = 4, /* its sender wants to know that it is matched */
 	TPORT_SPACE = 8, /* is not of space 0 */
+	/* Is of space TPORT_COMMON, and its data word is its sender's rank. */
+	TPORT_USUAL = 16,
 };
+
+/*
+ * A packet has four bits for the kind.  A message is never both LONG and SYNC,
+ * so these codes are free for messages that are USUAL, as all are that MPI
+ * sends: they need no words for it, with which an empty message would be a
+ * packet with data.
+ */
+enum {
+	TPORT_COMMON = 2,
+	TPORT_CODE_USUAL = TPORT_LONG | TPORT_SYNC,
+	TPORT_CODE_USUAL_LONG = TPORT_LONG | TPORT_SYNC | TPORT_DATA,
+	TPORT_CODE_USUAL_SYNC = TPORT_LONG | TPORT_SYNC | TPORT_SPACE,
+};
+
+static inline uint8_t tport_code(uint32_t kind)
+{
+	if (!(kind & TPORT_USUAL))
+		return (uint8_t)kind;
+	if (kind & TPORT_LONG)
+		return TPORT_CODE_USUAL_LONG;
+	return kind & TPORT_SYNC ? TPORT_CODE_USUAL_SYNC : TPORT_CODE_USUAL;
+}
+
+static inline uint8_t tport_bits(uint8_t code)
+{
+	switch (code) {
+	case TPORT_CODE_USUAL:
+		return TPORT_USUAL;
+	case TPORT_CODE_USUAL_LONG:
+		return TPORT_USUAL | TPORT_LONG;
+	case TPORT_CODE_USUAL_SYNC:
+		return TPORT_USUAL | TPORT_SYNC;
+	default:
+		return code;
+	}
+}
 
 /* Kinds of records. */
 enum tport_kind {
@@ -155,6 +193,7 @@ enum {
 	TPORT_CODE = 0xffff,
 	TPORT_HAS_DATA = 1 << 16,
 	TPORT_IS_CLAIMED = 1 << 17,
+	TPORT_HAS_RANK = 1 << 18, /* as a data word */
 };
 
 _Static_assert(sizeof(struct tport_record) == 40, "a burst with its packet");

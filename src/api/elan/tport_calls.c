@@ -112,22 +112,30 @@ static uint64_t event_of(const struct elan_tport *t, uint32_t handle)
 	return t->card + (handle - 1) * sizeof(struct tport_posted);
 }
 
+/* What a message adds, whatever its length. */
+static uint8_t kind_of(
+	const struct elan_tport *t, const struct elan_tport_message *m)
+{
+	bool has_data = m->flags & ELAN_TPORT_DATA;
+
+	if (has_data && m->data == t->rank && m->space == TPORT_COMMON)
+		return TPORT_USUAL;
+	return (uint8_t)((m->space ? TPORT_SPACE : 0) |
+			 (has_data ? TPORT_DATA : 0));
+}
+
 /* The kind of a message, and what it adds. */
 static uint8_t make_front(const struct elan_tport *t,
 	const struct elan_tport_message *m, uint32_t handle, bool is_long,
 	uint64_t word[FRONT_WORDS])
 {
+	uint8_t kind = kind_of(t, m) | (is_long ? TPORT_LONG : 0);
 	uint32_t n = 0;
-	uint8_t kind = is_long ? TPORT_LONG : 0;
 
-	if (m->space) {
-		kind |= TPORT_SPACE;
+	if (kind & TPORT_SPACE)
 		word[n++] = m->space;
-	}
-	if (m->flags & ELAN_TPORT_DATA) {
-		kind |= TPORT_DATA;
+	if (kind & TPORT_DATA)
 		word[n++] = m->data;
-	}
 	if (handle && !is_long) {
 		kind |= TPORT_SYNC;
 		word[n++] = event_of(t, handle);
@@ -139,6 +147,7 @@ static uint8_t make_front(const struct elan_tport *t,
 static int send_message(struct elan_tport *t,
 	const struct elan_tport_message *m, struct elan_letter *l)
 {
+	l->kind = tport_code(l->kind);
 	l->queue = 2 * t->port + 1;
 	l->tag = m->tag;
 	l->number = next_number(t, m->rank);
@@ -189,20 +198,21 @@ static int send_long(struct elan_tport *t, const struct elan_tport_message *m,
 }
 
 /* Bytes that a short message has beside its own. */
-static uint32_t front_bytes(const struct elan_tport_message *m)
+static uint32_t front_bytes(
+	const struct elan_tport *t, const struct elan_tport_message *m)
 {
-	uint32_t kind = m->space ? TPORT_SPACE : 0;
+	uint32_t kind = kind_of(t, m);
 
-	kind |= m->flags & ELAN_TPORT_DATA ? TPORT_DATA : 0;
 	kind |= m->flags & ELAN_TPORT_SYNC ? TPORT_SYNC : 0;
 	return tport_front_bytes(kind);
 }
 
 /* Whether a message is sent with its bytes. */
-static bool is_short(const struct elan_tport_message *m)
+static bool is_short(
+	const struct elan_tport *t, const struct elan_tport_message *m)
 {
 	return m->bytes <= (uint64_t)cq_params()->match.eager &&
-	       m->bytes + front_bytes(m) <= tport_slot_bytes();
+	       m->bytes + front_bytes(t, m) <= tport_slot_bytes();
 }
 
 int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
@@ -215,13 +225,13 @@ int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 		return EINVAL;
 	if (!cq_has(m->at, m->bytes))
 		return EFAULT;
-	if (is_short(m) && !(m->flags & ELAN_TPORT_SYNC))
+	if (is_short(t, m) && !(m->flags & ELAN_TPORT_SYNC))
 		return send_short(t, m, 0);
 	*handle = take_handle(t, m->rank, m->tag);
 	if (!*handle)
 		return EAGAIN;
-	return is_short(m) ? send_short(t, m, *handle)
-			   : send_long(t, m, *handle);
+	return is_short(t, m) ? send_short(t, m, *handle)
+			      : send_long(t, m, *handle);
 }
 
 int elan_tport_tx_start(struct elan_tport *t, uint32_t rank, uint64_t tag,
@@ -350,6 +360,9 @@ static int result(const struct elan_tport *t, uint32_t handle,
 		x.flags = ELAN_TPORT_DATA;
 		elan_load_bytes(
 			t->datas + (handle - 1) * sizeof(x.data), &x.data, 8);
+	} else if (s->code & TPORT_HAS_RANK) {
+		x.flags = ELAN_TPORT_DATA;
+		x.data = s->source;
 	}
 	if (status)
 		*status = x;

@@ -69,6 +69,8 @@ static uint32_t write_data(struct tport_matcher *x,
 	const struct elan_message *m, const struct tport_front *f,
 	uint32_t handle)
 {
+	if (m->kind & TPORT_USUAL)
+		return TPORT_HAS_RANK;
 	if (!(m->kind & TPORT_DATA))
 		return 0;
 	elan_thread_write(tport_data_at(&x->plan, handle), f->data);

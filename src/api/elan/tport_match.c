@@ -165,7 +165,7 @@ bool tport_is_for(
 static void note_space(struct tport_matcher *x, struct elan_message *m)
 {
 	uint32_t skip = m->kind & TPORT_LONG ? sizeof(struct tport_long) : 0;
-	uint64_t word = 0;
+	uint64_t word = m->kind & TPORT_USUAL ? TPORT_COMMON : 0;
 
 	if (m->kind & TPORT_SPACE && m->bytes >= skip + sizeof(word))
 		tport_load(x, m->at + skip, &word, sizeof(word));
@@ -366,8 +366,10 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
 		x.looked = 0;
 		x.spent = TPORT_TAKE;
-		if (m.queue != x.plan.queues)
+		if (m.queue != x.plan.queues) {
+			m.kind = tport_bits(m.kind);
 			note_space(&x, &m);
+		}
 		if (m.asks)
 			on_question(&x, &m);
 		else if (m.queue != x.plan.queues)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "parts/mpi/mpi.h"
+
 enum {
 	PAGE = 4096,
 	SLOTS = 8, /* by default */
@@ -190,6 +192,15 @@ int msg_check_host(
 	int code = msg_check(m, rank, at, bytes);
 
 	return code || !gpu_of(at) ? code : EFAULT;
+}
+
+struct msg_times msg_times(const struct msg_state *m, uint64_t bytes)
+{
+	const struct mpi_params *p = mpi_params_of(m->host);
+
+	if (m->ops->times)
+		return m->ops->times(m, bytes);
+	return (struct msg_times){ p->send, p->receive, p->match };
 }
 
 void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,

@@ -96,6 +96,12 @@ extern const struct msg_pieces msg_pieces_by_slots, msg_pieces_by_tags;
 
 enum { MSG_OVER = 0 }; /* the state of a request that has ended */
 
+/* What an MPI library takes beside the interface. */
+struct msg_times {
+	sim_time send, receive; /* of a message */
+	sim_time match; /* each entry of a list that does not match */
+};
+
 /* Behind struct weft_msg. */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
@@ -115,6 +121,7 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t n_slots, eager;
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
+	sim_time match; /* as in struct msg_times, of slots.c */
 
 	/* addresses in the node's memory */
 	uint64_t at, own_at, peers_at, stages_at;
@@ -201,6 +208,10 @@ struct msg_ops {
 		enum weft_msg_reduction op, uint64_t from, uint64_t to,
 		uint64_t n);
 
+	/* What an MPI library takes for a message of so many bytes, beside what
+	 * the calls above take.  NULL: as the machine's block mpi says. */
+	struct msg_times (*times)(const struct msg_state *m, uint64_t bytes);
+
 	/* Checks bytes of GPU memory for put and get: an error number, or 0. */
 	int (*check_gpu)(
 		const struct msg_state *m, uint64_t at, uint64_t bytes);
@@ -279,6 +290,9 @@ void msg_sleep_before(struct msg_state *m, sim_time t);
  * NULL: the usual ones. */
 uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 	uint32_t n_ranks, const struct weft_msg_options *o);
+
+/* See msg_ops.times. */
+struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);
 
 /* Checks a rank and bytes of its memory or of GPUs, or of its memory alone: an
  * error number, or 0. */

@@ -245,11 +245,26 @@ static struct op *take_posted(struct msg_soft *s, const struct letter *l)
 	return x;
 }
 
+/* A library takes time for posted receives in front of the one that a message
+ * matches. */
+static void spend_on_posted(struct msg_state *m, const struct letter *l)
+{
+	const struct op *x = m->soft->posted.first;
+	int64_t n = 0;
+
+	for (; x && !fits(&x->e, l); x = x->next)
+		n++;
+	program_charge(n * m->match);
+}
+
 /* A message has arrived; false if there is no room for it yet. */
 static bool arrive(struct msg_state *m, const struct letter *l, uint64_t at)
 {
-	struct op *x = take_posted(m->soft, l);
+	struct op *x;
 
+	if (m->match)
+		spend_on_posted(m, l);
+	x = take_posted(m->soft, l);
 	if (!x)
 		return keep(m, l, at);
 	deliver(m, x, l, at, NULL);
@@ -538,6 +553,18 @@ static struct early **find_early(
 	return link;
 }
 
+/* The same for messages in front of the one that a receive gets. */
+static void spend_on_early(
+	struct msg_state *m, const struct msg_tagged_entry *e)
+{
+	struct early **end = find_early(m->soft, e);
+	int64_t n = 0;
+
+	for (struct early **x = &m->soft->early; x != end; x = &(*x)->next)
+		n++;
+	program_charge(n * m->match);
+}
+
 static struct early **find_claimed(struct msg_soft *s, uint64_t context)
 {
 	struct early **link = &s->early;
@@ -551,10 +578,12 @@ static int slots_receive(struct msg_state *m, const struct msg_tagged_entry *e)
 {
 	struct msg_soft *s = m->soft;
 	bool is_claimed = e->flags & MSG_TAGGED_CLAIM;
-	struct early **link =
-		is_claimed ? find_claimed(s, e->context) : find_early(s, e);
+	struct early **link;
 	struct op *x;
 
+	if (m->match && !is_claimed)
+		spend_on_early(m, e);
+	link = is_claimed ? find_claimed(s, e->context) : find_early(s, e);
 	if (is_claimed && !*link)
 		return EINVAL;
 	x = begin(s, e, STATE_POSTED);

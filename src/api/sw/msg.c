@@ -290,6 +290,18 @@ static bool msg_sw_is_done(
 	return from >= 64 || (!done->index && w->done >> from & 1);
 }
 
+/* The time of MPI's part of a message is its sender's. */
+static struct msg_times msg_sw_times(const struct msg_state *m, uint64_t bytes)
+{
+	const struct swhni_params *p = m->nic->params;
+	uint64_t slot =
+		bytes + sizeof(struct msg_wide) + sizeof(struct msg_trailer);
+
+	return (struct msg_times){
+		.send = p->mpi + (slot > SWHNI_SHORT ? p->mpi_long : 0),
+	};
+}
+
 static const struct msg_ops sw_msg_ops = {
 	.memory = STAGES * MSG_SLOT,
 	.most_processes = HOST_THREADS,
@@ -304,6 +316,7 @@ static const struct msg_ops sw_msg_ops = {
 	.loop = msg_sw_loop,
 	.poll = msg_sw_poll,
 	.has_events = msg_sw_has_events,
+	.times = msg_sw_times,
 };
 
 const struct api sw_api = {

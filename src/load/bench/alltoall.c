@@ -53,10 +53,11 @@ struct alltoall {
 static const struct param params[] = {
 	KEY_BYTES("bytes", AT(bench.bytes), "512", 1, 1 << 24,
 		"length of each message"),
-	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg",
+	KEY_WORD("via", AT(bench.via), "net", "net|nic|msg|endpoint",
 		"layer; net: packets that enter the injection FIFOs directly; "
 		"nic: programs that use the network interface; msg: programs "
-		"that use weft/msg.h, on any machine"),
+		"that use weft/msg.h, on any machine; endpoint: messages as "
+		"ranks of MPI programs send them"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_BY(AT(bench.by)),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
@@ -348,7 +349,8 @@ static void send_all(struct bench_end *x)
 {
 	const struct alltoall *a = of(x);
 	uint32_t n = (uint32_t)a->n_ranks, i;
-	uint32_t rounds = a->driver ? 1 : a->rounds;
+	bool is_cut = !a->driver && !bench_tagged(x);
+	uint32_t rounds = is_cut ? a->rounds : 1;
 	uint64_t left = (uint64_t)a->bench.bytes, at = 0;
 	struct bench_transfer p = bench_transfer(x, 0, 0);
 	struct order order;
@@ -359,25 +361,51 @@ static void send_all(struct bench_end *x)
 				RANDOM_TARGET, round)
 				.a,
 			n - 1);
-		p.bytes = !a->driver && left > a->full_bytes ? a->full_bytes
-							     : left;
+		p.bytes = is_cut && left > a->full_bytes ? a->full_bytes : left;
 		for (i = 0; i < n - 1; i++) {
 			p.node = (x->rank + 1 + order_look(&order, i)) % n;
 			p.to = target_at(a) + offset_of(a, p.node, x->rank) +
 			       at;
 			p.from = BENCH_SOURCE + offset_of(a, x->rank, p.node) +
 				 at;
-			x->driver->put(x, &p);
+			if (bench_tagged(x))
+				bench_tagged(x)->send(
+					x, p.node, p.from, p.bytes);
+			else
+				x->driver->put(x, &p);
 		}
 		at += p.bytes;
 		left -= p.bytes;
 	}
 }
 
+/* Receives for the messages of all others. */
+static bool post_all(struct bench_end *x)
+{
+	const struct alltoall *a = of(x);
+
+	for (uint64_t i = 0; i < a->n_ranks - 1; i++)
+		if (!bench_tagged(x)->post(x, other_of(x->rank, i),
+			    target_at(a) + i * (uint64_t)a->bench.bytes,
+			    (uint64_t)a->bench.bytes))
+			return false;
+	return true;
+}
+
+static bool receive_all(struct bench_end *x)
+{
+	for (uint64_t i = 0; i < of(x)->n_ranks - 1; i++)
+		if (!bench_tagged(x)->await(x))
+			return false;
+	return bench_tagged(x)->finish(x);
+}
+
 static bool prepare(struct bench_end *x)
 {
 	if (!(of(x)->is_synthetic ? make_synthetic(x) : make_real(x)))
 		return false;
+	if (bench_tagged(x))
+		return post_all(x);
 	x->driver->expect(x, 0, bytes_of(of(x)));
 	return true;
 }
@@ -385,7 +413,7 @@ static bool prepare(struct bench_end *x)
 static bool transfer(struct bench_end *x)
 {
 	send_all(x);
-	return x->driver->await(x, 0);
+	return bench_tagged(x) ? receive_all(x) : x->driver->await(x, 0);
 }
 
 static void check(struct bench_end *x)
@@ -412,8 +440,11 @@ static int ranks_init(struct load *l, struct err *e)
 		.queues = (uint32_t)a->fifos,
 		.queue_bytes = QUEUE_BYTES,
 		.routing = a->routing,
-		.is_msg = a->bench.via == 2,
+		.is_msg = a->bench.via >= 2,
+		.is_endpoint = a->bench.via == 3,
 		.is_for_all = true,
+		.is_for_rate = a->bench.via == 3,
+		.has_receives = a->bench.via == 3,
 	};
 
 	a->n_ranks = load_n_nodes(l) * (uint64_t)a->bench.procs;

@@ -5,6 +5,7 @@
 #include "api/msg/msg.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "outside/endpoint.h"
 #include "weft/msg.h"
 
 /* What else a node takes that uses messages: stages, FIFOs or queues, and
@@ -217,6 +218,8 @@ int bench_init(struct bench *b, const struct bench_needs *n, struct err *e)
 	if (n->is_msg)
 		memory += msg_memory(l->nic_ops, l->nic_params,
 			load_n_nodes(l) * (uint32_t)b->procs, NULL);
+	if (n->is_endpoint)
+		memory += ENDPOINT_MEMORY;
 	memory *= (uint64_t)b->procs;
 	if (b->needs.queues > b->driver->most.queues)
 		return err_set(e, "%s: more than %u queues", l->ops->name,

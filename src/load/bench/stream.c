@@ -62,7 +62,8 @@ struct stream {
 };
 
 static const struct param params[] = {
-	KEY_HOW(stream),
+	KEY_VIA_ENDPOINT(AT(bench.via)),
+	KEY_MEANS(stream),
 	KEY_NODE("from", AT(bench.from), "0", "node that sends"),
 	KEY_NODE("to", AT(bench.to), "1", "node that receives"),
 	KEY_FLAG("both", AT(both), "no", "whether both nodes send and receive"),
@@ -493,6 +494,7 @@ static int stream_init(struct load *l, struct err *e)
 		.memory = BENCH_MEMORY,
 		.data = sizeof(struct side),
 		.is_msg = b->via,
+		.is_endpoint = b->via == 2,
 		.is_for_rate = true,
 		.has_port = true,
 		.drops = true,

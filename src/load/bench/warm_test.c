@@ -111,7 +111,8 @@ static void collectives_leave_warm_rounds_out(void **state)
 static void it_is_refused_where_it_means_nothing(void **state)
 {
 	trial_refused(COLD, "pingpong warm=1",
-		"warm: has no effect with via=net (want via=nic|msg)");
+		"warm: has no effect with via=net (want "
+		"via=nic|msg|endpoint)");
 	trial_refused("apenet 2x2x1", "pingpong via=nic by=rival warm=1",
 		"warm: a calculated curve");
 	trial_refused(COLD, "stream bytes=0 warm=1", "messages of 0 bytes");

@@ -450,5 +450,6 @@ const struct router_ops array_ops = {
 	.injecting = array_injecting,
 	.ways = array_ways,
 	.count = array_count,
+	.came = array_came,
 	.repair = &repair,
 };

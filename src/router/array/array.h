@@ -374,6 +374,7 @@ uint32_t array_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way);
 sim_time array_count(const struct router *r, site_id s, port_id p,
 	uint32_t channel, sim_time now, struct net_count *c);
+uint64_t array_came(const struct router *r, site_id s);
 
 extern const struct router_ops array_ops;
 /* Those of switches in the full build: see visit_full.c. */

@@ -245,3 +245,18 @@ sim_time array_count(const struct router *r, site_id s, port_id p,
 	add_waiting(a, x, channel, now, c);
 	return x->sender.free_at;
 }
+
+uint64_t array_came(const struct router *r, site_id s)
+{
+	const struct array *a = array_of(r);
+	uint64_t sum = 0;
+
+	if (!array_is_node(r) && !array_switch(a, s)->id)
+		return 0;
+	for (uint32_t p = 0; p < r->sites.n_ports; p++)
+		for (uint32_t c = 0; c < r->ops->n_channels; c++)
+			sum += array_is_node(r)
+				       ? array_node(a, s)->end[p].packets[c]
+				       : array_switch(a, s)->port[p].packets[c];
+	return sum;
+}

@@ -226,6 +226,17 @@ static sim_time crossbar_count(const struct router *r, site_id id, port_id p,
 	return port->sender.free_at;
 }
 
+static uint64_t crossbar_came(const struct router *r, site_id id)
+{
+	const struct crossbar_site *s = crossbar_at(crossbar_of(r), id);
+	uint64_t sum = 0;
+
+	for (uint32_t p = 0; p < r->sites.n_ports; p++)
+		for (uint32_t c = 0; c < CROSSBAR_CHANNELS; c++)
+			sum += s->port[p].packets[c];
+	return sum;
+}
+
 static const char *const channels[CROSSBAR_CHANNELS] = { "dynamic",
 	"deterministic", "high", "system" };
 
@@ -250,4 +261,5 @@ const struct router_ops crossbar_ops = {
 	.in_use = crossbar_in_use,
 	.ways = crossbar_ways,
 	.count = crossbar_count,
+	.came = crossbar_came,
 };

@@ -504,6 +504,17 @@ static sim_time direct_count(const struct router *r, site_id id, port_id p,
 	return port->sender.free_at;
 }
 
+static uint64_t direct_came(const struct router *r, site_id id)
+{
+	const struct direct_site *s = site_of(r, id);
+	uint64_t sum = 0;
+
+	for (uint32_t p = 0; p < of(r)->n_ports; p++)
+		for (uint32_t c = 0; c < N_CHANNELS; c++)
+			sum += s->port[p].receiver.packets[c];
+	return sum;
+}
+
 /* At the end no switch waits for answers, unless some were lost or late. */
 static int direct_audit(const struct router *r, bool is_over, struct err *e)
 {
@@ -571,6 +582,7 @@ const struct router_ops direct_ops = {
 	.injecting = direct_injecting,
 	.ways = direct_ways,
 	.count = direct_count,
+	.came = direct_came,
 	.guests = &guests,
 	.attach = direct_attach,
 	.audit = direct_audit,

@@ -506,6 +506,21 @@ static sim_time tiled_count(const struct router *r, site_id s, port_id p,
 			      : 0;
 }
 
+static uint64_t tiled_came(const struct router *r, site_id s)
+{
+	const struct tiled *d = tiled_of(r);
+	uint64_t sum = 0;
+
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
+		if (is_node(r))
+			sum += tiled_node(d, s)->packets[c];
+		else
+			for (uint32_t i = 0; i < d->n_inputs; i++)
+				sum += tiled_chip(d, s)->input[i].packets[c];
+	}
+	return sum;
+}
+
 /* Packets that are hashed to a dead link are still lost there. */
 static void tiled_on_link(struct router *r, struct sim_worker *w, site_id s,
 	port_id p, bool is_up, sim_time t)
@@ -569,5 +584,6 @@ const struct router_ops tiled_ops = {
 	.n_early = tiled_node_n_early,
 	.ways = tiled_ways,
 	.count = tiled_count,
+	.came = tiled_came,
 	.repair = &repair,
 };

@@ -1,0 +1,71 @@
+#!/bin/sh
+#
+# Messages as ranks of MPI programs send them, without any MPI: via=endpoint.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+# Polls come often, so that it does not matter which of them sees a message.
+often='--set nic.software.poll-period=1ns'
+
+took() { # FIGURE ARGUMENTS; of a run that must finish
+	figure=$1
+	shift
+	run run "$@" --json
+	[ $code -eq 0 ] || complain "$*: $code: $(cat "$tmp/err")"
+	value "$figure"
+}
+
+one_way() { # MACHINE ARGUMENTS
+	machine=$1
+	shift
+	took one_way_ns "$machine" pingpong rounds=20 warm=4 $often "$@"
+}
+
+near() { # WHAT GOT WANT; within half a nanosecond
+	awk "BEGIN { d = $2 - ($3); exit !(d < 0.5 && d > -0.5) }" ||
+		complain "$1: $2 ns, not $3"
+}
+
+for machine in bgq-board qsnet2-16 gemini apenet torus sunway-32; do
+	for bytes in 0 1 481 5000; do
+		got=$(one_way $machine via=endpoint bytes=$bytes)
+		[ "${got%.*}" -gt 500 ] || complain "$machine, $bytes B: $got"
+	done
+	[ -n "$(took total_MBps $machine stream via=endpoint bytes=700)" ] ||
+		complain "$machine: no rate"
+done
+[ -n "$(took time_ns bgq-board alltoall via=endpoint bytes=64)" ] ||
+	complain 'no time'
+[ -n "$(took time_ns qsnet2-16 alltoall via=endpoint bytes=5000)" ] ||
+	complain 'no time'
+report 'pingpong, stream and alltoall send by endpoints on any machine'
+
+# Each fourth send waits for the card, which tells the other side of emptied
+# slots: then its time does not show.  A receive is posted while its message is
+# under way.
+base=$(one_way torus via=endpoint posted=10)
+near 'mpi.receive' "$(one_way torus via=endpoint posted=10 \
+	--set mpi.receive=100ns)" "$base"
+near 'mpi.send' "$(one_way torus via=endpoint posted=10 \
+	--set mpi.send=100ns)" "$base + 75"
+near 'mpi.match' "$(one_way torus via=endpoint posted=10 \
+	--set mpi.match=20ns)" "$base + 10 * 20"
+near 'of messages' "$(one_way torus via=msg --set mpi.send=1us \
+	--set mpi.match=1us)" "$(one_way torus via=msg)"
+report 'sends, receives and entries that do not match take their time'
+
+base=$(one_way sunway-32 via=endpoint --set nic.software.mpi=0ns)
+near sunway-32 "$(one_way sunway-32 via=endpoint --set nic.software.mpi=2us \
+	--set mpi.send=5us)" "$base + 2000"
+report 'on Sunway this time is that of its MPI'
+
+# A message of MPI needs no more on the wire than one of a tagged port.
+for platform in opteron xeon itanium2; do
+	near $platform \
+		"$(one_way qsnet2-16 via=endpoint bytes=0 \
+			--set nic.platform=$platform)" \
+		"$(one_way qsnet2-16 via=nic by=match bytes=0 \
+			--set nic.platform=$platform)"
+done
+report 'on QsNetII an endpoint is as fast as the tagged ports of the paper'
+exit $status
