@@ -40,9 +40,9 @@ says '^messages +[0-9]* short, [0-9]* long, 0\.30[0-9]* MB; calls of .*: 0 '
 says '^crossings +[0-9]+, [0-9]+ us each; [0-9.]+ s of the host.s time in ranks'
 report 'the report tells where the time went, and what crossed the network'
 
-sql 4 'select count(*) from rank where to_ps > from_ps and
-	to_ps - from_ps = computing_ps + own_ps + calls_ps + tests_ps +
-	messages_ps + collectives_ps'
+sql 4 'select count(*) from rank where to_ps > from_ps and to_ps - from_ps =
+	computing_ps + own_ps + calls_ps + tests_ps + messages_ps
+	+ collectives_ps'
 # Each rank sleeps for 2 us; ranks 1 to 3 test, and rank 0 does not.
 sql 4 'select count(*) from rank where computing_ps = 2000000'
 sql 3 'select count(*) from rank where tests_ps > 100000 and rank > 0'
