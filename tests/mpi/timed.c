@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -259,6 +260,12 @@ static void sources(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec < b->tv_sec ||
+	       (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
 /* --- computing --- */
 
 /* Tests until a message is there, whose sender computes for longer. */
@@ -367,6 +374,40 @@ static void loops(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Waits for a message by looking at its buffer. */
+static void spins(void)
+{
+	MPI_Request request;
+	volatile int x = -1;
+
+	if (rank == 0) {
+		usleep(3000);
+		MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+		return;
+	}
+	MPI_Irecv((int *)&x, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
+	while (x == -1)
+		;
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	printf("got %d\n", x);
+}
+
+/* Whether both ranks compute at the same time of the host. */
+static void overlaps(void)
+{
+	struct timespec t[2], all[4];
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t[0]);
+	work(3000000);
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t[1]);
+	MPI_Gather(t, sizeof(t), MPI_BYTE, all, sizeof(t), MPI_BYTE, 0,
+		MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("overlap %d\n", is_before(&all[0], &all[3]) &&
+					       is_before(&all[2], &all[1]));
+}
+
 /* Longer than any run. */
 static void forever(void)
 {
@@ -445,6 +486,8 @@ int main(int argc, char **argv)
 		{ "hides", hides },
 		{ "late", late },
 		{ "loops", loops },
+		{ "spins", spins },
+		{ "overlaps", overlaps },
 		{ "forever", forever },
 		{ "children", children },
 		{ "threads", threads },
