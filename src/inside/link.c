@@ -271,6 +271,7 @@ static void end_collective(const struct channel_completion *c)
 
 	wait->is_done = true;
 	wait->error = c->error;
+	wait->data = c->data;
 }
 
 static void complete(const struct channel_completion *c)

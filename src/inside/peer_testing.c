@@ -62,6 +62,8 @@ static const char *const kind_names[] = {
 	[CHANNEL_BARRIER] = "barrier",
 	[CHANNEL_BROADCAST] = "broadcast",
 	[CHANNEL_REDUCE] = "reduce",
+	[CHANNEL_GROUP] = "group",
+	[CHANNEL_UNGROUP] = "ungroup",
 };
 
 _Noreturn void peer_die(const char *what)

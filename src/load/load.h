@@ -159,7 +159,7 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
-	/* Its programs print, so reports go elsewhere. */
+	/* Its programs, of the host, print, so reports go elsewhere. */
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
@@ -254,6 +254,9 @@ void load_tell(const struct load *l, uint32_t per_mille);
 
 /* The client of nodes that never send or receive a packet. */
 extern const struct net_client_ops load_idle_client;
+
+/* Whether it, or one of its jobs, prints. */
+bool load_prints(const struct load *l);
 
 void load_figure(struct load_result *r, const char *name, double value);
 

@@ -22,6 +22,8 @@ const struct out_kind out_pdf = { "a PDF", true, BEGINS("%PDF-") };
 const struct out_kind out_trace = { "a trace", true, BEGINS("\n") };
 const struct out_kind out_schedule = { "a schedule", true,
 	BEGINS("num_ranks ", "\x7f\x10") };
+const struct out_kind out_report = { "a report", true,
+	BEGINS("weft: ", "{\n  \"weft\": ") };
 const struct out_kind out_links = { "a list of links", true,
 	BEGINS("site,port,") };
 const struct out_kind out_points = { "a list of points", true,

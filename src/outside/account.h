@@ -68,6 +68,8 @@ uint32_t account_call_number(const char *name); /* or 0 */
 bool account_is_collective(uint32_t number);
 /* Whether its arguments name another rank and a tag. */
 bool account_has_peer(uint32_t number);
+/* Whether it only looks. */
+bool account_is_test(uint32_t number);
 /* Calls of collectives. */
 uint64_t account_collectives(const struct account *a);
 

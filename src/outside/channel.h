@@ -71,18 +71,22 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
-	/* Of all ranks; ENOTSUP, the same for all, if the network cannot. */
+	/* Of a group of ranks, whose number is in data; ENOTSUP, the same for
+	 * all, if the network cannot. */
 	CHANNEL_BARRIER,
 	CHANNEL_BROADCAST, /* rank: root */
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
+	/* Opens a group: its ranks, as words of four bytes.  Its completion's
+	 * data is the group's number.  Closes one. */
+	CHANNEL_GROUP,
+	CHANNEL_UNGROUP,
 	CHANNEL_KINDS,
 };
 
-/* Whether all ranks execute it together. */
+/* Whether ranks execute it together. */
 static inline int channel_is_collective(uint16_t kind)
 {
-	return kind == CHANNEL_BARRIER || kind == CHANNEL_BROADCAST ||
-	       kind == CHANNEL_REDUCE;
+	return kind >= CHANNEL_BARRIER && kind <= CHANNEL_UNGROUP;
 }
 
 enum channel_flag {

@@ -190,25 +190,36 @@ static void hand_over(struct proxy *p)
 	charge(p, ACCOUNT_OWN);
 }
 
-/* Calls that have ended since the last turn. */
+static void log_call(struct proxy *p, const struct channel_called *c)
+{
+	bool has_peer = account_has_peer(c->call.name);
+	const struct host_log_call x = {
+		.text = account_call_name(c->call.name),
+		.args = { has_peer ? c->call.rank : HOST_LOG_NONE,
+			has_peer ? c->call.tag : HOST_LOG_NONE, c->call.bytes },
+		.has_peer = true,
+		.from = c->call.since,
+		.to = c->until,
+	};
+
+	p->mark = program_log_call(&x);
+}
+
+/* Calls that have ended since the last turn.  Tests that follow each other are
+ * one entry: a program may make millions. */
 static void log_calls(struct proxy *p)
 {
 	struct channel_called c;
 	uint32_t i = 0;
 
 	while (handover_called(p->channel, &i, &c)) {
-		bool has_peer = account_has_peer(c.call.name);
-		const struct host_log_call x = {
-			.text = account_call_name(c.call.name),
-			.args = { has_peer ? c.call.rank : HOST_LOG_NONE,
-				has_peer ? c.call.tag : HOST_LOG_NONE,
-				c.call.bytes },
-			.has_peer = true,
-			.from = c.call.since,
-			.to = c.until,
-		};
-
-		program_log_call(&x);
+		if (account_is_test(c.call.name) && !c.call.bytes &&
+			c.call.name == p->logged.call.name &&
+			c.call.since == p->logged.until)
+			program_log_more(p->mark, c.until);
+		else
+			log_call(p, &c);
+		p->logged = c;
 	}
 }
 
@@ -244,26 +255,28 @@ static void doze(struct proxy *p)
 	charge(p, ACCOUNT_TESTS);
 }
 
-/* Collectives wait for others, all else is work of the interface. */
-static void execute(struct proxy *p)
+static void begin(struct proxy *p)
 {
 	const struct channel_command *c = p->turn.command;
 	uint64_t eager = endpoint_eager(p->endpoint);
-	uint32_t n = p->turn.n_commands, from = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < p->turn.n_commands; i++) {
 		account_command(&p->account, &c[i], eager);
 		if (c[i].kind != CHANNEL_PEEK)
 			be_active(p, program_now());
-		if (!channel_is_collective(c[i].kind))
-			continue;
-		endpoint_execute(p->endpoint, c + from, i - from);
-		charge(p, ACCOUNT_CALLS);
-		endpoint_execute(p->endpoint, &c[i], 1);
-		charge(p, ACCOUNT_COLLECTIVES);
-		from = i + 1;
 	}
-	endpoint_execute(p->endpoint, c + from, n - from);
+	endpoint_execute(p->endpoint, c, p->turn.n_commands);
+	charge(p, ACCOUNT_CALLS);
+}
+
+/* Collectives wait for others, all else is work of the interface. */
+static void execute(struct proxy *p)
+{
+	begin(p);
+	if (endpoint_has_collective(p->endpoint)) {
+		endpoint_meet(p->endpoint);
+		charge(p, ACCOUNT_COLLECTIVES);
+	}
 	endpoint_step(p->endpoint);
 	charge(p, ACCOUNT_CALLS);
 }
@@ -289,9 +302,35 @@ static void wait(struct proxy *p)
 			call, program_now());
 }
 
+/* The rank waits in a collective, for which this program waits: it gets its
+ * completions, and goes on with all else that it has to do.  If it dies there,
+ * this program cannot return from where it is. */
+static void relay(void *arg)
+{
+	struct proxy *p = arg;
+
+	charge(p, ACCOUNT_COLLECTIVES);
+	do {
+		hand_over(p);
+		if (!join(p)) {
+			charge(p, ACCOUNT_OWN);
+			p->ended = program_now();
+			p->on_lost(p);
+			program_wait(SIM_NEVER);
+		}
+		catch_up(p);
+		begin(p);
+		endpoint_step(p->endpoint);
+	} while (p->turn.why != CHANNEL_EXIT && endpoint_has_next(p->endpoint));
+	charge(p, ACCOUNT_CALLS);
+}
+
 /* Until the rank says that it leaves, or cannot say anything more. */
 static bool serve(struct proxy *p)
 {
+	/* its calls are MPI's, whatever the interface's library calls */
+	PROGRAM_CALL(NULL, 0, 0);
+
 	program_explain(explain, p);
 	while (join(p)) {
 		catch_up(p);
@@ -313,7 +352,7 @@ static bool serve(struct proxy *p)
 
 static int open_all(struct proxy *p)
 {
-	const struct endpoint_client c = { take, give, load, p };
+	const struct endpoint_client c = { take, give, load, p, relay };
 	const struct memory_foreign rank = { reach_read, reach_write,
 		&p->reach };
 	int code;
@@ -345,7 +384,7 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
-	start_await_end(p->start, p->rank, START_ENDING);
+	start_await_end(p->start, p->rank);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;
 	return end.has_ended && end.how == CHANNEL_ENDED && !end.value;

@@ -53,6 +53,8 @@ struct proxy {
 	struct pin *pin; /* NULL: threads and ranks are anywhere */
 	bool by_channel; /* the rank copies its bytes itself */
 	sim_time dies_at; /* its node; SIM_NEVER: it does not */
+	/* It has ended where its program cannot. */
+	void (*on_lost)(struct proxy *p);
 
 	/* while it runs */
 	struct handover *channel;
@@ -69,6 +71,8 @@ struct proxy {
 	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 	int64_t kicked; /* the host's time, ns */
+	struct channel_called logged; /* last, at this mark */
+	uint32_t mark;
 
 	/* afterwards */
 	enum proxy_ending ending;
