@@ -10,7 +10,7 @@ if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
 	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
 	exit 77
 fi
-for file in tests/mpi/timed examples/mpi/computes; do
+for file in tests/mpi/timed examples/mpi/computes examples/mpi/threads; do
 	mpicc -Wall -I"$src/include" -o "$tmp/$(basename $file)" \
 		"$src/$file.c" || complain "$file: mpicc"
 done
@@ -58,6 +58,26 @@ report 'a program can say how long it computes'
 says 'children 3 5 1, parent 0'
 report 'children of a rank have the real clock and no channel'
 
+timed tsc=trap -- ticks ends
+ends 0 'reproducible yes'
+says 'ticks 3025'
+report "the processor's clock can be the machine's"
+says 'at the end 1 1'
+report 'sleeps in MPI_Finalize are neither short nor long'
+
+# As many as may begin at once, and one more.
+what='no more than twice the cores begin at once'
+most=$((2 * $(nproc)))
+if [ $most -le 16 ]; then
+	"$weft" mpirun torus -n $((most + 1)) -- "$tmp/timed" starts \
+		>"$tmp/out" 2>"$tmp/err"
+	awk '$4 < 300 { exit 1 }' "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q '^started' "$tmp/out" || complain "$(cat "$tmp/err")"
+	report "$what"
+else
+	skip "$what" 'many cores'
+fi
+
 # From anywhere, and in any environment.
 folder=$tmp
 for i in $(seq "${WEFT_RUNS:-3}"); do
@@ -83,6 +103,10 @@ grep -q '"reproducible": false' "$tmp/err" || complain "$(cat "$tmp/err")"
 timed -- threads
 ends 0 'reproducible no: threads'
 says 'thread has got 41'
+"$weft" mpirun torus -n 3 -- "$tmp/threads" >"$tmp/out" 2>"$tmp/err"
+code=$?
+ends 0 'reproducible no: threads'
+grep -qx 'threads: 190, 20190' "$tmp/out" || complain "$(cat "$tmp/out")"
 report 'what cannot be the same is named, and threads compute in peace'
 
 # --- computing ---
