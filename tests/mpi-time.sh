@@ -171,6 +171,8 @@ timed compute=record:"$tmp/bad" -- compute
 ends 2 'is not a recording of computing that weft wrote'
 timed compute=fast -- compute
 ends 2 'fast is none of free, cpu, record:FILE and replay:FILE'
+run sweep torus mpi ranks=2 compute=record:"$tmp/new" -- "$tmp/timed"
+ends 2 'one file cannot be written by several runs'
 [ "$(cat "$tmp/bad")" = precious ] || complain 'a file was overwritten'
 report 'recordings that are none are refused, and other files are kept'
 

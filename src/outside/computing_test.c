@@ -85,8 +85,8 @@ static void a_recording_reads_back_as_it_was(void **state)
 	assert_int_equal(s.h.channel->n_steps, 0);
 	a = text_of(s.c);
 	assert_non_null(strstr(a, "rank 1\nMPI_Send 5\n- 0\n- 1\n"));
-	/* 65 alone, then the sum of 65 to 199 */
-	assert_non_null(strstr(a, "\n- 64\n-135 17820\noperation 7\nend\n"));
+	/* 64 alone, then the sum of 64 to 199 */
+	assert_non_null(strstr(a, "\n- 63\n-136 17884\noperation 7\nend\n"));
 	write_file(&s, a);
 	again = computing_read(s.path, 2, &e);
 	assert_non_null(again);
