@@ -210,13 +210,20 @@ static int write_links(
 	return out_file_close(&f, e);
 }
 
-/* A report that is a file, or is not alone, says whose it is. */
+/* Beside what a program prints, and in a file, it is clear who speaks. */
 static void write_report(
 	const struct cli_args *a, const struct facts *f, FILE *out)
 {
-	if (!a->is_json)
-		fputs("weft: ", out);
-	cli_write(a, f, CLI_PLAIN, out);
+	static const char who[] = "weft: ";
+	struct stream o;
+
+	stream_open(&o);
+	cli_write(a, f, CLI_PLAIN, o.file);
+	fflush(o.file);
+	if (!a->is_json && strncmp(o.text, who, strlen(who)) != 0)
+		fputs(who, out);
+	fputs(o.text, out);
+	cli_out_drop(&o);
 }
 
 static int write_file(

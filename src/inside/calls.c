@@ -128,6 +128,7 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	link_enter(&mine.what);
 	mine.is_setup = number == CALL_Init || number == CALL_Init_thread ||
 			number == CALL_Finalize;
+	link_tell_call(&mine.what);
 }
 
 static void leave(void)
@@ -137,6 +138,7 @@ static void leave(void)
 	mine.how = CALL_NONE;
 	mine.is_setup = false;
 	mine.what = (struct channel_call){ .name = 0 };
+	link_tell_call(&mine.what);
 }
 
 /* All must come here, so that none waits for one that has ended. */

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -117,10 +118,14 @@ static struct channel *map(int file)
  * a shell does that starts the program. */
 const struct channel *weft_link_open(void)
 {
-	int file = variable("WEFT_CHANNEL"), tracer = variable("WEFT_TRACER");
+	int file, tracer;
 
-	if (link_.channel || link_.phase != LINK_BEFORE || file < 0)
+	if (link_.channel || link_.phase != LINK_BEFORE)
 		return link_.channel;
+	file = variable("WEFT_CHANNEL");
+	tracer = variable("WEFT_TRACER");
+	if (file < 0)
+		return NULL;
 	link_.channel = map(file);
 	if (!link_.channel)
 		return NULL;
@@ -186,10 +191,24 @@ static void give_turn(struct channel *c)
 		futex(&c->turn, FUTEX_WAKE, 1);
 }
 
+static void relax(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("yield");
+#elif defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
 /* Says that it sleeps before it looks once more: then whoever gives the turn
  * sees it, or it sees the turn. */
 static void sleep_until_turn(struct channel *c)
 {
+	for (uint32_t i = 0; i < c->spins; i++) {
+		if (atomic_load(&c->turn) == CHANNEL_RANK)
+			return;
+		relax();
+	}
 	while (atomic_load(&c->turn) != CHANNEL_RANK) {
 		atomic_store(&c->sleeps[CHANNEL_RANK], 1);
 		futex(&c->turn, FUTEX_WAIT, CHANNEL_SIM);
@@ -197,23 +216,32 @@ static void sleep_until_turn(struct channel *c)
 	}
 }
 
-static void copy(struct channel *c)
+/* By the kernel, which refuses what the program does not have; a process may
+ * always reach itself, unless such calls are forbidden as a whole. */
+static bool copy(struct channel *c)
 {
+	bool is_out = c->copy == CHANNEL_TO_ROOM;
 	void *at = (void *)(uintptr_t)c->copy_at;
+	struct iovec room = { c->room, c->copy_bytes };
+	struct iovec own = { at, c->copy_bytes };
+	long n = syscall(is_out ? SYS_process_vm_readv : SYS_process_vm_writev,
+		syscall(SYS_getpid), &room, 1, &own, 1, 0);
 
-	if (c->copy == CHANNEL_TO_ROOM)
+	if (n >= 0 || errno == EFAULT)
+		return n == (long)c->copy_bytes;
+	if (is_out)
 		memcpy(c->room, at, c->copy_bytes);
 	else
 		memcpy(at, c->room, c->copy_bytes);
-	c->copy = CHANNEL_NO_COPY;
+	return true;
 }
 
 /* Some turns are only for copying. */
 static void await_turn(struct channel *c)
 {
 	sleep_until_turn(c);
-	while (c->copy != CHANNEL_NO_COPY) {
-		copy(c);
+	while (c->copy == CHANNEL_TO_ROOM || c->copy == CHANNEL_FROM_ROOM) {
+		c->copy = copy(c) ? CHANNEL_NO_COPY : CHANNEL_NO_BYTES;
 		give_turn(c);
 		sleep_until_turn(c);
 	}
@@ -452,6 +480,12 @@ void link_add_thread(void)
 {
 	link_.has_threads = true;
 	link_note(CHANNEL_THREADS);
+}
+
+void link_tell_call(const struct channel_call *c)
+{
+	if (link_.phase == LINK_RUNS)
+		link_.channel->call = *c;
 }
 
 void link_note(enum channel_reason reason)

@@ -40,6 +40,9 @@ void link_note(enum channel_reason reason);
 
 /* How far it has come, before it starts. */
 void link_begin(enum channel_begun how);
+/* The call that the rank is in, should it end there. */
+void link_tell_call(const struct channel_call *c);
+
 /* MPI_Init() has ended, MPI_Finalize() begins. */
 void link_start(void);
 void link_exit(void);

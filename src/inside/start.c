@@ -396,6 +396,25 @@ static void run(struct loop *l)
 	}
 }
 
+/* Kills the children of this process; false if the kernel does not say who they
+ * are. */
+static bool kill_children(void)
+{
+	char path[64];
+	FILE *list;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+		(int)getpid());
+	list = fopen(path, "re");
+	if (!list)
+		return false;
+	while (fscanf(list, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	fclose(list);
+	return true;
+}
+
 static void signal_all(const struct loop *l, int number)
 {
 	for (uint32_t i = 0; i < l->n_started; i++)
@@ -412,8 +431,11 @@ static void end_all(struct loop *l)
 	while (l->n_ended < l->n_started && poll(&p, 1, GRACE) > 0)
 		take_signals(l);
 	signal_all(l, SIGKILL);
-	clean_processes(getpid());
-	while (waitpid(-1, NULL, 0) > 0)
+	/* what a rank has started became a child of this process when the rank
+	 * ended, and ends with the job */
+	while (kill_children() && waitpid(-1, NULL, 0) > 0)
+		continue;
+	while (waitpid(-1, NULL, WNOHANG) > 0)
 		continue;
 }
 
@@ -544,9 +566,8 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	l.parent = getppid();
-	/* what ranks start and leave is this process's */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))

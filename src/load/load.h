@@ -138,6 +138,9 @@ struct load {
 	sim_time until; /* ends the run; 0: nothing does */
 	const atomic_int *stop; /* not 0: the run is to end; or NULL */
 	bool is_idle; /* no event is left: what still waits waits for ever */
+	/* It has ended the run, and check() says why: packets may be left
+	 * anywhere. */
+	bool has_given_up;
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about once in this simulated

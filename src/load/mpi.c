@@ -23,10 +23,12 @@
 
 #define AT(field) offsetof(struct mpi, field)
 
+enum { DEATH_END, DEATH_GO_ON };
+
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags, collectives, stack;
+	int64_t ranks, ppn, tags, collectives, stack, copy, death;
 	char place[PARAM_TEXT_MAX];
 
 	struct commands commands;
@@ -39,7 +41,10 @@ struct mpi {
 	struct output *output;
 	struct start *start;
 	struct proxy *proxy; /* [rank] */
+	struct pin *pin;
 	atomic_int is_over; /* no rank is waited for any longer */
+	sim_time dies_next; /* the next node with ranks */
+	struct proxy *buried; /* the first whose node has died, or NULL */
 };
 
 static const struct param params[] = {
@@ -57,6 +62,13 @@ static const struct param params[] = {
 		"MPI library of the program; openmpi: Open MPI; pmi: one that "
 		"finds its peers by PMI-1; none: none, the program calls "
 		"libfabric itself"),
+	KEY_WORD("copy", AT(copy), "auto", "auto|channel",
+		"way of long messages' bytes; auto: the simulator reads and "
+		"writes ranks' memory where the host allows it; channel: ranks "
+		"copy them"),
+	KEY_WORD("death", AT(death), "end", "end|go-on",
+		"after the death of a node with its ranks; end: the run is "
+		"over, as with any launcher; go-on: other ranks run on"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
 };
@@ -198,17 +210,26 @@ static bool is_stopped(const struct mpi *m)
 	return stop && atomic_load(stop);
 }
 
+/* "in MPI_Recv" */
+static const char *where(const struct proxy *p, char *text, size_t size)
+{
+	const char *name = account_call_name(p->turn.call.name);
+	bool is_none = name == account_call_name(0);
+
+	snprintf(text, size, "%s%s", is_none ? "" : "in ", name);
+	return text;
+}
+
 static void complain(struct mpi *m, const struct proxy *p)
 {
-	char how[300], text[400];
+	char how[300], text[400], call[64];
 
 	if (p->ending == PROXY_DIED) {
 		int code = describe_end(m, p->rank, how, sizeof(how));
 
-		snprintf(text, sizeof(text), "rank %u %s at %.3f us, %s%s",
+		snprintf(text, sizeof(text), "rank %u %s at %.3f us %s",
 			p->rank, how, (double)p->ended / 1e6,
-			p->turn.call.name ? "after " : "",
-			account_call_name(p->turn.call.name));
+			where(p, call, sizeof(call)));
 		if (!is_stopped(m))
 			programs_give_up(&m->programs, code, text);
 	} else if (p->ending == PROXY_GARBAGE) {
@@ -282,6 +303,13 @@ static void set_world(struct mpi *m)
 		host_set_worlds(l->host, m->worlds);
 }
 
+/* Whether there is a core for each rank and each worker. */
+static bool has_cores(const struct mpi *m)
+{
+	return pin_has_cores(
+		m->n_ranks + sim_n_workers(m->programs.load.net->sim));
+}
+
 static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
@@ -302,6 +330,7 @@ static int start_all(struct mpi *m, struct err *e)
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
@@ -333,6 +362,33 @@ static struct proxy_times times_of(const struct load *l)
 	};
 }
 
+/* Whether a worker waits as long as its rank runs: then one core does. */
+static bool takes_turns(const struct mpi *m)
+{
+	return !has_cores(m) && !times_of(&m->programs.load).turn;
+}
+
+static struct proxy proxy_of(struct mpi *m, uint32_t rank)
+{
+	struct load *l = &m->programs.load;
+	site_id node = m->world.node[rank / (uint32_t)m->ppn];
+
+	return (struct proxy){
+		.owner = &m->programs,
+		.start = m->start,
+		.output = m->output,
+		.rank = rank,
+		.n_ranks = m->n_ranks,
+		.node = node,
+		.process = rank % (uint32_t)m->ppn,
+		.times = times_of(l),
+		.stop = { &m->is_over, sim_stop(l->net->sim) },
+		.pin = m->pin,
+		.by_channel = m->copy,
+		.dies_at = host_dies_at(l->host, node),
+	};
+}
+
 static void mpi_start(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -344,22 +400,17 @@ static void mpi_start(struct load *l)
 	if (start_all(m, &e))
 		err_raise(&e);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
+	m->pin = takes_turns(m) ? pin_new() : NULL;
+	m->dies_next = SIM_NEVER;
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
-		struct proxy *p = i < m->n_ranks && start_has_begun(m->start, i)
-					  ? &m->proxy[i]
-					  : NULL;
+		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
 
 		if (p)
-			*p = (struct proxy){ .owner = &m->programs,
-				.start = m->start,
-				.output = m->output,
-				.rank = i,
-				.n_ranks = m->n_ranks,
-				.node = m->world.node[i / each],
-				.process = i % each,
-				.times = times_of(l),
-				.stop = &m->is_over,
-				.asked = l->stop };
+			*p = proxy_of(m, i);
+		if (p && !start_has_begun(m->start, i)) {
+			p->ending = PROXY_FINISHED;
+			p = NULL;
+		}
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -368,14 +419,42 @@ static void mpi_start(struct load *l)
 
 /* --- afterwards --- */
 
+/* Ranks die with their nodes; returns the time of the next death. */
+static sim_time bury(struct mpi *m, sim_time now)
+{
+	sim_time next = SIM_NEVER;
+
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
+		struct proxy *p = &m->proxy[i];
+
+		if (p->ending != PROXY_RUNS)
+			continue;
+		if (p->dies_at > now) {
+			next = p->dies_at < next ? p->dies_at : next;
+			continue;
+		}
+		proxy_bury(p);
+		if (!m->buried || p->ended < m->buried->ended)
+			m->buried = p;
+	}
+	return next;
+}
+
 static sim_time mpi_next(struct load *l)
 {
 	struct mpi *m = of(l);
+	sim_time now = sim_now(l->net->sim), next;
 
-	output_write(m->output, sim_now(l->net->sim));
+	output_write(m->output, now);
+	if (!m->is_over && l->net->faults)
+		m->dies_next = bury(m, now);
+	if (m->buried && m->death == DEATH_END)
+		m->is_over = 1;
+	l->has_given_up = m->is_over;
 	if (m->is_over)
 		return SIM_NEVER;
-	return programs_next(l);
+	next = programs_next(l);
+	return next < m->dies_next ? next : m->dies_next;
 }
 
 /* A rank that ended otherwise than with 0, though it had left in order. */
@@ -409,11 +488,42 @@ static int check_accounts(const struct mpi *m, struct err *e)
 	return 0;
 }
 
+/* A rank that has left without MPI_Finalize(), for which others wait. */
+static int tell_missing(const struct mpi *m, struct err *e)
+{
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		if (m->proxy[i].is_gone) {
+			*e = (struct err){ 0 };
+			return err_set_code(e, EXIT_ANSWER_NO,
+				"rank %u ended without MPI_Finalize, and other "
+				"ranks wait for it",
+				i);
+		}
+	return -1;
+}
+
+static int tell_buried(const struct proxy *p, struct err *e)
+{
+	char text[64];
+
+	return err_set_code(e, EXIT_ANSWER_NO,
+		"node %u died at %.3f us, and rank %u with it, %s", p->node,
+		(double)p->ended / 1e6, p->rank, where(p, text, sizeof(text)));
+}
+
 static int mpi_check(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
-	int code = programs_check(l, e);
+	int code;
 
+	if (m->buried && m->death == DEATH_END)
+		code = tell_buried(m->buried, e);
+	else
+		code = programs_check(l, e);
+	if (code && e->code == EXIT_DEADLOCK)
+		code = tell_missing(m, e);
+	if (!code && m->buried)
+		code = tell_buried(m->buried, e);
 	if (!code)
 		code = check_codes(m, e);
 	if (!code)
@@ -465,6 +575,7 @@ static void mpi_fini(struct load *l)
 	output_free(m->output);
 	for (uint32_t i = 0; m->proxy && i < m->n_ranks; i++)
 		proxy_free(&m->proxy[i]);
+	pin_free(m->pin);
 	mem_free(m->proxy);
 	mem_free(m->place_of);
 	mem_free(m->worlds);

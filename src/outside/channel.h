@@ -28,6 +28,7 @@ enum {
 	CHANNEL_NAMES = 512, /* calls of MPI, more than there are */
 	CHANNEL_CALLED = 160, /* calls between two turns: each has a command */
 	CHANNEL_LIBRARY = 64,
+	CHANNEL_SPINS = 500, /* looks at the word, at most: some 20 us */
 };
 
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
@@ -140,6 +141,7 @@ enum channel_copy {
 	CHANNEL_NO_COPY,
 	CHANNEL_TO_ROOM, /* from the rank's memory */
 	CHANNEL_FROM_ROOM,
+	CHANNEL_NO_BYTES, /* in return: the rank does not have them */
 };
 
 /* What makes a rank another one in the next run. */
@@ -193,7 +195,7 @@ struct channel {
 	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
-	uint32_t copy; /* an enum channel_copy; the rank sets it to 0 */
+	uint32_t copy; /* an enum channel_copy; the rank sets it to NO_COPY */
 	uint32_t copy_bytes;
 	uint64_t copy_at;
 
@@ -206,6 +208,9 @@ struct channel {
 	_Atomic uint32_t begun; /* how far it has come before its first turn: an
 				   enum channel_begun */
 	uint32_t n_called;
+	/* to both: looks at the word before one sleeps; set before the rank
+	 * begins */
+	uint32_t spins;
 	struct channel_call call;
 	int64_t outside; /* of its clock since it has the turn: the program's */
 	uint64_t cpu; /* of its process, when it leaves, ns */

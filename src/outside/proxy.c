@@ -14,10 +14,14 @@ enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
 
 /* --- the endpoint's client --- */
 
+/* A long buffer that is not there would be missed when others fetch it.  The
+ * rank copies short ones itself. */
 static int take(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold)
 {
 	struct proxy *p = arg;
 
+	if (bytes > CHANNEL_SHORT && !reach_has(&p->reach, *at, bytes))
+		return EFAULT;
 	return window_take(&p->window, bytes, at, hold);
 }
 
@@ -78,11 +82,6 @@ static void explain(void *arg, char *text, size_t size)
 
 /* --- turns --- */
 
-static bool is_stopped(const struct proxy *p)
-{
-	return (p->stop && *p->stop) || (p->asked && *p->asked);
-}
-
 static int64_t host_ns(void)
 {
 	struct timespec t;
@@ -103,7 +102,8 @@ static bool join(struct proxy *p)
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
-		if (answer == HANDOVER_LATE && is_stopped(p)) {
+		if (answer == HANDOVER_LATE &&
+			handover_is_stopped(p->channel)) {
 			p->ending = PROXY_STOPPED;
 			return false;
 		}
@@ -128,6 +128,7 @@ static void hand_over(struct proxy *p)
 	}
 	reach_give(&p->reach);
 	p->kicked = host_ns();
+	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
 		p->channel, program_now(), endpoint_has_next(p->endpoint));
 	program_charge(p->times.turn);
@@ -247,7 +248,11 @@ static int open_all(struct proxy *p)
 	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
-	reach_init(&p->reach, p->channel, start_pid(p->start, p->rank));
+	p->channel->stop[0] = p->stop[0];
+	p->channel->stop[1] = p->stop[1];
+	p->pid = start_pid(p->start, p->rank);
+	p->core = PIN_ANYWHERE;
+	reach_init(&p->reach, p->channel, p->pid, p->by_channel);
 	window_init(&p->window, host_at(program_host(), program_node()),
 		program_base(), program_base() + p->endpoint->free, &rank);
 	if (host_log(program_host()))
@@ -280,6 +285,8 @@ static void leave(struct proxy *p)
 	endpoint_close(p->endpoint);
 	charge(p, ACCOUNT_COLLECTIVES);
 	p->ending = PROXY_FINISHED;
+	pin_leave(p->pin, p->pid, &p->core);
+	p->pin = NULL;
 	if (!p->is_gone)
 		hand_over(p);
 }
@@ -327,6 +334,17 @@ void proxy_close_account(struct proxy *p, sim_time now)
 bool proxy_is_exact(const struct proxy *p)
 {
 	return !p->account.called || account_is_exact(&p->account, p->ended);
+}
+
+/* What it prints behind its last turn belongs to no time of a node that lives,
+ * so it must not run on before it is killed. */
+void proxy_bury(struct proxy *p)
+{
+	handover_settle(start_channel(p->start, p->rank), -1);
+	start_kill(p->start, p->rank);
+	output_drop(p->output, p->rank);
+	p->ending = PROXY_BURIED;
+	p->ended = p->dies_at;
 }
 
 void proxy_free(struct proxy *p)

@@ -7,6 +7,7 @@
 
 #include "outside/account.h"
 #include "outside/endpoint.h"
+#include "outside/pin.h"
 #include "outside/reach.h"
 #include "outside/start.h"
 #include "outside/window.h"
@@ -26,6 +27,7 @@ enum proxy_ending {
 	PROXY_GARBAGE, /* the rank said what it may not */
 	PROXY_STUCK, /* the machine has no room for it: error */
 	PROXY_STOPPED,
+	PROXY_BURIED, /* its node has died */
 };
 
 struct proxy {
@@ -37,8 +39,10 @@ struct proxy {
 	site_id node;
 	uint32_t process; /* of its node */
 	struct proxy_times times;
-	const atomic_int *stop; /* not 0: the run is to end; or NULL */
-	const atomic_int *asked; /* the same, by a signal */
+	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
+	struct pin *pin; /* NULL: threads and ranks are anywhere */
+	bool by_channel; /* the rank copies its bytes itself */
+	sim_time dies_at; /* its node; SIM_NEVER: it does not */
 
 	/* while it runs */
 	struct handover *channel;
@@ -46,6 +50,8 @@ struct proxy {
 	struct window window;
 	struct reach reach;
 	struct handover_turn turn;
+	pid_t pid;
+	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 	int64_t kicked; /* the host's time, ns */
 
@@ -71,5 +77,8 @@ bool proxy_is_exact(const struct proxy *p);
 /* The program. */
 void proxy_run(void *proxy);
 void proxy_free(struct proxy *p);
+
+/* While nothing runs: its node has died, and the rank dies with it. */
+void proxy_bury(struct proxy *p);
 
 #endif

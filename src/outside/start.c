@@ -120,29 +120,23 @@ static bool listen_to_helper(struct start *s)
 static void *listen_to_all(void *arg)
 {
 	struct start *s = arg;
-	uint32_t n = s->n_ranks * OUTPUT_STREAMS;
-	struct pollfd *p = mem_alloc(n + 2, sizeof(*p));
+	struct pollfd p[] = {
+		{ .fd = s->socket, .events = POLLIN },
+		{ .fd = s->wake[0], .events = POLLIN },
+		{ .fd = output_file(s->output), .events = POLLIN },
+	};
 	bool is_on = true;
 
 	while (is_on) {
-		p[0] = (struct pollfd){ .fd = s->socket, .events = POLLIN };
-		p[1] = (struct pollfd){ .fd = s->wake[0], .events = POLLIN };
-		for (uint32_t i = 0; i < n; i++)
-			p[2 + i] = (struct pollfd){
-				.fd = output_files(s->output)[i],
-				.events = POLLIN,
-			};
-		if (poll(p, n + 2, -1) < 0)
+		if (poll(p, sizeof(p) / sizeof(p[0]), -1) < 0)
 			continue;
-		for (uint32_t i = 0; i < n; i++)
-			if (p[2 + i].revents)
-				output_take(s->output, i / OUTPUT_STREAMS);
+		if (p[2].revents)
+			output_take(s->output);
 		if (p[0].revents)
 			is_on = listen_to_helper(s);
 		is_on = is_on && !p[1].revents;
 	}
 	on_silence(s);
-	mem_free(p);
 	return NULL;
 }
 
@@ -338,9 +332,10 @@ static int open_channels(
 		p.process = set->rank[i].process;
 		p.seed = set->seed + i;
 		code = handover_open(&s->rank[i].channel, &p, e);
-		if (!code)
-			s->rank[i].channel.channel->is_measured =
-				set->is_measured;
+		if (code)
+			break;
+		s->rank[i].channel.channel->is_measured = set->is_measured;
+		s->rank[i].channel.channel->spins = set->spins;
 	}
 	return code;
 }
@@ -471,6 +466,17 @@ pid_t start_pid(struct start *s, uint32_t rank)
 	pid = s->rank[rank].pid;
 	pthread_mutex_unlock(&s->lock);
 	return pid;
+}
+
+/* While it has not ended its number is its own. */
+void start_kill(struct start *s, uint32_t rank)
+{
+	const struct rank *r = &s->rank[rank];
+
+	pthread_mutex_lock(&s->lock);
+	if (r->pid > 0 && !r->end.has_ended)
+		kill(r->pid, SIGKILL);
+	pthread_mutex_unlock(&s->lock);
 }
 
 struct start_end start_end(struct start *s, uint32_t rank)

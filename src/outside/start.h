@@ -29,6 +29,7 @@ struct start_setup {
 	bool has_input; /* rank 0 reads standard input */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	uint32_t spins; /* looks at the word before one sleeps */
 	bool is_measured; /* ranks say how long they compute */
 	struct output *output; /* borrowed */
 };
@@ -67,6 +68,8 @@ enum { START_ENDING = 5000 }; /* ms that ranks have for their end */
 /* Waits until a rank has ended, or all for CHANNEL_ANY, at most so long; true
  * if they have. */
 bool start_await_end(struct start *s, uint32_t rank, int milliseconds);
+/* SIGKILL, at once. */
+void start_kill(struct start *s, uint32_t rank);
 /* Ends all ranks and the helper, and waits for them. */
 void start_free(struct start *s);
 
