@@ -122,6 +122,19 @@ bool account_has_peer(uint32_t number)
 	return number < N_CALLS && at[number] >= 0;
 }
 
+bool account_is_test(uint32_t number)
+{
+#define NAME(name, fortran, how, rank, tag) HOW_##how,
+	enum { HOW_OTHER, HOW_BLOCKS, HOW_TESTS };
+	static const uint8_t how[] = {
+		HOW_OTHER,
+#include "inside/names.h"
+	};
+#undef NAME
+
+	return number < N_CALLS && how[number] == HOW_TESTS;
+}
+
 uint64_t account_collectives(const struct account *a)
 {
 	uint64_t n = 0;

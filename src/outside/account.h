@@ -67,6 +67,8 @@ const char *account_call_name(uint32_t number);
 bool account_is_collective(uint32_t number);
 /* Whether its arguments name another rank and a tag. */
 bool account_has_peer(uint32_t number);
+/* Whether it only looks. */
+bool account_is_test(uint32_t number);
 /* Calls of collectives. */
 uint64_t account_collectives(const struct account *a);
 

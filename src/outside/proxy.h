@@ -54,6 +54,8 @@ struct proxy {
 	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 	int64_t kicked; /* the host's time, ns */
+	struct channel_called logged; /* last, at this mark */
+	uint32_t mark;
 
 	/* afterwards */
 	enum proxy_ending ending;
