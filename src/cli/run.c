@@ -443,7 +443,7 @@ static int run(const struct cli_args *a, struct err *e)
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e))
+	if (check_words(a, e) || cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -455,12 +455,6 @@ static int run(const struct cli_args *a, struct err *e)
 	s.threads = a->threads;
 	s.command = a->rest;
 	s.allows_programs = a->allows_programs;
-	s.launch = (struct load_launch){
-		.folder = a->folder,
-		.variables = a->variable,
-		.is_debugged = a->is_debugged,
-		.debugged = a->debugged,
-	};
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
@@ -473,7 +467,8 @@ static int run(const struct cli_args *a, struct err *e)
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW,
+		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
+		 CLI_LAUNCH,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "
