@@ -10,7 +10,12 @@
 #include "base/err.h"
 #include "base/stream.h"
 
-enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64, CLI_MAX_PLUGINS = 4 };
+enum {
+	CLI_MAX_SETS = 64,
+	CLI_MAX_WORDS = 64,
+	CLI_MAX_PLUGINS = 4,
+	CLI_MAX_VARIABLES = 64
+};
 
 /* Which of the common options a command takes. */
 enum cli_takes {
@@ -32,7 +37,9 @@ enum cli_takes {
 	CLI_JOBS = 4096,
 	CLI_GOAL = 8192, /* --binary */
 	CLI_REST = 32768, /* words behind -- are a program's */
-	CLI_MPI = 65536, /* -n */
+	CLI_MPI = 65536, /* -n, --check, and how programs are started */
+	CLI_FILE = 131072, /* --report */
+	CLI_ALLOW = 262144, /* --allow-programs */
 };
 
 struct cli_args {
@@ -68,6 +75,14 @@ struct cli_args {
 	bool is_verbose;
 	uint64_t seed;
 	uint32_t ranks; /* 0: as many as fit */
+	bool is_check; /* start nothing */
+	const char *folder; /* --wdir */
+	const char *variable[CLI_MAX_VARIABLES + 1]; /* -x, then NULL */
+	size_t n_variables;
+	bool is_debugged;
+	uint32_t debugged; /* rank */
+	const char *report; /* a file */
+	bool allows_programs; /* that files name */
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 

@@ -127,14 +127,13 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	cli_out_drop(&o);
 }
 
-/* Beside what a program prints it is clear who speaks. */
 static void add_description(struct facts *f, const struct load *l)
 {
 	char text[256];
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "weft: {machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -210,22 +209,70 @@ static int write_links(
 	return out_file_close(&f, e);
 }
 
+/* A report that is a file, or is not alone, says whose it is. */
+static void write_report(
+	const struct cli_args *a, const struct facts *f, FILE *out)
+{
+	if (!a->is_json)
+		fputs("weft: ", out);
+	cli_write(a, f, CLI_PLAIN, out);
+}
+
+static int write_file(
+	const struct cli_args *a, const struct facts *f, struct err *e)
+{
+	struct out_file file;
+
+	if (out_file_open(&file, a->report, &out_report, e))
+		return -1;
+	write_report(a, f, file.stream);
+	return out_file_close(&file, e);
+}
+
+/* The workload's own, of a run that has finished. */
+static int write_load(const struct machine_run *r, struct err *e)
+{
+	const struct load *l = r->load;
+	const char *path = l->ops->file ? l->ops->file(l) : NULL;
+	struct out_file f;
+
+	if (!path || r->result.ending != LOAD_FINISHED)
+		return 0;
+	if (out_file_open(&f, path, &out_computing, e))
+		return -1;
+	l->ops->write(l, f.stream);
+	return out_file_close(&f, e);
+}
+
+static int check_load(const struct machine_run *r, struct err *e)
+{
+	const char *path =
+		r->load->ops->file ? r->load->ops->file(r->load) : NULL;
+
+	return path ? out_file_check(path, &out_computing, e) : 0;
+}
+
 /* Where the programs print, the report does not. */
 static int tell_facts(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
-	if (!r->load->ops->prints)
+	int code = 0;
+
+	if (!a->report && !load_prints(r->load))
 		return cli_tell(a, f, CLI_PLAIN, e);
-	cli_write(a, f, CLI_PLAIN, stderr);
+	if (a->report)
+		code = write_file(a, f, e);
+	else
+		write_report(a, f, stderr);
 	facts_fini(f);
-	return 0;
+	return code;
 }
 
 int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
 	if (tell_facts(f, a, r, e) ||
-		(a->links && write_links(a->links, r, e)) ||
+		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
 		book_missed(a, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED)
@@ -297,6 +344,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	if (a->sample && !a->output)
 		return err_set(e, "--sample has no effect without --output");
 	if ((a->links && out_file_check(a->links, &out_links, e)) ||
+		(a->report && out_file_check(a->report, &out_report, e)) ||
 		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
 	s->machine = cli_source(a);
@@ -309,8 +357,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (a->output && s->book)
 		m = record_messages_new(&how);
-	failed =
-		machine_run_open(r, s, e) || book_check(a, r->machine->topo, e);
+	failed = machine_run_open(r, s, e) ||
+		 book_check(a, r->machine->topo, e) || check_load(r, e);
 	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);
@@ -421,6 +469,13 @@ static int run(const struct cli_args *a, struct err *e)
 	s.n_keys = a->jobs ? 0 : a->n_words - 2;
 	s.threads = a->threads;
 	s.command = a->rest;
+	s.allows_programs = a->allows_programs;
+	s.launch = (struct load_launch){
+		.folder = a->folder,
+		.variables = a->variable,
+		.is_debugged = a->is_debugged,
+		.debugged = a->debugged,
+	};
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
@@ -433,7 +488,7 @@ static int run(const struct cli_args *a, struct err *e)
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JOBS | CLI_JSON | CLI_REST,
+		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

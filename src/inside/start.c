@@ -433,11 +433,10 @@ static void end_all(struct loop *l)
 	signal_all(l, SIGKILL);
 	/* what a rank has started became a child of this process when the rank
 	 * ended, and ends with the job */
-	while (kill_children() && waitpid(-1, NULL, 0) > 0)
-		continue;
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		continue;
-	clean_processes(getpid());
+	do
+		if (!kill_children())
+			clean_processes(getpid());
+	while (waitpid(-1, NULL, 0) > 0);
 }
 
 /* --- a folder for what ranks of one node share --- */
@@ -567,8 +566,9 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	l.parent = getppid();
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* what ranks start and leave is this process's */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))

@@ -7,6 +7,7 @@
 #define LOAD_LOAD_H
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/param.h"
 #include "host/host.h"
@@ -158,7 +159,7 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
-	/* Its programs print, so reports go elsewhere. */
+	/* Its programs, of the host, print, so reports go elsewhere. */
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
@@ -186,6 +187,10 @@ struct load_ops {
 	void (*report)(struct load *l, struct load_result *r);
 	/* Adds more, such as lists and tables; NULL: there is nothing else. */
 	void (*facts)(const struct load *l, struct facts *f);
+	/* The path of a file that it writes after a run that has finished, or
+	 * NULL; and its text.  NULL: it never does. */
+	const char *(*file)(const struct load *l);
+	void (*write)(const struct load *l, FILE *f);
 	/* These have lines for its figures, too. */
 	bool has_lines;
 	/* Of a run that has ended, in place of its name and keys: "8 ranks on
@@ -249,6 +254,9 @@ void load_tell(const struct load *l, uint32_t per_mille);
 
 /* The client of nodes that never send or receive a packet. */
 extern const struct net_client_ops load_idle_client;
+
+/* Whether it, or one of its jobs, prints. */
+bool load_prints(const struct load *l);
 
 void load_figure(struct load_result *r, const char *name, double value);
 

@@ -13,9 +13,11 @@
 #include "load/commands.h"
 #include "load/keys.h"
 #include "load/mpi_facts.h"
+#include "load/mpi_time.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "outside/inspect.h"
 #include "outside/limits.h"
 #include "outside/proxy.h"
 #include "parts/mpi/mpi.h"
@@ -29,6 +31,7 @@ struct mpi {
 	/* keys */
 	int64_t ranks, ppn, tags, collectives, stack, copy, death;
 	char place[PARAM_TEXT_MAX];
+	struct mpi_time time;
 
 	struct commands commands;
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -70,6 +73,7 @@ static const struct param params[] = {
 		"over, as with any launcher; go-on: other ranks run on"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
+	MPI_TIME_KEYS(AT(time)),
 };
 
 static struct mpi *of(struct load *l)
@@ -125,6 +129,31 @@ static int check_room(struct mpi *m, struct err *e)
 	return 0;
 }
 
+static const char *const stacks[] = { "openmpi", "pmi", "none" };
+
+/* What is certain to go wrong is not begun. */
+static int check_programs(const struct mpi *m, struct err *e)
+{
+	const struct load_launch *launch = &m->programs.load.needs.launch;
+	const struct inspect_how how = { .folder = launch->folder,
+		.variables = launch->variables,
+		.stack = stacks[m->stack] };
+	struct inspect *x = mem_alloc(1, sizeof(*x));
+	int code = 0;
+
+	for (uint32_t i = 0; i < m->commands.n && !code; i++) {
+		const char *program = commands_name(&m->commands, i);
+		const struct inspect_finding *f;
+
+		inspect(x, program, &how);
+		f = inspect_worst(x);
+		if (f && f->weight >= INSPECT_WRONG)
+			code = err_set(e, "%.200s: %.240s", program, f->text);
+	}
+	mem_free(x);
+	return code;
+}
+
 static int check_launch(const struct mpi *m, struct err *e)
 {
 	const struct load_launch *how = &m->programs.load.needs.launch;
@@ -132,7 +161,7 @@ static int check_launch(const struct mpi *m, struct err *e)
 	if (how->is_debugged && how->debugged >= m->n_ranks)
 		return err_set(e, "--debug: there is no rank %u (want 0 to %u)",
 			how->debugged, m->n_ranks - 1);
-	return limits_check(m->n_ranks, e);
+	return check_programs(m, e) || limits_check(m->n_ranks, e) ? -1 : 0;
 }
 
 static int mpi_init(struct load *l, struct err *e)
@@ -142,8 +171,10 @@ static int mpi_init(struct load *l, struct err *e)
 	if (programs_need_nic(&m->programs, e))
 		return -1;
 	if (!l->needs.command || !*l->needs.command)
-		return err_set(e, "mpi: want a program behind --, as in `weft "
-				  "run bgq-board mpi ranks=2 -- ./hello`");
+		return err_set(e,
+			l->place ? "mpi: want a program, the job's command"
+				 : "mpi: want a program behind --, as in `weft "
+				   "run bgq-board mpi ranks=2 -- ./hello`");
 	if (commands_read(
 		    &m->commands, l->needs.command, (uint64_t)m->ranks, e) ||
 		check_room(m, e) || check_launch(m, e))
@@ -151,14 +182,15 @@ static int mpi_init(struct load *l, struct err *e)
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;
 	l->needs.n_programs = m->n_groups * (uint32_t)m->ppn;
-	return find_places(m, e);
+	return mpi_time_init(&m->time, l, m->n_ranks, e) ? -1
+							 : find_places(m, e);
 }
 
 static uint64_t mpi_estimate(const struct load *l)
 {
 	const struct mpi *m = (const struct mpi *)l;
 
-	return m->n_ranks * LIMITS_RANK_BYTES +
+	return limits_memory(m->n_ranks) +
 	       programs_estimate(m->n_groups, (uint32_t)m->ppn, 0);
 }
 
@@ -169,7 +201,7 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
-	start_await_end(m->start, rank, START_ENDING);
+	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
 	return start_describe(&end, text, size);
 }
@@ -204,6 +236,9 @@ static void complain(struct mpi *m, const struct proxy *p)
 			where(p, call, sizeof(call)));
 		if (!is_stopped(m))
 			programs_give_up(&m->programs, code, text);
+	} else if (p->ending == PROXY_ASTRAY) {
+		mpi_time_describe(&m->time, p, text, sizeof(text));
+		programs_give_up(&m->programs, EXIT_BAD_INPUT, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),
 			"rank %u: its channel holds what no rank writes",
@@ -216,17 +251,21 @@ static void complain(struct mpi *m, const struct proxy *p)
 	}
 }
 
-static void run_rank(void *arg)
+static void on_lost(struct proxy *p)
 {
-	struct proxy *p = arg;
 	struct mpi *m = of_programs(p->owner);
 
-	proxy_run(p);
 	if (p->ending == PROXY_FINISHED || p->ending == PROXY_STOPPED)
 		return;
 	complain(m, p);
 	/* the others need not be waited for */
 	m->is_over = 1;
+}
+
+static void run_rank(void *arg)
+{
+	proxy_run(arg);
+	on_lost(arg);
 }
 
 /* A place of the last node that has no rank. */
@@ -286,7 +325,6 @@ static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
 	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
-	static const char *const stacks[] = { "openmpi", "pmi", "none" };
 	const struct load_launch *how = &l->needs.launch;
 	const int to[OUTPUT_STREAMS] = { how->is_silent ? -1 : STDOUT_FILENO,
 		how->is_silent ? -1 : STDERR_FILENO };
@@ -297,17 +335,19 @@ static int start_all(struct mpi *m, struct err *e)
 		.folder = how->folder,
 		.variables = how->variables,
 		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
-		.has_input = !how->is_silent,
+		.has_input = !how->is_silent && !l->place,
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.ways = m->time.ways,
 		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
 		return -1;
+	limits_raise(m->n_ranks, &s.files);
 	m->output = output_new(m->n_ranks, to, m->tags, e);
 	if (!m->output)
 		return -1;
@@ -359,6 +399,7 @@ static struct proxy proxy_of(struct mpi *m, uint32_t rank)
 		.pin = m->pin,
 		.by_channel = m->copy,
 		.dies_at = host_dies_at(l->host, node),
+		.on_lost = on_lost,
 	};
 }
 
@@ -380,6 +421,8 @@ static void mpi_start(struct load *l)
 
 		if (p)
 			*p = proxy_of(m, i);
+		if (p)
+			mpi_time_set(&m->time, p);
 		if (p && !start_has_begun(m->start, i)) {
 			p->ending = PROXY_FINISHED;
 			p = NULL;
@@ -426,6 +469,8 @@ static sim_time mpi_next(struct load *l)
 	l->has_given_up = m->is_over;
 	if (m->is_over)
 		return SIM_NEVER;
+	if (mpi_time_is_over(&m->time, l, m->proxy, m->n_ranks))
+		return programs_stall(&m->programs);
 	next = programs_next(l);
 	return next < m->dies_next ? next : m->dies_next;
 }
@@ -433,7 +478,7 @@ static sim_time mpi_next(struct load *l)
 /* A rank that ended otherwise than with 0, though it had left in order. */
 static int check_codes(struct mpi *m, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY, START_ENDING);
+	start_await_end(m->start, CHANNEL_ANY);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];
@@ -520,6 +565,7 @@ static void mpi_facts(const struct load *l, struct facts *f)
 	const struct mpi *m = (const struct mpi *)l;
 
 	mpi_facts_of(m->proxy, m->n_ranks, f);
+	mpi_time_facts(&m->time, m->proxy, m->n_ranks, f);
 }
 
 static void mpi_describe(const struct load *l, char *text, size_t size)
@@ -535,6 +581,18 @@ static const struct proxy *mpi_ranks(const struct load *l, uint32_t *n)
 
 	*n = m->proxy ? m->n_ranks : 0;
 	return m->proxy;
+}
+
+static const char *mpi_file(const struct load *l)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	return m->time.ways.computing == CHANNEL_RECORD ? m->time.file : NULL;
+}
+
+static void mpi_write(const struct load *l, FILE *f)
+{
+	computing_write(((const struct mpi *)l)->time.computing, f);
 }
 
 static void mpi_fini(struct load *l)
@@ -556,6 +614,7 @@ static void mpi_fini(struct load *l)
 	mem_free(m->world.place);
 	mem_free(m->at);
 	mem_free(m->which);
+	mpi_time_fini(&m->time);
 	programs_fini(l);
 }
 
@@ -566,12 +625,15 @@ const struct load_ops load_mpi = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.prints = true,
+	.can_share = true,
 	.on_delivered = programs_delivered,
 	.init = mpi_init,
 	.start = mpi_start,
 	.next = mpi_next,
 	.report = mpi_report,
 	.facts = mpi_facts,
+	.file = mpi_file,
+	.write = mpi_write,
 	.has_lines = true,
 	.describe = mpi_describe,
 	.ranks = mpi_ranks,
