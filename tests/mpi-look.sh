@@ -129,7 +129,7 @@ run trace "$db" -o "$tmp/run.pftrace"
 grep -aq 'received from rank 0' "$tmp/run.pftrace" || complain 'no transfer'
 report 'pages and traces have ranks'
 
-mpirun bgq-board -n 4 --output "$db" -- "$program" wait
+mpirun bgq-board -n 4 collectives=messages --output "$db" -- "$program" wait
 [ $code -eq 3 ] || complain "$code, not 3"
 says '^ *(waiting *)?rank 1 \(node 1\): MPI_Waitall, 1 .*, from 0, tag 9, si'
 says 'rank 2 \(node 2\): MPI_Barrier, .* \(and 1 other\)$'
