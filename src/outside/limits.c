@@ -186,7 +186,7 @@ static int check_groups(uint32_t n_ranks, struct err *e)
 
 static int check_memory(uint32_t n_ranks, struct err *e)
 {
-	uint64_t need = n_ranks * LIMITS_RANK_BYTES, have = mem_available();
+	uint64_t need = limits_memory(n_ranks), have = mem_available();
 
 	if (need <= have)
 		return 0;
