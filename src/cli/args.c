@@ -523,6 +523,12 @@ static int check_words(
 			       : err_set(e, "%s", c->want);
 }
 
+/* A run file, of which a program may have made the run. */
+static bool is_file(const char *word, unsigned takes)
+{
+	return !(takes & CLI_SEED) && *word != '-';
+}
+
 /*
  * Cuts off a program behind the first --; returns where it begins, or NULL.
  * Without a workload in front of it that runs programs, -- only ends the
@@ -535,7 +541,7 @@ static const char *const *find_rest(int *argc, char **argv, unsigned takes)
 	for (int i = 1; i < *argc; i++) {
 		const struct load_ops *ops = load_find(argv[i]);
 
-		is_program |= ops && ops->prints;
+		is_program |= ops ? ops->prints : is_file(argv[i], takes);
 		if (strcmp(argv[i], "--") != 0)
 			continue;
 		if (!is_program)

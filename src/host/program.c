@@ -607,7 +607,7 @@ void program_call_end(const int *is_open)
 	(void)is_open;
 	if (--p->call_depth)
 		return;
-	if (p->host->log)
+	if (p->host->log && p->call)
 		log_call(p);
 	p->call = NULL;
 }
@@ -646,14 +646,25 @@ void program_log_end(uint32_t mark)
 		log_of(p)->call[mark - 1].to = p->now;
 }
 
-void program_log_call(const struct host_log_call *c)
+uint32_t program_log_call(const struct host_log_call *c)
 {
 	const struct program *p = host_self();
 	struct host_log_call x = *c;
 
 	x.thread = p->thread;
-	if (p->host->log)
-		host_log_call(log_of(p), p->host->log->most, &x);
+	return p->host->log ? host_log_call(log_of(p), p->host->log->most, &x)
+			    : 0;
+}
+
+void program_log_more(uint32_t mark, sim_time to)
+{
+	struct host_log_call *c;
+
+	if (!mark)
+		return;
+	c = &log_of(host_self())->call[mark - 1];
+	c->to = to;
+	c->more++;
 }
 
 void program_log_sent(const struct host_log_message *m)

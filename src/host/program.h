@@ -184,7 +184,7 @@ void program_watch(uint64_t at, uint64_t bytes,
  * In a library's function: until the end of the block the program is in this
  * call, which is reported if the program waits forever.  Each # in the text
  * stands for a number, at most two; UINT32_MAX is "any".  Of nested calls the
- * outermost counts.
+ * outermost counts; one without a text only hides those inside it.
  */
 #define PROGRAM_CALL(text, a, b)                                               \
 	__attribute__((cleanup(program_call_end), unused))                     \
@@ -209,8 +209,10 @@ void program_explain(
 uint32_t program_log_begin(
 	const char *text, const uint64_t args[HOST_CALL_ARGS]);
 void program_log_end(uint32_t mark);
-/* A call that is over, by its own times. */
-void program_log_call(const struct host_log_call *c);
+/* A call that is over, by its own times; returns its mark.  Another one of the
+ * same kind that has followed at once, until a time. */
+uint32_t program_log_call(const struct host_log_call *c);
+void program_log_more(uint32_t mark, sim_time to);
 
 /*
  * For a message library: a message is sent; a message is matched, which returns

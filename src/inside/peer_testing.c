@@ -459,6 +459,7 @@ static void open_rank(struct peer *p, uint32_t i)
 	c->node = i / p->per_node;
 	c->process = i % p->per_node;
 	c->seed = 1;
+	c->ways.is_trapped = getenv("WEFT_TSC") != NULL;
 	if (p->has_collectives)
 		c->collectives = 1u << CHANNEL_BARRIER |
 				 1u << CHANNEL_BROADCAST | 1u << CHANNEL_REDUCE;

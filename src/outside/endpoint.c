@@ -216,6 +216,7 @@ static uint16_t flags_of(uint16_t of_channel)
 		{ CHANNEL_CLAIM, MSG_TAGGED_CLAIM },
 		{ CHANNEL_DISCARD, MSG_TAGGED_DISCARD },
 		{ CHANNEL_HAS_DATA, MSG_TAGGED_DATA },
+		{ CHANNEL_LASTS, MSG_TAGGED_LASTS },
 	};
 	uint16_t flags = 0;
 
@@ -486,6 +487,14 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 	}
 }
 
+void endpoint_doze(struct endpoint *e, sim_time until)
+{
+	endpoint_step(e);
+	if (!e->done.n)
+		msg_sleep_before(state(e), until);
+	endpoint_step(e);
+}
+
 bool endpoint_has_next(const struct endpoint *e)
 {
 	return e->done.n;
@@ -556,20 +565,27 @@ void endpoint_describe(
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	const struct weft_msg_options *o)
 {
+	const struct mpi_params *p = mpi_params_of(program_host());
+	struct weft_msg_options mine = { 0 };
 	int code;
 
-	*e = (struct endpoint){ .client = *c };
+	*e = (struct endpoint){ .client = *c, .look = p->look };
 	ring_init(&e->done, sizeof(struct channel_completion));
-	code = weft_msg_init(&e->msg, o);
+	if (o)
+		mine = *o;
+	if (!mine.eager)
+		mine.eager = (uint32_t)p->eager;
+	code = weft_msg_init(&e->msg, &mine);
 	if (code)
 		return code;
+	if (!mine.eager)
+		msg_send_most_at_once(state(e));
 	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
 	e->coll = state(e)->at - ENDPOINT_MEMORY;
 	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
-	e->look = mpi_params_of(program_host())->look;
 	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;

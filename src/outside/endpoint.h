@@ -93,6 +93,8 @@ uint32_t endpoint_collectives(const struct msg_ops *ops);
 void endpoint_step(struct endpoint *e);
 /* Waits until there is a completion, or until a time. */
 void endpoint_wait(struct endpoint *e, sim_time until);
+/* Waits until anything arrives, or until a time. */
+void endpoint_doze(struct endpoint *e, sim_time until);
 /* The next completion, if any. */
 bool endpoint_next(struct endpoint *e, struct channel_completion *c);
 bool endpoint_has_next(const struct endpoint *e);

@@ -521,7 +521,12 @@ static void try_nonsense(struct weft_msg *m, void *arg)
 		weft_msg_init(&other, &(struct weft_msg_options){ .slots = 1 }),
 		EINVAL);
 	assert_int_equal(weft_msg_init(&other,
-				 &(struct weft_msg_options){ .eager = 481 }),
+				 &(struct weft_msg_options){
+					 .eager = WEFT_MSG_EAGER_MOST + 1 }),
+		EINVAL);
+	assert_int_equal(
+		weft_msg_init(&other, &(struct weft_msg_options){ .slots = 2,
+					      .eager = 1000 }),
 		EINVAL);
 	assert_int_equal(
 		weft_msg_init(&other, &(struct weft_msg_options){ .at = 4095 }),

@@ -35,7 +35,11 @@ enum {
 
 struct msg_group;
 
-enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
+/* MSG_PARTS: a short one of several slots, of which this is the first. */
+enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF, MSG_PARTS };
+
+/* Bytes of a part behind the first: its number is all that it has else. */
+enum { MSG_PART = MSG_SLOT - 8 };
 
 struct msg_trailer {
 	uint64_t bytes; /* of the message */
@@ -337,6 +341,27 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p, struct msg_trailer *t, struct msg_wide *w,
 	uint64_t *at);
+/*
+ * Messages of several slots.  A receiver gives slots back when half of them are
+ * empty, so a sender that waits until half of them and one more are empty does
+ * not wait for ever.
+ */
+
+/* The slots of a message, and the most bytes of so many slots. */
+uint32_t msg_lane_parts(uint64_t bytes, bool is_wide);
+uint64_t msg_lane_most(uint32_t n_parts, bool is_wide);
+bool msg_lane_has_slots(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, uint32_t n);
+/* Fills the slots of a message; t->kind: MSG_PARTS. */
+void msg_lane_send_parts(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const uint8_t *data);
+/* Reads the bytes of a message of several slots, whose first bytes are at an
+ * address.  Returns false if not all of it is here. */
+bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, const struct msg_trailer *t,
+	uint64_t at, uint8_t *to);
+
 /* Empties its slot. */
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p);
@@ -355,6 +380,9 @@ void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
 /* Advances all of them; returns whether there was any progress. */
 bool msg_advance_requests(struct msg_state *m);
+/* Unless a machine matches itself, messages are sent at once if their slots
+ * can be free. */
+void msg_send_most_at_once(struct msg_state *m);
 /* None is under way, and no message waits for a receive. */
 bool msg_has_no_requests(struct msg_state *m);
 
