@@ -15,11 +15,24 @@
 #include "out/file.h"
 #include "sim/sim.h"
 
-enum { MOST_OPTIONS = 24, FIRST_KEY = 256 /* of options without letters */ };
+enum { MOST_OPTIONS = 32, FIRST_KEY = 256 /* of options without letters */ };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
 /* What an option does with its value. */
-enum kind { TEXT, FLAG, TIME, SET, PLUGIN, FOLLOW, SEED, COUNT, RANKS, HELP };
+enum kind {
+	TEXT,
+	FLAG,
+	TIME,
+	SET,
+	PLUGIN,
+	VARIABLE,
+	FOLLOW,
+	SEED,
+	COUNT,
+	RANKS,
+	RANK,
+	HELP
+};
 
 struct cli_option {
 	unsigned takes; /* commands that take all of these have it */
@@ -36,6 +49,18 @@ struct cli_option {
 static const struct cli_option table[] = {
 	{ CLI_MPI, "ranks", 'n', RANKS, AT(ranks), "N",
 		"number of processes (default: one for each node)" },
+	{ CLI_MPI, "check", 0, FLAG, AT(is_check), NULL,
+		"start nothing; say what would go wrong with a program" },
+	{ CLI_LAUNCH, "wdir", 0, TEXT, AT(folder), "DIR",
+		"folder in which the processes start" },
+	{ CLI_LAUNCH, "export", 'x', VARIABLE, 0, "NAME[=VALUE]",
+		"set a variable in the environment of the processes" },
+	{ CLI_LAUNCH, "debug", 0, RANK, AT(debugged), "RANK",
+		"make this process wait for a debugger before it begins" },
+	{ CLI_FILE, "report", 0, TEXT, AT(report), "FILE",
+		"write the report to FILE" },
+	{ CLI_ALLOW, "allow-programs", 0, FLAG, AT(allows_programs), NULL,
+		"run programs of this host that a file names" },
 	{ CLI_SETS, "set", 's', SET, 0, "PATH=VALUE",
 		"set a parameter of the machine (see `weft params`)" },
 	{ CLI_SETS, "shape", 0, TEXT, AT(shape), "AxBxC",
@@ -184,13 +209,34 @@ static int add(struct parse *p, const struct cli_option *o, const char **list,
 	return 0;
 }
 
-/* Every option but --set and --plugin says one thing, and says it once. */
+/* NAME alone stands for the value that it has here. */
+static int add_variable(
+	struct parse *p, const struct cli_option *o, const char *arg)
+{
+	if (!*arg || *arg == '=')
+		return err_set(
+			p->e, "-x \"%.100s\": want NAME or NAME=VALUE", arg);
+	if (!strchr(arg, '=') && !getenv(arg))
+		return err_set(p->e,
+			"-x %.100s: it is not in the environment (want "
+			"NAME=VALUE)",
+			arg);
+	return add(p, o, p->a->variable, &p->a->n_variables, CLI_MAX_VARIABLES,
+		arg);
+}
+
+/* Of those that may be given several times. */
+static bool is_list(const struct cli_option *o)
+{
+	return o->kind == SET || o->kind == PLUGIN || o->kind == VARIABLE;
+}
+
+/* Every other option says one thing, and says it once. */
 static int check_once(struct parse *p, const struct cli_option *o)
 {
 	uint64_t bit = UINT64_C(1) << (o - table);
 
-	if (p->seen & bit && o->kind != SET && o->kind != PLUGIN &&
-		o->kind != HELP)
+	if (p->seen & bit && !is_list(o) && o->kind != HELP)
 		return err_set(p->e, "--%s is given twice", o->name);
 	p->seen |= bit;
 	return 0;
@@ -219,12 +265,20 @@ static int take_option(
 	case PLUGIN:
 		return add(
 			p, o, a->plugin, &a->n_plugins, CLI_MAX_PLUGINS, arg);
+	case VARIABLE:
+		return add_variable(p, o, arg);
 	case FOLLOW:
 		return read_follow(a, arg, p->e);
 	case SEED:
 		return read_number(o->name, arg, 0, UINT64_MAX - 1, at, p->e);
 	case COUNT:
 		if (read_number(o->name, arg, 1, SIM_MAX_WORKERS, &n, p->e))
+			return -1;
+		*(uint32_t *)at = (uint32_t)n;
+		return 0;
+	case RANK:
+		a->is_debugged = true;
+		if (read_number(o->name, arg, 0, TOPO_MAX_ROUTERS, &n, p->e))
 			return -1;
 		*(uint32_t *)at = (uint32_t)n;
 		return 0;
@@ -484,6 +538,12 @@ static int check_words(
 			       : err_set(e, "%s", c->want);
 }
 
+/* A run file, of which a program may have made the run. */
+static bool is_file(const char *word, unsigned takes)
+{
+	return (takes & CLI_MACHINE) != CLI_MACHINE && *word != '-';
+}
+
 /*
  * Cuts off a program behind the first --; returns where it begins, or NULL.
  * Without a workload in front of it that runs programs, -- only ends the
@@ -496,7 +556,7 @@ static const char *const *find_rest(int *argc, char **argv, unsigned takes)
 	for (int i = 1; i < *argc; i++) {
 		const struct load_ops *ops = load_find(argv[i]);
 
-		is_program |= ops && ops->prints;
+		is_program |= ops ? ops->prints : is_file(argv[i], takes);
 		if (strcmp(argv[i], "--") != 0)
 			continue;
 		if (!is_program)
@@ -505,6 +565,16 @@ static const char *const *find_rest(int *argc, char **argv, unsigned takes)
 		return (const char *const *)argv + i + 1;
 	}
 	return NULL;
+}
+
+/* As other launchers have it. */
+static void take_np(int argc, char **argv)
+{
+	static char n[] = "-n";
+
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "-np"))
+			argv[i] = n;
 }
 
 int cli_parse(struct cli_args *a, int argc, char **argv,
@@ -519,9 +589,11 @@ int cli_parse(struct cli_args *a, int argc, char **argv,
 
 	collect(&p, c->takes);
 	if (argc > 1 && !strcmp(argv[1], "--complete")) {
-		cli_complete(p.options, c->usage, argv + 2, (size_t)argc - 2);
+		cli_complete(p.options, c, argv + 2, (size_t)argc - 2);
 		return 1;
 	}
+	if (c->takes & CLI_MPI)
+		take_np(argc, argv);
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
 	a->rest = rest;

@@ -10,7 +10,12 @@
 #include "base/err.h"
 #include "base/stream.h"
 
-enum { CLI_MAX_SETS = 64, CLI_MAX_WORDS = 64, CLI_MAX_PLUGINS = 4 };
+enum {
+	CLI_MAX_SETS = 64,
+	CLI_MAX_WORDS = 64,
+	CLI_MAX_PLUGINS = 4,
+	CLI_MAX_VARIABLES = 64
+};
 
 /* Which of the common options a command takes. */
 enum cli_takes {
@@ -32,7 +37,10 @@ enum cli_takes {
 	CLI_JOBS = 4096,
 	CLI_GOAL = 8192, /* --binary */
 	CLI_REST = 32768, /* words behind -- are a program's */
-	CLI_MPI = 65536, /* -n */
+	CLI_MPI = 65536, /* -n, --check */
+	CLI_LAUNCH = 524288, /* how programs of the host are started */
+	CLI_FILE = 131072, /* --report */
+	CLI_ALLOW = 262144, /* --allow-programs */
 };
 
 struct cli_args {
@@ -68,6 +76,14 @@ struct cli_args {
 	bool is_verbose;
 	uint64_t seed;
 	uint32_t ranks; /* 0: as many as fit */
+	bool is_check; /* start nothing */
+	const char *folder; /* --wdir */
+	const char *variable[CLI_MAX_VARIABLES + 1]; /* -x, then NULL */
+	size_t n_variables;
+	bool is_debugged;
+	uint32_t debugged; /* rank */
+	const char *report; /* a file */
+	bool allows_programs; /* that files name */
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 };
 
@@ -79,6 +95,7 @@ struct cli_command {
 	const char *brief; /* for the list of commands */
 	unsigned takes; /* enum cli_takes */
 	const char *usage;
+	const char *load; /* the only workload that it runs, or NULL */
 	const char *help; /* a \v stands where the options go */
 	void (*list)(FILE *f); /* writes more of the help; or NULL */
 	/* At least and at most so many words, and the error otherwise: a
@@ -97,6 +114,11 @@ struct cli_command {
  * --help was asked for and printed. */
 int cli_parse(struct cli_args *a, int argc, char **argv,
 	const struct cli_command *c, struct err *e);
+
+/* How programs of the host are started. */
+struct load_launch;
+int cli_launch(
+	const struct cli_args *a, struct load_launch *how, struct err *e);
 
 /* The machine that a command line names; NULL with the error. */
 struct machine;

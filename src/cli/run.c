@@ -127,14 +127,13 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	cli_out_drop(&o);
 }
 
-/* Beside what a program prints it is clear who speaks. */
 static void add_description(struct facts *f, const struct load *l)
 {
 	char text[256];
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "weft: {machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -210,22 +209,77 @@ static int write_links(
 	return out_file_close(&f, e);
 }
 
+/* Beside what a program prints, and in a file, it is clear who speaks. */
+static void write_report(
+	const struct cli_args *a, const struct facts *f, FILE *out)
+{
+	static const char who[] = "weft: ";
+	struct stream o;
+
+	stream_open(&o);
+	cli_write(a, f, CLI_PLAIN, o.file);
+	fflush(o.file);
+	if (!a->is_json && strncmp(o.text, who, strlen(who)) != 0)
+		fputs(who, out);
+	fputs(o.text, out);
+	cli_out_drop(&o);
+}
+
+static int write_file(
+	const struct cli_args *a, const struct facts *f, struct err *e)
+{
+	struct out_file file;
+
+	if (out_file_open(&file, a->report, &out_report, e))
+		return -1;
+	write_report(a, f, file.stream);
+	return out_file_close(&file, e);
+}
+
+/* The workload's own, of a run that has finished. */
+static int write_load(const struct machine_run *r, struct err *e)
+{
+	const struct load *l = r->load;
+	const char *path = l->ops->file ? l->ops->file(l) : NULL;
+	struct out_file f;
+
+	if (!path || r->result.ending != LOAD_FINISHED)
+		return 0;
+	if (out_file_open(&f, path, &out_computing, e))
+		return -1;
+	l->ops->write(l, f.stream);
+	return out_file_close(&f, e);
+}
+
+static int check_load(const struct machine_run *r, struct err *e)
+{
+	const char *path =
+		r->load->ops->file ? r->load->ops->file(r->load) : NULL;
+
+	return path ? out_file_check(path, &out_computing, e) : 0;
+}
+
 /* Where the programs print, the report does not. */
 static int tell_facts(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
-	if (!r->load->ops->prints)
+	int code = 0;
+
+	if (!a->report && !load_prints(r->load))
 		return cli_tell(a, f, CLI_PLAIN, e);
-	cli_write(a, f, CLI_PLAIN, stderr);
+	if (a->report)
+		code = write_file(a, f, e);
+	else
+		write_report(a, f, stderr);
 	facts_fini(f);
-	return 0;
+	return code;
 }
 
 int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
 	if (tell_facts(f, a, r, e) ||
-		(a->links && write_links(a->links, r, e)) ||
+		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
 		book_missed(a, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED)
@@ -297,6 +351,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	if (a->sample && !a->output)
 		return err_set(e, "--sample has no effect without --output");
 	if ((a->links && out_file_check(a->links, &out_links, e)) ||
+		(a->report && out_file_check(a->report, &out_report, e)) ||
 		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
 	s->machine = cli_source(a);
@@ -309,8 +364,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (a->output && s->book)
 		m = record_messages_new(&how);
-	failed =
-		machine_run_open(r, s, e) || book_check(a, r->machine->topo, e);
+	failed = machine_run_open(r, s, e) ||
+		 book_check(a, r->machine->topo, e) || check_load(r, e);
 	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);
@@ -410,7 +465,7 @@ static int run(const struct cli_args *a, struct err *e)
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e))
+	if (check_words(a, e) || cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -421,6 +476,7 @@ static int run(const struct cli_args *a, struct err *e)
 	s.n_keys = a->jobs ? 0 : a->n_words - 2;
 	s.threads = a->threads;
 	s.command = a->rest;
+	s.allows_programs = a->allows_programs;
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
@@ -433,7 +489,8 @@ static int run(const struct cli_args *a, struct err *e)
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JOBS | CLI_JSON | CLI_REST,
+		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
+		 CLI_LAUNCH,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

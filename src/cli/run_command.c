@@ -33,6 +33,17 @@ static void add_machine(struct stream *o, const struct cli_args *a)
 		add_word(o, "--plugin", a->plugin[i]);
 }
 
+/* A program of the host. */
+static void add_rest(struct stream *o, const struct cli_args *a)
+{
+	if (a->folder)
+		add_word(o, "--wdir", a->folder);
+	for (size_t i = 0; i < a->n_variables; i++)
+		add_word(o, "-x", a->variable[i]);
+	for (size_t i = 0; a->rest && a->rest[i]; i++)
+		add_word(o, i ? "" : "--", a->rest[i]);
+}
+
 char *run_sweep_command(const struct cli_args *a)
 {
 	struct stream o;
@@ -42,6 +53,7 @@ char *run_sweep_command(const struct cli_args *a)
 	add_machine(&o, a);
 	if (a->is_past)
 		fputs(" --past-saturation", o.file);
+	add_rest(&o, a);
 	if (fclose(o.file))
 		mem_give_up();
 	return o.text;
@@ -63,6 +75,8 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 	add_word(&o, "--seed", text);
 	for (size_t i = 0; s->program && s->arguments && s->arguments[i]; i++)
 		add_word(&o, i ? "" : "--", s->arguments[i]);
+	if (!s->program)
+		add_rest(&o, a);
 	if (fclose(o.file))
 		mem_give_up();
 	return o.text;

@@ -26,6 +26,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->stop = NULL;
 	s->on_progress = NULL;
 	s->book = NULL;
+	s->launch.is_silent = true; /* it has been printed */
 	return true;
 }
 

@@ -210,6 +210,7 @@ static int check_options(const struct cli_args *a, struct err *e)
 {
 	const char *which = a->output			 ? "output"
 			    : a->links			 ? "links"
+			    : a->report			 ? "report"
 			    : a->is_histogram		 ? "histogram"
 			    : a->is_budget || a->follows ? "budget and follow"
 			    : a->faults			 ? "faults"

@@ -145,6 +145,9 @@ static void name_sweep(const struct sweep *w, char *text, size_t size)
 		if (k != w->x && k != w->seed && x->axis[k].n == 1)
 			n += (size_t)snprintf(text + n, size - n, " %s=%s",
 				x->axis[k].name, x->axis[k].value[0]);
+	for (size_t k = 0; w->args->rest && w->args->rest[k] && n < size; k++)
+		n += (size_t)snprintf(text + n, size - n, "%s %s",
+			k ? "" : " --", w->args->rest[k]);
 }
 
 size_t sweep_curve_of(const struct sweep *w, size_t i)
@@ -202,6 +205,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->seed = strtoull(p.seed, NULL, 10);
 	s->threads = 1;
 	s->programs = &app_strict_ops;
+	s->command = w->args->rest;
+	s->launch.is_silent = true;
 	s->n_keys = w->n_arguments;
 	for (size_t k = 1; k < x->n; k++) {
 		const struct axis *a = &x->axis[k];
@@ -408,8 +413,9 @@ static int perform(const struct cli_args *a, struct err *e)
 
 const struct cli_command cli_sweep = { .name = "sweep",
 	.brief = "run a workload over ranges of values",
-	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON,
-	.usage = "MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...]",
+	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON | CLI_REST,
+	.usage = "MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...] [-- PROGRAM "
+		 "...]",
 	.help = "Runs a workload with every combination of the given values, "
 		"one run per core at a time, and prints a line for each "
 		"point.\vCommas separate values; a range is 1..5, in steps "

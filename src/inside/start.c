@@ -396,6 +396,25 @@ static void run(struct loop *l)
 	}
 }
 
+/* Kills the children of this process; false if the kernel does not say who they
+ * are. */
+static bool kill_children(void)
+{
+	char path[64];
+	FILE *list;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children",
+		(int)getpid());
+	list = fopen(path, "re");
+	if (!list)
+		return false;
+	while (fscanf(list, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	fclose(list);
+	return true;
+}
+
 static void signal_all(const struct loop *l, int number)
 {
 	for (uint32_t i = 0; i < l->n_started; i++)
@@ -412,9 +431,12 @@ static void end_all(struct loop *l)
 	while (l->n_ended < l->n_started && poll(&p, 1, GRACE) > 0)
 		take_signals(l);
 	signal_all(l, SIGKILL);
-	while (waitpid(-1, NULL, 0) > 0)
-		continue;
-	clean_processes(getpid());
+	/* what a rank has started became a child of this process when the rank
+	 * ended, and ends with the job */
+	do
+		if (!kill_children())
+			clean_processes(getpid());
+	while (waitpid(-1, NULL, 0) > 0);
 }
 
 /* --- a folder for what ranks of one node share --- */
@@ -544,6 +566,8 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	l.parent = getppid();
+	/* what ranks start and leave is this process's */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));

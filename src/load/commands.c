@@ -87,6 +87,11 @@ void commands_free(struct commands *c)
 	*c = (struct commands){ 0 };
 }
 
+const char *commands_name(const struct commands *c, uint32_t which)
+{
+	return c->one[which].words[0];
+}
+
 uint32_t commands_of(const struct commands *c, uint64_t rank)
 {
 	uint32_t i = 0;

@@ -24,6 +24,8 @@ int commands_read(struct commands *c, const char *const *line, uint64_t ranks,
 /* Also of one that is all zeros. */
 void commands_free(struct commands *c);
 
+/* The first word of a program. */
+const char *commands_name(const struct commands *c, uint32_t which);
 /* Which program a rank runs, and its words. */
 uint32_t commands_of(const struct commands *c, uint64_t rank);
 const char *const *commands_words(const struct commands *c, uint64_t rank);

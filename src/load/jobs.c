@@ -160,6 +160,9 @@ static void free_parts(struct jobs_part *part, uint32_t n, bool has_run)
 				p->load->ops->fini(p->load);
 		}
 		mem_free(p->load);
+		for (size_t k = 0; p->command && p->command[k]; k++)
+			mem_free(p->command[k]);
+		mem_free(p->command);
 		mem_free(p->keys.origins);
 		mem_free(p->place.node);
 		mem_free(p->place.place);
@@ -191,6 +194,16 @@ const struct jobs *jobs_of(const struct load *l)
 	return l->ops == &packets_ops || l->ops == &programs_ops
 		       ? (const struct jobs *)l
 		       : NULL;
+}
+
+bool load_prints(const struct load *l)
+{
+	const struct jobs *j = jobs_of(l);
+
+	for (uint32_t i = 0; j && i < j->n; i++)
+		if (j->part[i].load->ops->prints)
+			return true;
+	return l->ops->prints;
 }
 
 /* Hosts are alike: what one part needs, all nodes have. */

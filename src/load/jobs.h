@@ -21,6 +21,7 @@ struct jobs_part {
 	struct load *load; /* init() has been called */
 	struct param_block keys;
 	struct host_world place;
+	char **command; /* of the host, with NULL behind it; or NULL */
 	struct load_result *result; /* after the run */
 	sim_time until; /* when to ask it next */
 };

@@ -7,6 +7,7 @@
 #define LOAD_LOAD_H
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/param.h"
 #include "host/host.h"
@@ -138,6 +139,9 @@ struct load {
 	sim_time until; /* ends the run; 0: nothing does */
 	const atomic_int *stop; /* not 0: the run is to end; or NULL */
 	bool is_idle; /* no event is left: what still waits waits for ever */
+	/* It has ended the run, and check() says why: packets may be left
+	 * anywhere. */
+	bool has_given_up;
 	void (*on_progress)(void *arg, const struct load_progress *p);
 	void *progress_arg;
 	/* NULL, or called while nothing runs, about once in this simulated
@@ -155,7 +159,7 @@ struct load_ops {
 	size_t n_params;
 	/* For init(), where one file makes several workloads: which it is. */
 	uint32_t variant;
-	/* Its programs print, so reports go elsewhere. */
+	/* Its programs, of the host, print, so reports go elsewhere. */
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
@@ -183,6 +187,10 @@ struct load_ops {
 	void (*report)(struct load *l, struct load_result *r);
 	/* Adds more, such as lists and tables; NULL: there is nothing else. */
 	void (*facts)(const struct load *l, struct facts *f);
+	/* The path of a file that it writes after a run that has finished, or
+	 * NULL; and its text.  NULL: it never does. */
+	const char *(*file)(const struct load *l);
+	void (*write)(const struct load *l, FILE *f);
 	/* These have lines for its figures, too. */
 	bool has_lines;
 	/* Of a run that has ended, in place of its name and keys: "8 ranks on
@@ -246,6 +254,9 @@ void load_tell(const struct load *l, uint32_t per_mille);
 
 /* The client of nodes that never send or receive a packet. */
 extern const struct net_client_ops load_idle_client;
+
+/* Whether it, or one of its jobs, prints. */
+bool load_prints(const struct load *l);
 
 void load_figure(struct load_result *r, const char *name, double value);
 

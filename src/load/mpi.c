@@ -13,20 +13,25 @@
 #include "load/commands.h"
 #include "load/keys.h"
 #include "load/mpi_facts.h"
+#include "load/mpi_time.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "outside/inspect.h"
 #include "outside/limits.h"
 #include "outside/proxy.h"
 #include "parts/mpi/mpi.h"
 
 #define AT(field) offsetof(struct mpi, field)
 
+enum { DEATH_END, DEATH_GO_ON };
+
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags, collectives, stack;
+	int64_t ranks, ppn, tags, collectives, stack, copy, death;
 	char place[PARAM_TEXT_MAX];
+	struct mpi_time time;
 
 	struct commands commands;
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -39,7 +44,10 @@ struct mpi {
 	struct start *start;
 	struct registry *registry;
 	struct proxy *proxy; /* [rank] */
+	struct pin *pin;
 	atomic_int is_over; /* no rank is waited for any longer */
+	sim_time dies_next; /* the next node with ranks */
+	struct proxy *buried; /* the first whose node has died, or NULL */
 };
 
 static const struct param params[] = {
@@ -57,8 +65,16 @@ static const struct param params[] = {
 		"MPI library of the program; openmpi: Open MPI; pmi: one that "
 		"finds its peers by PMI-1; none: none, the program calls "
 		"libfabric itself"),
+	KEY_WORD("copy", AT(copy), "auto", "auto|channel",
+		"way of long messages' bytes; auto: the simulator reads and "
+		"writes ranks' memory where the host allows it; channel: ranks "
+		"copy them"),
+	KEY_WORD("death", AT(death), "end", "end|go-on",
+		"after the death of a node with its ranks; end: the run is "
+		"over, as with any launcher; go-on: other ranks run on"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
+	MPI_TIME_KEYS(AT(time)),
 };
 
 static struct mpi *of(struct load *l)
@@ -114,6 +130,31 @@ static int check_room(struct mpi *m, struct err *e)
 	return 0;
 }
 
+static const char *const stacks[] = { "openmpi", "pmi", "none" };
+
+/* What is certain to go wrong is not begun. */
+static int check_programs(const struct mpi *m, struct err *e)
+{
+	const struct load_launch *launch = &m->programs.load.needs.launch;
+	const struct inspect_how how = { .folder = launch->folder,
+		.variables = launch->variables,
+		.stack = stacks[m->stack] };
+	struct inspect *x = mem_alloc(1, sizeof(*x));
+	int code = 0;
+
+	for (uint32_t i = 0; i < m->commands.n && !code; i++) {
+		const char *program = commands_name(&m->commands, i);
+		const struct inspect_finding *f;
+
+		inspect(x, program, &how);
+		f = inspect_worst(x);
+		if (f && f->weight >= INSPECT_WRONG)
+			code = err_set(e, "%.200s: %.240s", program, f->text);
+	}
+	mem_free(x);
+	return code;
+}
+
 static int check_launch(const struct mpi *m, struct err *e)
 {
 	const struct load_launch *how = &m->programs.load.needs.launch;
@@ -121,7 +162,7 @@ static int check_launch(const struct mpi *m, struct err *e)
 	if (how->is_debugged && how->debugged >= m->n_ranks)
 		return err_set(e, "--debug: there is no rank %u (want 0 to %u)",
 			how->debugged, m->n_ranks - 1);
-	return limits_check(m->n_ranks, e);
+	return check_programs(m, e) || limits_check(m->n_ranks, e) ? -1 : 0;
 }
 
 static int mpi_init(struct load *l, struct err *e)
@@ -131,8 +172,10 @@ static int mpi_init(struct load *l, struct err *e)
 	if (programs_need_nic(&m->programs, e))
 		return -1;
 	if (!l->needs.command || !*l->needs.command)
-		return err_set(e, "mpi: want a program behind --, as in `weft "
-				  "run bgq-board mpi ranks=2 -- ./hello`");
+		return err_set(e,
+			l->place ? "mpi: want a program, the job's command"
+				 : "mpi: want a program behind --, as in `weft "
+				   "run bgq-board mpi ranks=2 -- ./hello`");
 	if (commands_read(
 		    &m->commands, l->needs.command, (uint64_t)m->ranks, e) ||
 		check_room(m, e) || check_launch(m, e))
@@ -140,14 +183,15 @@ static int mpi_init(struct load *l, struct err *e)
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;
 	l->needs.n_programs = m->n_groups * (uint32_t)m->ppn;
-	return find_places(m, e);
+	return mpi_time_init(&m->time, l, m->n_ranks, e) ? -1
+							 : find_places(m, e);
 }
 
 static uint64_t mpi_estimate(const struct load *l)
 {
 	const struct mpi *m = (const struct mpi *)l;
 
-	return m->n_ranks * LIMITS_RANK_BYTES +
+	return limits_memory(m->n_ranks) +
 	       programs_estimate(m->n_groups, (uint32_t)m->ppn, 0);
 }
 
@@ -158,7 +202,7 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
-	start_await_end(m->start, rank, START_ENDING);
+	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
 	return start_describe(&end, text, size);
 }
@@ -171,19 +215,31 @@ static bool is_stopped(const struct mpi *m)
 	return stop && atomic_load(stop);
 }
 
+/* "in MPI_Recv" */
+static const char *where(const struct proxy *p, char *text, size_t size)
+{
+	const char *name = account_call_name(p->turn.call.name);
+	bool is_none = name == account_call_name(0);
+
+	snprintf(text, size, "%s%s", is_none ? "" : "in ", name);
+	return text;
+}
+
 static void complain(struct mpi *m, const struct proxy *p)
 {
-	char how[300], text[400];
+	char how[300], text[400], call[64];
 
 	if (p->ending == PROXY_DIED) {
 		int code = describe_end(m, p->rank, how, sizeof(how));
 
-		snprintf(text, sizeof(text), "rank %u %s at %.3f us, %s%s",
+		snprintf(text, sizeof(text), "rank %u %s at %.3f us %s",
 			p->rank, how, (double)p->ended / 1e6,
-			p->turn.call.name ? "after " : "",
-			account_call_name(p->turn.call.name));
+			where(p, call, sizeof(call)));
 		if (!is_stopped(m))
 			programs_give_up(&m->programs, code, text);
+	} else if (p->ending == PROXY_ASTRAY) {
+		mpi_time_describe(&m->time, p, text, sizeof(text));
+		programs_give_up(&m->programs, EXIT_BAD_INPUT, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),
 			"rank %u: its channel holds what no rank writes",
@@ -196,17 +252,21 @@ static void complain(struct mpi *m, const struct proxy *p)
 	}
 }
 
-static void run_rank(void *arg)
+static void on_lost(struct proxy *p)
 {
-	struct proxy *p = arg;
 	struct mpi *m = of_programs(p->owner);
 
-	proxy_run(p);
 	if (p->ending == PROXY_FINISHED || p->ending == PROXY_STOPPED)
 		return;
 	complain(m, p);
 	/* the others need not be waited for */
 	m->is_over = 1;
+}
+
+static void run_rank(void *arg)
+{
+	proxy_run(arg);
+	on_lost(arg);
 }
 
 /* A place of the last node that has no rank. */
@@ -257,11 +317,17 @@ static void set_world(struct mpi *m)
 		host_set_worlds(l->host, m->worlds);
 }
 
+/* Whether there is a core for each rank and each worker. */
+static bool has_cores(const struct mpi *m)
+{
+	return pin_has_cores(
+		m->n_ranks + sim_n_workers(m->programs.load.net->sim));
+}
+
 static int start_all(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
 	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
-	static const char *const stacks[] = { "openmpi", "pmi", "none" };
 	const struct load_launch *how = &l->needs.launch;
 	const int to[OUTPUT_STREAMS] = { how->is_silent ? -1 : STDOUT_FILENO,
 		how->is_silent ? -1 : STDERR_FILENO };
@@ -272,16 +338,19 @@ static int start_all(struct mpi *m, struct err *e)
 		.folder = how->folder,
 		.variables = how->variables,
 		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
-		.has_input = !how->is_silent,
+		.has_input = !how->is_silent && !l->place,
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.ways = m->time.ways,
+		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
 		return -1;
+	limits_raise(m->n_ranks, &s.files);
 	m->output = output_new(m->n_ranks, to, m->tags, e);
 	if (!m->output)
 		return -1;
@@ -309,6 +378,35 @@ static struct proxy_times times_of(const struct load *l)
 	};
 }
 
+/* Whether a worker waits as long as its rank runs: then one core does. */
+static bool takes_turns(const struct mpi *m)
+{
+	return !has_cores(m) && !times_of(&m->programs.load).turn;
+}
+
+static struct proxy proxy_of(struct mpi *m, uint32_t rank)
+{
+	struct load *l = &m->programs.load;
+	site_id node = m->world.node[rank / (uint32_t)m->ppn];
+
+	return (struct proxy){
+		.owner = &m->programs,
+		.start = m->start,
+		.output = m->output,
+		.registry = m->registry,
+		.rank = rank,
+		.n_ranks = m->n_ranks,
+		.node = node,
+		.process = rank % (uint32_t)m->ppn,
+		.times = times_of(l),
+		.stop = { &m->is_over, sim_stop(l->net->sim) },
+		.pin = m->pin,
+		.by_channel = m->copy,
+		.dies_at = host_dies_at(l->host, node),
+		.on_lost = on_lost,
+	};
+}
+
 static void mpi_start(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -321,23 +419,19 @@ static void mpi_start(struct load *l)
 		err_raise(&e);
 	m->registry = registry_new(m->n_groups * each);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
+	m->pin = takes_turns(m) ? pin_new() : NULL;
+	m->dies_next = SIM_NEVER;
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
-		struct proxy *p = i < m->n_ranks && start_has_begun(m->start, i)
-					  ? &m->proxy[i]
-					  : NULL;
+		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
 
 		if (p)
-			*p = (struct proxy){ .owner = &m->programs,
-				.start = m->start,
-				.output = m->output,
-				.registry = m->registry,
-				.rank = i,
-				.n_ranks = m->n_ranks,
-				.node = m->world.node[i / each],
-				.process = i % each,
-				.times = times_of(l),
-				.stop = &m->is_over,
-				.asked = l->stop };
+			*p = proxy_of(m, i);
+		if (p)
+			mpi_time_set(&m->time, p);
+		if (p && !start_has_begun(m->start, i)) {
+			p->ending = PROXY_FINISHED;
+			p = NULL;
+		}
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -346,20 +440,50 @@ static void mpi_start(struct load *l)
 
 /* --- afterwards --- */
 
+/* Ranks die with their nodes; returns the time of the next death. */
+static sim_time bury(struct mpi *m, sim_time now)
+{
+	sim_time next = SIM_NEVER;
+
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
+		struct proxy *p = &m->proxy[i];
+
+		if (p->ending != PROXY_RUNS)
+			continue;
+		if (p->dies_at > now) {
+			next = p->dies_at < next ? p->dies_at : next;
+			continue;
+		}
+		proxy_bury(p);
+		if (!m->buried || p->ended < m->buried->ended)
+			m->buried = p;
+	}
+	return next;
+}
+
 static sim_time mpi_next(struct load *l)
 {
 	struct mpi *m = of(l);
+	sim_time now = sim_now(l->net->sim), next;
 
-	output_write(m->output, sim_now(l->net->sim));
+	output_write(m->output, now);
+	if (!m->is_over && l->net->faults)
+		m->dies_next = bury(m, now);
+	if (m->buried && m->death == DEATH_END)
+		m->is_over = 1;
+	l->has_given_up = m->is_over;
 	if (m->is_over)
 		return SIM_NEVER;
-	return programs_next(l);
+	if (mpi_time_is_over(&m->time, l, m->proxy, m->n_ranks))
+		return programs_stall(&m->programs);
+	next = programs_next(l);
+	return next < m->dies_next ? next : m->dies_next;
 }
 
 /* A rank that ended otherwise than with 0, though it had left in order. */
 static int check_codes(struct mpi *m, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY, START_ENDING);
+	start_await_end(m->start, CHANNEL_ANY);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];
@@ -387,11 +511,42 @@ static int check_accounts(const struct mpi *m, struct err *e)
 	return 0;
 }
 
+/* A rank that has left without MPI_Finalize(), for which others wait. */
+static int tell_missing(const struct mpi *m, struct err *e)
+{
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		if (m->proxy[i].is_gone) {
+			*e = (struct err){ 0 };
+			return err_set_code(e, EXIT_ANSWER_NO,
+				"rank %u ended without MPI_Finalize, and other "
+				"ranks wait for it",
+				i);
+		}
+	return -1;
+}
+
+static int tell_buried(const struct proxy *p, struct err *e)
+{
+	char text[64];
+
+	return err_set_code(e, EXIT_ANSWER_NO,
+		"node %u died at %.3f us, and rank %u with it, %s", p->node,
+		(double)p->ended / 1e6, p->rank, where(p, text, sizeof(text)));
+}
+
 static int mpi_check(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
-	int code = programs_check(l, e);
+	int code;
 
+	if (m->buried && m->death == DEATH_END)
+		code = tell_buried(m->buried, e);
+	else
+		code = programs_check(l, e);
+	if (code && e->code == EXIT_DEADLOCK)
+		code = tell_missing(m, e);
+	if (!code && m->buried)
+		code = tell_buried(m->buried, e);
 	if (!code)
 		code = check_codes(m, e);
 	if (!code)
@@ -415,6 +570,7 @@ static void mpi_facts(const struct load *l, struct facts *f)
 	const struct mpi *m = (const struct mpi *)l;
 
 	mpi_facts_of(m->proxy, m->n_ranks, f);
+	mpi_time_facts(&m->time, m->proxy, m->n_ranks, f);
 }
 
 static void mpi_describe(const struct load *l, char *text, size_t size)
@@ -432,6 +588,18 @@ static const struct proxy *mpi_ranks(const struct load *l, uint32_t *n)
 	return m->proxy;
 }
 
+static const char *mpi_file(const struct load *l)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	return m->time.ways.computing == CHANNEL_RECORD ? m->time.file : NULL;
+}
+
+static void mpi_write(const struct load *l, FILE *f)
+{
+	computing_write(((const struct mpi *)l)->time.computing, f);
+}
+
 static void mpi_fini(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -443,6 +611,7 @@ static void mpi_fini(struct load *l)
 	output_free(m->output);
 	for (uint32_t i = 0; m->proxy && i < m->n_ranks; i++)
 		proxy_free(&m->proxy[i]);
+	pin_free(m->pin);
 	mem_free(m->proxy);
 	registry_free(m->registry);
 	mem_free(m->place_of);
@@ -451,6 +620,7 @@ static void mpi_fini(struct load *l)
 	mem_free(m->world.place);
 	mem_free(m->at);
 	mem_free(m->which);
+	mpi_time_fini(&m->time);
 	programs_fini(l);
 }
 
@@ -461,12 +631,15 @@ const struct load_ops load_mpi = {
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),
 	.prints = true,
+	.can_share = true,
 	.on_delivered = programs_delivered,
 	.init = mpi_init,
 	.start = mpi_start,
 	.next = mpi_next,
 	.report = mpi_report,
 	.facts = mpi_facts,
+	.file = mpi_file,
+	.write = mpi_write,
 	.has_lines = true,
 	.describe = mpi_describe,
 	.ranks = mpi_ranks,

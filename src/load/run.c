@@ -378,7 +378,8 @@ int load_end(struct load_course *c, struct err *e)
 	struct load_result *r = c->result;
 
 	r->end = sim_last_time(l->net->sim);
-	if (r->ending == LOAD_FINISHED && is_stuck(l, r, r->end))
+	if (r->ending == LOAD_FINISHED && !l->has_given_up &&
+		is_stuck(l, r, r->end))
 		r->ending = LOAD_STALLED;
 	if (r->ending == LOAD_FINISHED && are_guests_left(l, r))
 		r->ending = LOAD_DEADLOCKED;

@@ -199,6 +199,24 @@ static int place(struct jobs_reader *r, size_t job)
 
 /* --- jobs --- */
 
+/* A file that somebody has sent runs no program by itself. */
+static int take_command(struct jobs_reader *r)
+{
+	const struct reader *x = r->arg;
+	struct jobs_part *p = part_of(r);
+
+	p->command = jobs_read_command(r);
+	r->job.command = (const char *const *)p->command;
+	if (r->tree.e->code)
+		return -1;
+	if (p->command && !x->run->setup.allows_programs)
+		return JOBS_FAIL(r, r->value[JOBS_K_COMMAND],
+			"job %s runs a program of this host, %.100s; if you "
+			"trust the file, use --allow-programs",
+			p->name, p->command[0] ? p->command[0] : "");
+	return 0;
+}
+
 static int read_job(struct jobs_reader *r, size_t job)
 {
 	struct reader *x = r->arg;
@@ -218,6 +236,8 @@ static int read_job(struct jobs_reader *r, size_t job)
 		*p = (struct jobs_part){ 0 };
 		return 0;
 	}
+	if (take_command(r))
+		return -1;
 	p->place.begin = r->job.begin;
 	r->job.place = &p->place;
 	p->load = machine_job_load(x->run, &r->job, &p->keys, &e);

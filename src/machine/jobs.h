@@ -18,6 +18,7 @@ struct machine_job {
 	uint64_t seed;
 	sim_time begin;
 	const struct host_world *place;
+	const char *const *command; /* of the host, or NULL */
 };
 
 /* The workload of a run whose setup names such a file: all its jobs, or the

@@ -20,6 +20,7 @@ static const char *const job_keys[N_JOBS_KEYS] = {
 	[JOBS_K_SEED] = "seed",
 	[JOBS_K_FAULTS] = "faults",
 	[JOBS_K_ROUTES] = "routes",
+	[JOBS_K_COMMAND] = "command",
 };
 
 /* Numbers with a sign between them; how many, or 0. */
@@ -139,7 +140,8 @@ static int find_values(struct jobs_reader *r, size_t job)
 		return -1;
 	for (uint32_t i = 0; i < N_JOBS_KEYS; i++)
 		if (r->value[i] && i != JOBS_K_NODES && i != JOBS_K_KEYS &&
-			i != JOBS_K_ROUTES && !jobs_text(r, i))
+			i != JOBS_K_ROUTES && i != JOBS_K_COMMAND &&
+			!jobs_text(r, i))
 			return JOBS_FAIL(r, r->value[i],
 				"%s must be a single value", job_keys[i]);
 	return 0;
@@ -187,6 +189,43 @@ static int read_keys(struct jobs_reader *r)
 		r->job.keys[r->job.n_keys++] = *key;
 	}
 	return 0;
+}
+
+/* A text is cut at blanks; a list has the words as they are. */
+static char **split(const char *text)
+{
+	char **word = mem_alloc(strlen(text) / 2 + 2, sizeof(*word));
+	size_t n = 0, length;
+
+	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
+		length = strcspn(text, " \t");
+		word[n] = mem_alloc(length + 1, 1);
+		memcpy(word[n++], text, length);
+		text += length;
+	}
+	return word;
+}
+
+char **jobs_read_command(struct jobs_reader *r)
+{
+	size_t list = r->value[JOBS_K_COMMAND], n = 0;
+	char **word;
+
+	if (!list)
+		return NULL;
+	if (jobs_text(r, JOBS_K_COMMAND))
+		return split(jobs_text(r, JOBS_K_COMMAND));
+	word = mem_alloc(jobs_at(r, list)->end - list + 1, sizeof(*word));
+	for (size_t i = list + 1; i < jobs_at(r, list)->end;
+		i = jobs_at(r, i)->end)
+		if (jobs_at(r, list)->kind == NODE_LIST && jobs_at(r, i)->text)
+			word[n++] = mem_text(jobs_at(r, i)->text);
+	if (n)
+		return word;
+	mem_free(word);
+	JOBS_FAIL(r, list,
+		"command must be a text or a list of words, such as [./a, 5]");
+	return NULL;
 }
 
 static int read_rest(struct jobs_reader *r, size_t job)

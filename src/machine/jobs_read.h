@@ -23,6 +23,7 @@ enum jobs_key {
 	JOBS_K_SEED,
 	JOBS_K_FAULTS,
 	JOBS_K_ROUTES,
+	JOBS_K_COMMAND,
 	N_JOBS_KEYS,
 };
 
@@ -75,6 +76,10 @@ bool jobs_is_inside(const struct topo *t, site_id s, const uint32_t *from,
 	const uint32_t *size, uint32_t n_dims);
 /* A node belongs to the job that is being read, and to no other. */
 int jobs_take(struct jobs_reader *r, size_t where, uint64_t node);
+
+/* The words of a job's command, with NULL behind the last, which the caller
+ * frees; NULL where it has none, or with the error. */
+char **jobs_read_command(struct jobs_reader *r);
 
 /* jobs_routes.c: the class routes of a job whose partition is known. */
 struct machine_partition;

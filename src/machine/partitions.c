@@ -55,6 +55,10 @@ static int read_one(struct jobs_reader *r, size_t job)
 			return JOBS_FAIL(r, r->value[k],
 				"a job with a partition uses all its nodes "
 				"(want no nodes, box, count or placement)");
+	if (r->value[JOBS_K_COMMAND])
+		return JOBS_FAIL(r, r->value[JOBS_K_COMMAND],
+			"a job with a partition cannot run a program of this "
+			"host (want `weft mpirun` with the partition's shape)");
 	if (!list->v)
 		list->v = mem_alloc(r->most, sizeof(*list->v));
 	p = &list->v[list->n++];

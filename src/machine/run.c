@@ -196,7 +196,7 @@ static struct load *new_load(const struct machine_run *r,
 	l->begin = j->begin;
 	l->until = r->setup.until;
 	l->needs.arguments = r->setup.arguments;
-	l->needs.command = r->setup.command;
+	l->needs.command = j->place ? j->command : r->setup.command;
 	l->needs.launch = r->setup.launch;
 	l->topo = r->machine->topo;
 	l->route = r->machine->route;

@@ -30,6 +30,7 @@ struct machine_run_setup {
 	/* A program of the host, with NULL after its last argument; or NULL. */
 	const char *const *command;
 	struct load_launch launch;
+	bool allows_programs; /* of the host that a jobs file names */
 	/* Runs programs of plugins, which get the keys as their arguments, with
 	 * NULL after the last; NULL: they are not run. */
 	const struct load_ops *programs;

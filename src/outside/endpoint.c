@@ -276,6 +276,7 @@ static uint16_t flags_of(uint16_t of_channel)
 		{ CHANNEL_CLAIM, MSG_TAGGED_CLAIM },
 		{ CHANNEL_DISCARD, MSG_TAGGED_DISCARD },
 		{ CHANNEL_HAS_DATA, MSG_TAGGED_DATA },
+		{ CHANNEL_LASTS, MSG_TAGGED_LASTS },
 	};
 	uint16_t flags = 0;
 
@@ -363,7 +364,7 @@ static int send(struct endpoint *e, uint32_t i)
 			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
-	program_charge(msg_times(state(e), e->op[i].c.bytes).send);
+	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
 	return code ? code : endpoint_begin(e, i, try_send);
 }
 
@@ -374,7 +375,7 @@ static int receive(struct endpoint *e, uint32_t i)
 			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
-	program_charge(msg_times(state(e), c->bytes).receive);
+	msg_charge(state(e), msg_times(state(e), c->bytes).receive);
 	return code ? code : endpoint_begin(e, i, try_receive);
 }
 
@@ -441,6 +442,17 @@ static uint32_t find_claimed(
 		return i;
 	}
 	return ENDPOINT_NO_OP;
+}
+
+/* One at a time. */
+static void keep_collective(struct endpoint *e, const struct channel_command *c)
+{
+	if (e->has_collective || e->is_inside) {
+		endpoint_end(e, c, EBUSY);
+		return;
+	}
+	e->collective = *c;
+	e->has_collective = true;
 }
 
 /* Messages and operations on others' memory. */
@@ -514,13 +526,11 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 	case CHANNEL_UNREGISTER:
 		endpoint_unregister(e, c);
 		return;
-	case CHANNEL_BARRIER:
-	case CHANNEL_BROADCAST:
-	case CHANNEL_REDUCE:
-		endpoint_end(e, c, endpoint_collective(e, c));
-		return;
 	default:
-		execute_op(e, c);
+		if (channel_is_collective(c->kind))
+			keep_collective(e, c);
+		else
+			execute_op(e, c);
 	}
 }
 
@@ -529,6 +539,43 @@ void endpoint_execute(
 {
 	for (uint32_t i = 0; i < n; i++)
 		execute(e, &c[i]);
+}
+
+bool endpoint_has_collective(const struct endpoint *e)
+{
+	return e->has_collective;
+}
+
+/* What the collective waits for stays what it was. */
+static void relay(void *arg)
+{
+	struct endpoint *e = arg;
+	struct msg_state *m = state(e);
+	struct weft_msg_done awaited = m->awaited;
+	uint64_t at = m->awaited_at;
+
+	if (!e->is_inside || e->is_relaying || !e->done.n || !e->client.relay)
+		return;
+	e->is_relaying = true;
+	m->awaited = (struct weft_msg_done){ 0 };
+	m->awaited_at = 0;
+	e->client.relay(e->client.arg);
+	m->awaited = awaited;
+	m->awaited_at = at;
+	e->is_relaying = false;
+}
+
+void endpoint_meet(struct endpoint *e)
+{
+	int code;
+
+	if (!e->has_collective)
+		return;
+	e->has_collective = false;
+	e->is_inside = true;
+	code = endpoint_collective(e, &e->collective);
+	e->is_inside = false;
+	endpoint_end(e, &e->collective, code);
 }
 
 static void look_at_first(struct endpoint *e)
@@ -569,7 +616,7 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 {
 	endpoint_step(e);
 	if (!e->done.n)
-		program_charge(e->look);
+		msg_charge(state(e), e->look);
 	while (!e->done.n && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
@@ -577,6 +624,14 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 			msg_sleep_before(state(e), until);
 		endpoint_step(e);
 	}
+}
+
+void endpoint_doze(struct endpoint *e, sim_time until)
+{
+	endpoint_step(e);
+	if (!e->done.n)
+		msg_sleep_before(state(e), until);
+	endpoint_step(e);
 }
 
 bool endpoint_has_next(const struct endpoint *e)
@@ -600,6 +655,11 @@ uint32_t endpoint_first_rank(const struct endpoint *e)
 		return CHANNEL_ANY;
 	c = ring_at(&e->done, 0);
 	return c->kind <= CHANNEL_MORE ? c->rank : CHANNEL_ANY;
+}
+
+sim_time endpoint_own(struct endpoint *e)
+{
+	return state(e)->spent;
 }
 
 uint64_t endpoint_eager(struct endpoint *e)
@@ -649,25 +709,33 @@ void endpoint_describe(
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	const struct weft_msg_options *o)
 {
+	const struct mpi_params *p = mpi_params_of(program_host());
+	struct weft_msg_options mine = { 0 };
 	int code;
 
-	*e = (struct endpoint){ .client = *c };
+	*e = (struct endpoint){ .client = *c, .look = p->look };
 	ring_init(&e->done, sizeof(struct channel_completion));
-	code = weft_msg_init(&e->msg, o);
+	if (o)
+		mine = *o;
+	if (!mine.eager)
+		mine.eager = (uint32_t)p->eager;
+	code = weft_msg_init(&e->msg, &mine);
 	if (code)
 		return code;
+	if (!mine.eager)
+		msg_send_most_at_once(state(e));
 	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
 	e->coll = state(e)->at - ENDPOINT_MEMORY;
 	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
-	e->look = mpi_params_of(program_host())->look;
 	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->go_on = endpoint_go_on;
 	state(e)->can_go_on = endpoint_can_go_on;
 	state(e)->on_end_arg = e;
+	state(e)->between = relay;
 	return 0;
 }
 
@@ -701,6 +769,7 @@ void endpoint_free(struct endpoint *e)
 	mem_free(e->wants);
 	mem_free(e->active);
 	mem_free(e->unserved);
+	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	e->op = NULL;
 	e->wants = e->active = e->unserved = NULL;

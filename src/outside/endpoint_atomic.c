@@ -236,6 +236,25 @@ static int check(const struct endpoint *e, const struct channel_command *c,
 	return endpoint_is_rank(e, c->rank) ? 0 : EHOSTUNREACH;
 }
 
+/* Copies a command's bytes from the client. */
+static int load_bytes(
+	struct endpoint *e, const struct channel_command *c, void *to)
+{
+	uint64_t at = c->at;
+	uint32_t hold;
+	int code;
+
+	if (c->flags & CHANNEL_IN_ROOM)
+		return e->client.load(e->client.arg, at, to, c->bytes) ? 0
+								       : EFAULT;
+	code = e->client.take(e->client.arg, c->bytes, &at, &hold);
+	if (code)
+		return code;
+	code = program_read(at, to, c->bytes) ? 0 : EFAULT;
+	e->client.give(e->client.arg, hold);
+	return code;
+}
+
 /* Operands and comparands, and where the result goes. */
 static int load(
 	struct endpoint *e, uint32_t i, const struct channel_command *more)
@@ -247,9 +266,9 @@ static int load(
 
 	x->load = mem_alloc(2, x->c.bytes ? x->c.bytes : 1);
 	if (x->c.bytes && op_of(x->c.op) != COMBINE_READ)
-		code = endpoint_load(e, &x->c, x->load);
+		code = load_bytes(e, &x->c, x->load);
 	if (!code && x->c.bytes && compares(x->c.op))
-		code = endpoint_load(e, &compare, x->load + x->c.bytes);
+		code = load_bytes(e, &compare, x->load + x->c.bytes);
 	if (code || !more->at || !x->c.bytes)
 		return code;
 	x->at = more->at;

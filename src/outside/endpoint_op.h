@@ -92,15 +92,6 @@ void endpoint_end(
 	struct endpoint *e, const struct channel_command *c, int error);
 bool endpoint_is_rank(const struct endpoint *e, uint32_t rank);
 
-/* --- endpoint_coll.c --- */
-
-/* Copies a command's bytes from the client, or bytes to it: an error number,
- * or 0. */
-int endpoint_load(
-	struct endpoint *e, const struct channel_command *c, void *to);
-int endpoint_store(
-	struct endpoint *e, uint64_t at, const void *from, uint64_t bytes);
-
 /* --- endpoint_rma.c --- */
 
 /* Makes it active. */

@@ -16,7 +16,10 @@
 /* A third value of the word: the rank has ended while it had the turn. */
 enum { GONE = 2 };
 
-enum { PIECE_ALIGN = 8 };
+enum {
+	PIECE_ALIGN = 8,
+	SLICE = 100, /* ms between looks at whether to wait any longer */
+};
 
 /* --- the word --- */
 
@@ -40,6 +43,26 @@ static void give(struct channel *c, enum channel_turn to)
 		futex_wake(&c->turn);
 }
 
+static inline void relax(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("yield");
+#elif defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Where there is a core for each it is back before one could sleep.  The rank
+ * may have written anything there. */
+static void spin(const struct channel *c, uint32_t other)
+{
+	uint32_t n = *(const volatile uint32_t *)&c->spins;
+
+	n = n < CHANNEL_SPINS ? n : CHANNEL_SPINS;
+	while (n-- && atomic_load(&c->turn) == other)
+		relax();
+}
+
 /* False if the time is over. */
 static bool await(struct channel *c, enum channel_turn mine, int milliseconds)
 {
@@ -50,6 +73,7 @@ static bool await(struct channel *c, enum channel_turn mine, int milliseconds)
 	};
 	bool is_late = false;
 
+	spin(c, other);
 	while (!is_late && atomic_load(&c->turn) == other) {
 		atomic_store(&c->sleeps[mine], 1);
 		is_late = futex_wait(&c->turn, other,
@@ -103,6 +127,7 @@ int handover_open(
 	c->n_processes = p->n_processes;
 	c->collectives = p->collectives;
 	c->seed = p->seed;
+	c->ways = p->ways;
 	atomic_store(&c->turn, CHANNEL_RANK);
 	h->channel = c;
 	h->file = file;
@@ -114,6 +139,7 @@ void handover_close(struct handover *h)
 	if (!h->channel)
 		return;
 	munmap(h->channel, CHANNEL_BYTES);
+	mem_free(h->saved);
 	if (h->file >= 0)
 		close(h->file);
 	*h = (struct handover){ .file = -1 };
@@ -127,6 +153,13 @@ static void take_back(struct channel *c)
 
 	if (atomic_compare_exchange_strong(&c->turn, &rank, GONE))
 		futex_wake(&c->turn);
+}
+
+static void give_rank(struct handover *h)
+{
+	give(h->channel, CHANNEL_RANK);
+	if (atomic_load(&h->is_gone))
+		take_back(h->channel);
 }
 
 /* --- to the rank --- */
@@ -179,9 +212,8 @@ void handover_kick(struct handover *h, int64_t now, bool has_more)
 	h->n_completions = 0;
 	h->n_pieces = 0;
 	h->room = 0;
-	give(c, CHANNEL_RANK);
-	if (atomic_load(&h->is_gone))
-		take_back(c);
+	h->is_saved = false;
+	give_rank(h);
 }
 
 void handover_gone(struct handover *h)
@@ -204,26 +236,72 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->clock = *(const volatile int64_t *)&c->clock;
 	t->until = *(const volatile int64_t *)&c->until;
 	t->outside = *(const volatile int64_t *)&c->outside;
-	t->computed = *(const volatile uint64_t *)&c->computed;
+	t->n_calls = *(const volatile uint64_t *)&c->n_calls;
+	t->reasons = *(const volatile uint32_t *)&c->reasons;
+	t->is_busy = *(const volatile uint32_t *)&c->is_busy;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
 	memcpy(t->command, c->command, n * sizeof(*t->command));
 	return true;
 }
 
+bool handover_is_stopped(const struct handover *h)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		if (h->stop[i] && atomic_load(h->stop[i]))
+			return true;
+	return false;
+}
+
+/* A rank that still lives could have written the third value, too, or that it
+ * does not sleep: it is called again where it is late. */
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds)
 {
-	if (!await(h->channel, CHANNEL_SIM, milliseconds))
+	if (!await(h->channel, CHANNEL_SIM, milliseconds)) {
+		futex_wake(&h->channel->turn);
 		return HANDOVER_LATE;
-	if (atomic_load(&h->channel->turn) != CHANNEL_SIM)
-		return HANDOVER_GONE;
+	}
+	if (atomic_load(&h->channel->turn) != CHANNEL_SIM) {
+		memcpy(&t->call, &h->channel->call, sizeof(t->call));
+		return atomic_load(&h->is_gone) ? HANDOVER_GONE
+						: HANDOVER_GARBAGE;
+	}
 	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
+}
+
+uint32_t handover_steps(const struct handover *h, struct channel_step *to)
+{
+	struct channel *c = h->channel;
+	uint32_t n = *(const volatile uint32_t *)&c->n_steps;
+
+	if (n > CHANNEL_STEPS)
+		n = CHANNEL_STEPS;
+	memcpy(to, c->step, n * sizeof(*to));
+	c->n_steps = 0;
+	return n;
+}
+
+bool handover_wants_steps(const struct handover *h)
+{
+	return *(const volatile uint32_t *)&h->channel->n_steps == 0;
+}
+
+void handover_give_steps(
+	struct handover *h, const struct channel_step *from, uint32_t n)
+{
+	memcpy(h->channel->step, from, n * sizeof(*from));
+	h->channel->n_steps = n;
 }
 
 bool handover_settle(struct handover *h, int milliseconds)
 {
-	return await(h->channel, CHANNEL_SIM, milliseconds);
+	if (milliseconds >= 0)
+		return await(h->channel, CHANNEL_SIM, milliseconds);
+	while (!await(h->channel, CHANNEL_SIM, SLICE))
+		if (handover_is_stopped(h))
+			return false;
+	return true;
 }
 
 bool handover_has_spoken(const struct handover *h)
@@ -236,9 +314,71 @@ bool handover_has_spoken(const struct handover *h)
 bool handover_load(
 	const struct handover *h, uint64_t offset, void *to, uint64_t bytes)
 {
+	const uint8_t *room = h->is_saved ? h->saved : h->channel->room;
+
 	if (offset > CHANNEL_ROOM || bytes > CHANNEL_ROOM - offset)
 		return false;
-	memcpy(to, h->channel->room + offset, bytes);
+	memcpy(to, room + offset, bytes);
+	return true;
+}
+
+/* --- copies by the rank --- */
+
+static void save_room(struct handover *h)
+{
+	if (h->is_saved)
+		return;
+	if (!h->saved)
+		h->saved = mem_alloc(1, CHANNEL_ROOM);
+	memcpy(h->saved, h->channel->room, CHANNEL_ROOM);
+	h->is_saved = true;
+}
+
+/* A turn that is for nothing else. */
+static bool ask_copy(
+	struct handover *h, enum channel_copy what, uint64_t at, uint32_t bytes)
+{
+	struct channel *c = h->channel;
+
+	if (atomic_load(&c->turn) != CHANNEL_SIM)
+		return false;
+	c->copy_at = at;
+	c->copy_bytes = bytes;
+	c->copy = what;
+	give_rank(h);
+	return handover_settle(h, -1) && atomic_load(&c->turn) == CHANNEL_SIM &&
+	       *(const volatile uint32_t *)&c->copy == CHANNEL_NO_COPY;
+}
+
+static uint32_t part_of(uint64_t bytes)
+{
+	return (uint32_t)(bytes < CHANNEL_ROOM ? bytes : CHANNEL_ROOM);
+}
+
+bool handover_copy_in(struct handover *h, uint64_t at, void *to, uint64_t bytes)
+{
+	save_room(h);
+	for (uint64_t i = 0; i < bytes; i += CHANNEL_ROOM) {
+		uint32_t n = part_of(bytes - i);
+
+		if (!ask_copy(h, CHANNEL_TO_ROOM, at + i, n))
+			return false;
+		memcpy((uint8_t *)to + i, h->channel->room, n);
+	}
+	return true;
+}
+
+bool handover_copy_out(
+	struct handover *h, uint64_t at, const void *from, uint64_t bytes)
+{
+	save_room(h);
+	for (uint64_t i = 0; i < bytes; i += CHANNEL_ROOM) {
+		uint32_t n = part_of(bytes - i);
+
+		memcpy(h->channel->room, (const uint8_t *)from + i, n);
+		if (!ask_copy(h, CHANNEL_FROM_ROOM, at + i, n))
+			return false;
+	}
 	return true;
 }
 

@@ -20,16 +20,25 @@ struct handover {
 	struct channel *channel;
 	int file; /* -1: the rank has it, and nobody else needs it */
 	_Atomic bool is_gone; /* the rank has ended */
+	/* Not 0: nothing is waited for any longer; NULL: there is no such
+	 * word. */
+	const atomic_int *stop[2];
 	/* of what the rank is given with its next turn */
 	uint32_t n_completions, n_pieces, room; /* bytes in use */
+	/* What the room held before it was used for a copy, until the next
+	 * turn. */
+	uint8_t *saved;
+	bool is_saved;
 };
 
 /* What a rank has said: a copy. */
 struct handover_turn {
 	enum channel_why why;
 	int64_t clock, until;
+	uint64_t n_calls; /* before it went astray */
+	uint32_t reasons; /* why it is not the same each time, so far */
+	uint32_t is_busy; /* another of its threads computes */
 	int64_t outside; /* of the clock: not in calls of MPI */
-	uint64_t computed;
 	struct channel_call call;
 	uint32_t n_commands;
 	struct channel_command command[CHANNEL_COMMANDS];
@@ -40,6 +49,7 @@ struct handover_place {
 	uint32_t rank, n_ranks, node, process, n_processes;
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	struct channel_ways ways;
 };
 
 /* Makes a channel whose rank has the turn: it runs before time does. */
@@ -61,7 +71,8 @@ void handover_kick(struct handover *h, int64_t now, bool has_more);
 
 enum handover_answer {
 	HANDOVER_TURN, /* the rank has given it back */
-	HANDOVER_GONE, /* the rank has ended */
+	HANDOVER_GONE, /* the rank has ended; of the turn only the call is set
+			*/
 	HANDOVER_GARBAGE, /* it has said what it may not */
 	HANDOVER_LATE, /* none of these after some milliseconds */
 };
@@ -70,11 +81,28 @@ enum handover_answer {
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds);
 
+/* What the rank has computed since its last turn, of a recording: copied, but
+ * not checked.  Returns how many, at most CHANNEL_STEPS. */
+uint32_t handover_steps(const struct handover *h, struct channel_step *to);
+/* Whether the rank has used up what it was given. */
+bool handover_wants_steps(const struct handover *h);
+void handover_give_steps(
+	struct handover *h, const struct channel_step *from, uint32_t n);
+
 /* Waits until the rank has given the turn back, or has ended, for so many
- * milliseconds; false if it has not. */
+ * milliseconds; false if it has not.  Negative: until nothing is to be waited
+ * for any longer. */
 bool handover_settle(struct handover *h, int milliseconds);
+bool handover_is_stopped(const struct handover *h);
 /* Whether the rank has ever given it back. */
 bool handover_has_spoken(const struct handover *h);
+
+/* By the rank itself, which has given the turn away: copies bytes of its memory
+ * to the simulator's, or the other way.  False if it does not have them. */
+bool handover_copy_in(
+	struct handover *h, uint64_t at, void *to, uint64_t bytes);
+bool handover_copy_out(
+	struct handover *h, uint64_t at, const void *from, uint64_t bytes);
 
 /* From any thread: the rank has ended, so it will not give the turn back. */
 void handover_gone(struct handover *h);

@@ -138,6 +138,36 @@ static void counts_that_are_none_are_garbage(void **state)
 	h.channel->n_commands = 0;
 	h.channel->why = CHANNEL_WHYS;
 	assert_int_equal(handover_join(&h, &t, LONG), HANDOVER_GARBAGE);
+	/* a turn that is nobody's, of a rank that lives */
+	for (uint32_t turn = 2; turn < 5; turn++) {
+		atomic_store(&h.channel->turn, turn);
+		assert_int_equal(handover_join(&h, &t, LONG), HANDOVER_GARBAGE);
+	}
+	handover_close(&h);
+}
+
+static void a_wait_ends_where_the_run_does(void **state)
+{
+	const atomic_int stop = 1;
+	struct handover h;
+
+	open_one(&h);
+	assert_false(handover_is_stopped(&h));
+	h.stop[1] = &stop;
+	assert_true(handover_is_stopped(&h));
+	assert_false(handover_settle(&h, -1));
+	handover_close(&h);
+}
+
+/* A rank may ask for any number of looks. */
+static void looks_before_a_sleep_are_limited(void **state)
+{
+	struct handover_turn t;
+	struct handover h;
+
+	open_one(&h);
+	h.channel->spins = UINT32_MAX;
+	assert_int_equal(handover_join(&h, &t, 1), HANDOVER_LATE);
 	handover_close(&h);
 }
 
@@ -203,6 +233,8 @@ TESTS(TEST(turns_alternate_and_nothing_is_lost),
 	TEST(the_end_of_a_rank_ends_the_wait_for_it),
 	TEST(the_last_word_of_a_rank_that_has_ended_counts),
 	TEST(counts_that_are_none_are_garbage),
+	TEST(a_wait_ends_where_the_run_does),
+	TEST(looks_before_a_sleep_are_limited),
 	TEST(a_channel_is_found_and_cannot_be_cut),
 	TEST(pieces_lie_one_behind_the_other_until_the_room_is_full),
 	TEST(bytes_outside_of_the_room_are_refused))

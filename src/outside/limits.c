@@ -10,12 +10,27 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "outside/channel.h"
+
 enum {
 	FILES_EACH = 5, /* a channel, and two pipes with both of their ends */
 	FILES_ELSE = 64,
 	TASKS_EACH = 3, /* a rank, and two threads of its MPI library */
 	TASKS_ELSE = 4, /* the helper, and its threads */
 };
+
+/* Of a process with Open MPI, as measured: libpmix has what it knows of each
+ * other rank in every one. */
+#define RANK_BYTES (UINT64_C(7) << 19)
+#define PEER_BYTES UINT64_C(3700)
+
+uint64_t limits_memory(uint32_t n_ranks)
+{
+	uint64_t each = RANK_BYTES + n_ranks * PEER_BYTES + CHANNEL_BYTES;
+
+	return n_ranks * each;
+}
 
 static uint64_t files_needed(uint32_t n_ranks)
 {
@@ -35,11 +50,13 @@ static int check_files(uint32_t n_ranks, struct err *e)
 		(unsigned long long)l.rlim_max);
 }
 
-void limits_raise(uint32_t n_ranks)
+void limits_raise(uint32_t n_ranks, struct rlimit *before)
 {
 	struct rlimit l;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= files_needed(n_ranks))
+	getrlimit(RLIMIT_NOFILE, &l);
+	*before = l;
+	if (l.rlim_cur >= files_needed(n_ranks))
 		return;
 	l.rlim_cur = files_needed(n_ranks);
 	if (l.rlim_cur > l.rlim_max)
@@ -167,9 +184,22 @@ static int check_groups(uint32_t n_ranks, struct err *e)
 	return 0;
 }
 
+static int check_memory(uint32_t n_ranks, struct err *e)
+{
+	uint64_t need = limits_memory(n_ranks), have = mem_available();
+
+	if (need <= have)
+		return 0;
+	return err_set_code(e, EXIT_LIMIT,
+		"%u ranks need about %.1f GiB of memory as processes, but only "
+		"%.1f GiB is free",
+		n_ranks, (double)need / (1 << 30), (double)have / (1 << 30));
+}
+
 int limits_check(uint32_t n_ranks, struct err *e)
 {
-	return check_files(n_ranks, e) || check_user(n_ranks, e) ||
+	return check_memory(n_ranks, e) || check_files(n_ranks, e) ||
+			       check_user(n_ranks, e) ||
 			       check_groups(n_ranks, e)
 		       ? -1
 		       : 0;

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
-enum { CHUNK = 4096 };
+enum { CHUNK = 4096, NEWS = 16 /* pipes at a time */ };
 
 struct text {
 	char *bytes;
@@ -39,6 +40,7 @@ struct output {
 	pthread_mutex_t lock; /* of pipes and fresh */
 	int *pipe; /* [rank * OUTPUT_STREAMS + stream], read from */
 	int *other; /* written to */
+	int news; /* of epoll(): the pipes that hold something */
 	struct text *fresh; /* like pipe: not dated yet */
 	struct stream stream[OUTPUT_STREAMS];
 };
@@ -70,6 +72,12 @@ static int open_pipe(struct output *o, uint32_t i, struct err *e)
 	o->pipe[i] = ends[0];
 	o->other[i] = ends[1];
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	if (epoll_ctl(o->news, EPOLL_CTL_ADD, ends[0],
+		    &(struct epoll_event){ .events = EPOLLIN, .data.u32 = i }) <
+		0)
+		return err_set_code(e, EXIT_LIMIT,
+			"cannot wait for the output of rank %u: %s",
+			i / OUTPUT_STREAMS, strerror(errno));
 	return 0;
 }
 
@@ -89,6 +97,7 @@ struct output *output_new(uint32_t n_ranks, const int to[OUTPUT_STREAMS],
 		o->stream[i].to = to[i];
 	for (uint32_t i = 0; i < n; i++)
 		o->pipe[i] = o->other[i] = -1;
+	o->news = epoll_create1(EPOLL_CLOEXEC);
 	for (uint32_t i = 0; i < n; i++)
 		if (open_pipe(o, i, e)) {
 			output_free(o);
@@ -113,6 +122,7 @@ void output_free(struct output *o)
 		shut(&o->other[i]);
 		mem_free(o->fresh[i].bytes);
 	}
+	shut(&o->news);
 	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++) {
 		mem_free(o->stream[i].kept.bytes);
 		mem_free(o->stream[i].part);
@@ -135,12 +145,20 @@ void output_begin(struct output *o)
 		shut(&o->other[i]);
 }
 
-const int *output_files(const struct output *o)
+int output_file(const struct output *o)
 {
-	return o->pipe;
+	return o->news;
 }
 
 /* --- from the pipes --- */
+
+/* Other processes may have the end of the pipe, too: closing alone would not
+ * end the events of it. */
+static void end_pipe(struct output *o, uint32_t i)
+{
+	epoll_ctl(o->news, EPOLL_CTL_DEL, o->pipe[i], NULL);
+	shut(&o->pipe[i]);
+}
 
 static void take(struct output *o, uint32_t i)
 {
@@ -156,15 +174,27 @@ static void take(struct output *o, uint32_t i)
 		else if (n < 0 && errno == EAGAIN)
 			return;
 		else
-			shut(&o->pipe[i]);
+			end_pipe(o, i);
 	}
 }
 
-void output_take(struct output *o, uint32_t rank)
+/* Locked: so what a rank has printed before it gave the turn away is in its
+ * text when somebody looks, whoever has read it.  Mostly nothing is there, and
+ * this is one call of the system. */
+static void take_all(struct output *o)
+{
+	struct epoll_event e[NEWS];
+	int n;
+
+	while ((n = epoll_wait(o->news, e, NEWS, 0)) > 0)
+		for (int i = 0; i < n; i++)
+			take(o, e[i].data.u32);
+}
+
+void output_take(struct output *o)
 {
 	pthread_mutex_lock(&o->lock);
-	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++)
-		take(o, rank * OUTPUT_STREAMS + i);
+	take_all(o);
 	pthread_mutex_unlock(&o->lock);
 }
 
@@ -193,12 +223,10 @@ static void keep(struct stream *s, uint32_t rank, int64_t t, struct text *fresh)
 void output_date(struct output *o, uint32_t rank, int64_t t)
 {
 	pthread_mutex_lock(&o->lock);
-	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++) {
-		uint32_t pipe = rank * OUTPUT_STREAMS + i;
-
-		take(o, pipe);
-		keep(&o->stream[i], rank, t, &o->fresh[pipe]);
-	}
+	take_all(o);
+	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++)
+		keep(&o->stream[i], rank, t,
+			&o->fresh[rank * OUTPUT_STREAMS + i]);
 	pthread_mutex_unlock(&o->lock);
 }
 
@@ -277,6 +305,19 @@ static void write_stream(struct output *o, struct stream *s, int64_t until)
 	}
 	if (n)
 		forget(s, n);
+}
+
+void output_drop(struct output *o, uint32_t rank)
+{
+	pthread_mutex_lock(&o->lock);
+	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++) {
+		uint32_t pipe = rank * OUTPUT_STREAMS + i;
+
+		if (o->pipe[pipe] >= 0)
+			end_pipe(o, pipe);
+		o->fresh[pipe].n = 0;
+	}
+	pthread_mutex_unlock(&o->lock);
 }
 
 void output_write(struct output *o, int64_t until)

@@ -29,15 +29,18 @@ int output_pipe(const struct output *o, uint32_t rank, enum output_stream s);
 /* All ranks have their ends: closes ours. */
 void output_begin(struct output *o);
 
-/* From any thread: takes what is in the pipes of a rank. */
-void output_take(struct output *o, uint32_t rank);
+/* From any thread: takes what is in the pipes. */
+void output_take(struct output *o);
 /* What a rank has printed until now belongs to a time, in ps. */
 void output_date(struct output *o, uint32_t rank, int64_t t);
 /* No rank will print anything for a time up to this: writes all until then.
  * INT64_MAX: writes everything, also lines without an end. */
 void output_write(struct output *o, int64_t until);
 
-/* Descriptors to be read, for poll(): two for each rank, -1 when closed. */
-const int *output_files(const struct output *o);
+/* The rank's node has died: what it has printed since nobody sees. */
+void output_drop(struct output *o, uint32_t rank);
+
+/* For poll(): it can be read when there is something to take. */
+int output_file(const struct output *o);
 
 #endif

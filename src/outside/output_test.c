@@ -123,7 +123,7 @@ static void *reads(void *arg)
 	struct reader *r = arg;
 
 	while (!r->is_over)
-		output_take(r->output, 0);
+		output_take(r->output);
 	return NULL;
 }
 

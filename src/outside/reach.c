@@ -1,29 +1,48 @@
 #define _GNU_SOURCE /* process_vm_readv() */
 #include "outside/reach.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/mem.h"
 
-void reach_init(struct reach *r, struct handover *channel, pid_t pid)
+/* Asked for a byte that nobody has, the kernel says whether it would. */
+static bool may_reach(pid_t pid)
 {
-	*r = (struct reach){ .channel = channel, .pid = pid };
-	r->gathered = mem_alloc(1, REACH_GATHERED);
+	char byte;
+	struct iovec mine = { &byte, 1 }, its = { NULL, 1 };
+
+	return process_vm_readv(pid, &mine, 1, &its, 1, 0) >= 0 ||
+	       errno == EFAULT || errno == ESRCH;
+}
+
+void reach_init(
+	struct reach *r, struct handover *channel, pid_t pid, bool by_channel)
+{
+	*r = (struct reach){ .channel = channel,
+		.pid = pid,
+		.by_channel = by_channel || !may_reach(pid) };
 }
 
 void reach_fini(struct reach *r)
 {
 	mem_free(r->gathered);
 	mem_free(r->piece);
+	mem_free(r->ahead);
 	*r = (struct reach){ 0 };
 }
 
-static bool copy_in(const struct reach *r, uint64_t at, void *to, size_t n)
+/* How many of n bytes from an address the rank has, or none. */
+static size_t copy_in(const struct reach *r, uint64_t at, void *to, size_t n)
 {
 	struct iovec mine = { to, n }, its = { (void *)(uintptr_t)at, n };
+	ssize_t did;
 
-	return process_vm_readv(r->pid, &mine, 1, &its, 1, 0) == (ssize_t)n;
+	if (r->by_channel)
+		return handover_copy_in(r->channel, at, to, n) ? n : 0;
+	did = process_vm_readv(r->pid, &mine, 1, &its, 1, 0);
+	return did < 0 ? 0 : (size_t)did;
 }
 
 static bool copy_out(
@@ -32,6 +51,8 @@ static bool copy_out(
 	struct iovec mine = { (void *)from, n };
 	struct iovec its = { (void *)(uintptr_t)at, n };
 
+	if (r->by_channel)
+		return handover_copy_out(r->channel, at, from, n);
 	return process_vm_writev(r->pid, &mine, 1, &its, 1, 0) == (ssize_t)n;
 }
 
@@ -55,14 +76,67 @@ static bool is_pending(const struct reach *r, uint64_t at, size_t n)
 	return false;
 }
 
+/* --- reading --- */
+
+static bool has_ahead(const struct reach *r, uint64_t at, size_t n)
+{
+	return r->n_ahead && at >= r->ahead_at && n <= r->n_ahead &&
+	       at - r->ahead_at <= r->n_ahead - n;
+}
+
+/* False if the rank does not have even those that are wanted. */
+static bool read_ahead(struct reach *r, uint64_t at, size_t n)
+{
+	if (!r->ahead)
+		r->ahead = mem_alloc(1, REACH_AHEAD);
+	r->ahead_at = at;
+	r->n_ahead = (uint32_t)copy_in(r, at, r->ahead, REACH_AHEAD);
+	return r->n_ahead >= n;
+}
+
+/* What is written there makes it old. */
+static void forget_ahead(struct reach *r, uint64_t at, size_t n)
+{
+	if (r->n_ahead && at < r->ahead_at + r->n_ahead && r->ahead_at < at + n)
+		r->n_ahead = 0;
+}
+
 bool reach_read(void *reach, uint64_t at, void *to, size_t n)
 {
 	struct reach *r = reach;
+	bool is_next = at == r->read_to && n < REACH_AHEAD;
 
-	handover_settle(r->channel, -1);
-	if (is_pending(r, at, n))
-		write_all(r);
-	return copy_in(r, at, to, n);
+	if (!handover_settle(r->channel, -1))
+		return false;
+	r->read_to = at + n;
+	if (!has_ahead(r, at, n)) {
+		if (is_pending(r, at, is_next ? REACH_AHEAD : n))
+			write_all(r);
+		if (!is_next || !read_ahead(r, at, n))
+			return copy_in(r, at, to, n) == n;
+	}
+	memcpy(to, r->ahead + (at - r->ahead_at), n);
+	return true;
+}
+
+bool reach_has(struct reach *r, uint64_t at, uint64_t n)
+{
+	uint8_t byte;
+
+	return !n || (copy_in(r, at, &byte, 1) == 1 &&
+			     copy_in(r, at + n - 1, &byte, 1) == 1);
+}
+
+/* --- writing --- */
+
+static void make_room(struct reach *r, size_t n)
+{
+	if (n <= r->room - r->n_bytes)
+		return;
+	r->room = r->room ? 2 * r->room : REACH_GATHERED / 16;
+	if (r->room < r->n_bytes + n)
+		r->room = REACH_GATHERED;
+	r->gathered = mem_grow(r->gathered, r->room, 1);
 }
 
 static void gather(struct reach *r, uint64_t at, const void *from, size_t n)
@@ -70,6 +144,7 @@ static void gather(struct reach *r, uint64_t at, const void *from, size_t n)
 	struct reach_piece *last =
 		r->n_pieces ? &r->piece[r->n_pieces - 1] : NULL;
 
+	make_room(r, n);
 	memcpy(r->gathered + r->n_bytes, from, n);
 	if (last && last->at + last->bytes == at) {
 		last->bytes += (uint32_t)n;
@@ -85,7 +160,9 @@ bool reach_write(void *reach, uint64_t at, const void *from, size_t n)
 {
 	struct reach *r = reach;
 
-	handover_settle(r->channel, -1);
+	if (!handover_settle(r->channel, -1))
+		return false;
+	forget_ahead(r, at, n);
 	if (n > REACH_GATHERED - r->n_bytes)
 		write_all(r);
 	if (n > REACH_GATHERED)
@@ -111,4 +188,5 @@ void reach_give(struct reach *r)
 			r->gathered + r->piece[i].from, r->piece[i].bytes);
 	r->n_pieces = 0;
 	r->n_bytes = 0;
+	r->n_ahead = 0;
 }

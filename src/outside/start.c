@@ -26,6 +26,8 @@ enum {
 	FILES = 4, /* of a rank */
 	HELPER_SOCKET = 3, /* its number in the helper */
 	PATIENCE = 3000, /* ms, which the helper has to end ranks */
+	ENDING = 5000, /* ms that ranks have for their end ... */
+	ENDING_EACH = 100, /* ... and for each of them, as they end together */
 	SLICE = 50, /* ms between looks at whether a rank has failed */
 };
 
@@ -98,7 +100,7 @@ static void on_silence(struct start *s)
 {
 	const struct start_end end = { .how = CHANNEL_FAILED,
 		.value = ESRCH,
-		.text = "weft-start has ended" };
+		.text = "weft-start was killed" };
 
 	for (uint32_t i = 0; i < s->n_ranks; i++)
 		note_end(s, &s->rank[i], &end);
@@ -120,29 +122,23 @@ static bool listen_to_helper(struct start *s)
 static void *listen_to_all(void *arg)
 {
 	struct start *s = arg;
-	uint32_t n = s->n_ranks * OUTPUT_STREAMS;
-	struct pollfd *p = mem_alloc(n + 2, sizeof(*p));
+	struct pollfd p[] = {
+		{ .fd = s->socket, .events = POLLIN },
+		{ .fd = s->wake[0], .events = POLLIN },
+		{ .fd = output_file(s->output), .events = POLLIN },
+	};
 	bool is_on = true;
 
 	while (is_on) {
-		p[0] = (struct pollfd){ .fd = s->socket, .events = POLLIN };
-		p[1] = (struct pollfd){ .fd = s->wake[0], .events = POLLIN };
-		for (uint32_t i = 0; i < n; i++)
-			p[2 + i] = (struct pollfd){
-				.fd = output_files(s->output)[i],
-				.events = POLLIN,
-			};
-		if (poll(p, n + 2, -1) < 0)
+		if (poll(p, sizeof(p) / sizeof(p[0]), -1) < 0)
 			continue;
-		for (uint32_t i = 0; i < n; i++)
-			if (p[2 + i].revents)
-				output_take(s->output, i / OUTPUT_STREAMS);
+		if (p[2].revents)
+			output_take(s->output);
 		if (p[0].revents)
 			is_on = listen_to_helper(s);
 		is_on = is_on && !p[1].revents;
 	}
 	on_silence(s);
-	mem_free(p);
 	return NULL;
 }
 
@@ -329,7 +325,8 @@ static int open_channels(
 {
 	struct handover_place p = { .n_ranks = s->n_ranks,
 		.n_processes = set->n_processes,
-		.collectives = set->collectives };
+		.collectives = set->collectives,
+		.ways = set->ways };
 	int code = 0;
 
 	for (uint32_t i = 0; i < s->n_ranks && !code; i++) {
@@ -338,9 +335,9 @@ static int open_channels(
 		p.process = set->rank[i].process;
 		p.seed = set->seed + i;
 		code = handover_open(&s->rank[i].channel, &p, e);
-		if (!code)
-			s->rank[i].channel.channel->is_measured =
-				set->is_measured;
+		if (code)
+			break;
+		s->rank[i].channel.channel->spins = set->spins;
 	}
 	return code;
 }
@@ -385,8 +382,7 @@ struct start *start_ranks(const struct start_setup *set, struct err *e)
 	s->rank = mem_alloc(set->n_ranks, sizeof(*s->rank));
 	s->output = set->output;
 	s->debugged = set->debugged;
-	getrlimit(RLIMIT_NOFILE, &s->files);
-	limits_raise(set->n_ranks);
+	s->files = set->files;
 	snprintf(s->path, sizeof(s->path), "%s", set->helper);
 	s->socket = s->wake[0] = s->wake[1] = -1;
 	pthread_mutex_init(&s->lock, NULL);
@@ -473,6 +469,17 @@ pid_t start_pid(struct start *s, uint32_t rank)
 	return pid;
 }
 
+/* While it has not ended its number is its own. */
+void start_kill(struct start *s, uint32_t rank)
+{
+	const struct rank *r = &s->rank[rank];
+
+	pthread_mutex_lock(&s->lock);
+	if (r->pid > 0 && !r->end.has_ended)
+		kill(r->pid, SIGKILL);
+	pthread_mutex_unlock(&s->lock);
+}
+
 struct start_end start_end(struct start *s, uint32_t rank)
 {
 	struct start_end end;
@@ -490,18 +497,13 @@ static bool has_ended(const struct start *s, uint32_t rank)
 				   : s->rank[rank].end.has_ended;
 }
 
-bool start_await_end(struct start *s, uint32_t rank, int milliseconds)
+bool start_await_end(struct start *s, uint32_t rank)
 {
 	struct timespec until;
 	bool is_over;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += milliseconds / 1000;
-	until.tv_nsec += milliseconds % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
+	until.tv_sec += (ENDING + ENDING_EACH * (int64_t)s->n_ranks) / 1000;
 	pthread_mutex_lock(&s->lock);
 	while (!has_ended(s, rank) &&
 		!pthread_cond_timedwait(&s->ended, &s->lock, &until))
@@ -526,7 +528,9 @@ int start_describe(const struct start_end *end, char *text, size_t size)
 	int status = (int)end->value;
 
 	if (end->how == CHANNEL_FAILED) {
-		snprintf(text, size, "cannot be started: %s",
+		snprintf(text, size, "%s: %s",
+			status == ESRCH ? "has lost its parent"
+					: "cannot be started",
 			end->text[0] ? end->text : strerror(status));
 		return code_of(status);
 	}

@@ -7,6 +7,11 @@ sim_time sim_now(const struct sim *s)
 	return (sim_time)s->next_window * s->p.window;
 }
 
+const atomic_int *sim_stop(const struct sim *s)
+{
+	return s->p.stop;
+}
+
 uint32_t sim_n_workers(const struct sim *s)
 {
 	return s->p.n_workers;

@@ -236,6 +236,8 @@ enum sim_ending sim_run(struct sim *s, sim_time until);
 /* Start of the first window that has not run, and of the first window with an
  * event; SIM_NEVER if there is none. */
 sim_time sim_now(const struct sim *s);
+/* sim_params.stop. */
+const atomic_int *sim_stop(const struct sim *s);
 sim_time sim_next_time(const struct sim *s);
 
 /* End of the last window with an event that counts. */

@@ -184,7 +184,7 @@ static void describe(const struct tport_matcher *x, uint32_t place,
 	if (is_slot(x, place)) {
 		elan_thread_look(x->plan.queues + 1, place, m);
 		m->number = k->number;
-		m->kind = k->kind; /* a packet has a code */
+		m->kind = k->kind;
 		m->note = k->space;
 		return;
 	}

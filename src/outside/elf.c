@@ -1,0 +1,310 @@
+#define _GNU_SOURCE
+#include "outside/elf.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { MOST_STRINGS = 64 << 20, CHUNK = 64 << 10, ENTRY = 24, CACHE_HEAD = 48 };
+
+static bool read_at(int file, void *to, uint64_t n, uint64_t at)
+{
+	return at <= INT64_MAX && pread(file, to, n, (off_t)at) == (ssize_t)n;
+}
+
+/* --- the file --- */
+
+static uint16_t own_machine(void)
+{
+	static const uint16_t machine =
+#if defined(__x86_64__)
+		EM_X86_64;
+#elif defined(__aarch64__)
+		EM_AARCH64;
+#elif defined(__riscv)
+		EM_RISCV;
+#elif defined(__powerpc64__)
+		EM_PPC64;
+#else
+		EM_NONE;
+#endif
+	return machine;
+}
+
+static bool is_own(const Elf64_Ehdr *h)
+{
+	const uint16_t one = 1;
+	unsigned char data =
+		*(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB;
+
+	return h->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       h->e_ident[EI_DATA] == data &&
+	       (own_machine() == EM_NONE || h->e_machine == own_machine()) &&
+	       (h->e_type == ET_EXEC || h->e_type == ET_DYN);
+}
+
+static uint32_t n_segments(const struct elf_file *f)
+{
+	return f->head.e_phnum < ELF_SEGMENTS ? f->head.e_phnum : ELF_SEGMENTS;
+}
+
+/* Where an address is in the file; false if it is not. */
+static bool find_address(
+	const struct elf_file *f, uint64_t address, uint64_t *offset)
+{
+	for (uint32_t i = 0; i < n_segments(f); i++) {
+		const Elf64_Phdr *p = &f->segment[i];
+
+		if (p->p_type == PT_LOAD && address >= p->p_vaddr &&
+			address - p->p_vaddr < p->p_filesz) {
+			*offset = p->p_offset + (address - p->p_vaddr);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first entry of a kind that the loader finds; 0 if there is none. */
+static bool find_entry(const struct elf_file *f, const Elf64_Phdr *p,
+	int64_t tag, uint64_t *at, Elf64_Dyn *entry)
+{
+	for (; *at + sizeof(*entry) <= p->p_filesz; *at += sizeof(*entry)) {
+		if (!read_at(f->file, entry, sizeof(*entry),
+			    p->p_offset + *at) ||
+			entry->d_tag == DT_NULL)
+			return false;
+		if (entry->d_tag != tag)
+			continue;
+		*at += sizeof(*entry);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t value_of(const struct elf_file *f, const Elf64_Phdr *p, int tag)
+{
+	Elf64_Dyn entry;
+	uint64_t at = 0;
+
+	return find_entry(f, p, tag, &at, &entry) ? entry.d_un.d_val : 0;
+}
+
+static void read_strings(struct elf_file *f, const Elf64_Phdr *p)
+{
+	uint64_t n = value_of(f, p, DT_STRSZ), at;
+
+	if (!n || n > MOST_STRINGS ||
+		!find_address(f, value_of(f, p, DT_STRTAB), &at))
+		return;
+	f->strings = mem_alloc(n + 1, 1);
+	f->n_strings = n + 1;
+	if (!read_at(f->file, f->strings, n, at))
+		memset(f->strings, 0, n);
+}
+
+static const char *string_at(const struct elf_file *f, uint64_t at)
+{
+	return at < f->n_strings ? f->strings + at : "";
+}
+
+static void read_dynamic(struct elf_file *f, const Elf64_Phdr *p)
+{
+	uint64_t at = 0, runpath, rpath;
+	Elf64_Dyn entry;
+
+	read_strings(f, p);
+	while (f->strings && f->n_needed < ELF_NEEDED &&
+		find_entry(f, p, DT_NEEDED, &at, &entry))
+		f->needed[f->n_needed++] = string_at(f, entry.d_un.d_val);
+	runpath = value_of(f, p, DT_RUNPATH);
+	rpath = value_of(f, p, DT_RPATH);
+	if (runpath || rpath)
+		f->path = string_at(f, runpath ? runpath : rpath);
+}
+
+enum elf_answer elf_open(struct elf_file *f, const char *path)
+{
+	*f = (struct elf_file){ .file = open(path, O_RDONLY | O_CLOEXEC) };
+	if (f->file < 0 || !read_at(f->file, &f->head, sizeof(f->head), 0) ||
+		memcmp(f->head.e_ident, ELFMAG, SELFMAG) != 0)
+		return ELF_NONE;
+	if (!is_own(&f->head) || f->head.e_phentsize != sizeof(Elf64_Phdr))
+		return ELF_FOREIGN;
+	if (!read_at(f->file, f->segment, n_segments(f) * sizeof(Elf64_Phdr),
+		    f->head.e_phoff))
+		return ELF_FOREIGN;
+	for (uint32_t i = 0; i < n_segments(f); i++) {
+		f->has_interpreter |= f->segment[i].p_type == PT_INTERP;
+		if (f->segment[i].p_type == PT_DYNAMIC && !f->strings)
+			read_dynamic(f, &f->segment[i]);
+	}
+	return ELF_GOOD;
+}
+
+void elf_close(struct elf_file *f)
+{
+	if (f->file >= 0)
+		close(f->file);
+	mem_free(f->strings);
+}
+
+bool elf_names(const struct elf_file *f, const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	return f->strings && (strcmp(f->strings, name) == 0 ||
+				     memmem(f->strings, f->n_strings, name, n));
+}
+
+/* --- libraries --- */
+
+static bool is_library(const char *path)
+{
+	struct elf_file f;
+	bool is_one = elf_open(&f, path) == ELF_GOOD;
+
+	elf_close(&f);
+	return is_one;
+}
+
+/* A list of folders with colons; $ORIGIN is where the file itself is. */
+static bool find_in_list(const char *list, const char *origin, const char *name,
+	char *path, size_t size)
+{
+	static const char *const marks[] = { "$ORIGIN", "${ORIGIN}" };
+
+	while (list && *list) {
+		int n = (int)strcspn(list, ":"), skip = 0;
+
+		for (int i = 0; i < 2; i++)
+			if (!strncmp(list, marks[i], strlen(marks[i])))
+				skip = (int)strlen(marks[i]);
+		snprintf(path, size, "%s%.*s/%s", skip ? origin : "", n - skip,
+			list + skip, name);
+		if (is_library(path))
+			return true;
+		list += n + (list[n] == ':');
+	}
+	return false;
+}
+
+/* A text of the cache's own, which ends within it. */
+static const char *cached(const char *cache, uint64_t n, uint32_t at)
+{
+	return at < n && memchr(cache + at, 0, n - at) ? cache + at : "";
+}
+
+static bool look_up(const char *cache, uint64_t n, const char *name, char *path,
+	size_t size)
+{
+	static const char magic[] = "glibc-ld.so.cache1.1";
+	uint32_t count, word[3];
+
+	if (n < CACHE_HEAD || memcmp(cache, magic, sizeof(magic) - 1) != 0)
+		return false;
+	memcpy(&count, cache + sizeof(magic) - 1, sizeof(count));
+	for (uint64_t at = CACHE_HEAD; count-- && at + ENTRY <= n;
+		at += ENTRY) {
+		memcpy(word, cache + at, sizeof(word));
+		if (strcmp(cached(cache, n, word[1]), name) != 0)
+			continue;
+		snprintf(path, size, "%s", cached(cache, n, word[2]));
+		if (is_library(path))
+			return true;
+	}
+	return false;
+}
+
+static bool find_in_cache(const char *name, char *path, size_t size)
+{
+	int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+	struct stat s;
+	char *cache = NULL;
+	bool is_found = false;
+
+	if (file >= 0 && fstat(file, &s) == 0 && s.st_size > 0 &&
+		s.st_size < MOST_STRINGS) {
+		cache = mem_alloc((size_t)s.st_size, 1);
+		is_found =
+			read_at(file, cache, (uint64_t)s.st_size, 0) &&
+			look_up(cache, (uint64_t)s.st_size, name, path, size);
+	}
+	if (file >= 0)
+		close(file);
+	mem_free(cache);
+	return is_found;
+}
+
+bool elf_find(const struct elf_file *for_whom, const char *origin,
+	const char *folders, const char *name, char *path, size_t size)
+{
+	if (strchr(name, '/')) {
+		snprintf(path, size, "%s", name);
+		return is_library(path);
+	}
+	return find_in_list(folders, origin, name, path, size) ||
+	       find_in_list(for_whom->path, origin, name, path, size) ||
+	       find_in_cache(name, path, size) ||
+	       find_in_list("/lib:/usr/lib:/lib64:/usr/lib64", origin, name,
+		       path, size);
+}
+
+/* --- instructions --- */
+
+#if defined(__x86_64__)
+/* rdtsc is 0f 31, rdtscp 0f 01 f9. */
+static uint64_t count_in(const unsigned char *at, size_t n)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i + 2 < n; i++)
+		if (at[i] == 0x0f &&
+			(at[i + 1] == 0x31 ||
+				(at[i + 1] == 0x01 && at[i + 2] == 0xf9)))
+			count++;
+	return count;
+}
+#else
+static uint64_t count_in(const unsigned char *at, size_t n)
+{
+	(void)at, (void)n;
+	return 0;
+}
+#endif
+
+/* In pieces that overlap by two bytes, so that none is cut or counted twice. */
+static uint64_t count_segment(const struct elf_file *f, const Elf64_Phdr *p)
+{
+	unsigned char *bytes = mem_alloc(CHUNK, 1);
+	uint64_t count = 0, at = 0;
+	ssize_t n = 0;
+
+	while (at < p->p_filesz) {
+		uint64_t most = p->p_filesz - at;
+
+		n = pread(f->file, bytes, most < CHUNK ? most : CHUNK,
+			(off_t)(p->p_offset + at));
+		if (n < 3)
+			break;
+		count += count_in(bytes, (size_t)n);
+		at += (uint64_t)n - 2;
+	}
+	mem_free(bytes);
+	return count;
+}
+
+uint64_t elf_count_clocks(const struct elf_file *f)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < n_segments(f); i++)
+		if (f->segment[i].p_type == PT_LOAD &&
+			f->segment[i].p_flags & PF_X)
+			count += count_segment(f, &f->segment[i]);
+	return count;
+}

@@ -1,0 +1,129 @@
+#!/bin/sh
+#
+# MPI programs where something goes wrong: ranks that end as they should not,
+# hosts that forbid to read their memory, links and nodes that die.  Needs
+# $WEFT built with libfabric and PMIx, and mpicc.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
+	! command -v mpicc >/dev/null; then
+	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
+	exit 77
+fi
+mpicc -Wall -o "$tmp/wrong" "$src/tests/mpi/wrong.c" -lpthread ||
+	complain 'wrong: mpicc'
+mpicc -Wall -o "$tmp/every" "$src/examples/mpi/every_call.c" ||
+	complain 'every_call: mpicc'
+report 'Open MPI compiles the programs'
+
+# $code, $tmp/out and $tmp/err are what came of it.
+mpirun() { # ARGUMENTS
+	timeout 100 ${before:-} "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" \
+		</dev/null
+	code=$?
+}
+
+ends() { # CODE TEXT; what standard error says
+	[ $code -eq "$1" ] || complain "$code, not $1: $(cat "$tmp/err")"
+	grep -qE -- "$2" "$tmp/err" ||
+		complain "no '$2' in: $(cat "$tmp/err")"
+}
+
+digest() {
+	sed -n 's/^digest *//p' "$tmp/err"
+}
+
+# A rank that may not be looked into copies by itself; root must be kept from
+# it by force.
+mpirun gemini -n 2 -- "$tmp/wrong" none
+ends 0 finished
+want=$(digest)
+mpirun gemini -n 2 copy=channel -- "$tmp/wrong" none
+[ "$(digest)" = "$want" ] || complain "copy=channel: $(cat "$tmp/err")"
+before=
+[ "$(id -u)" != 0 ] ||
+	before='setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace'
+mpirun gemini -n 2 -- "$tmp/wrong" hide
+[ "$(digest)" = "$want" ] || complain "not dumpable: $(cat "$tmp/err")"
+before=
+report 'where ranks cannot be read they copy their bytes: the same digest'
+
+while read -r word code_wanted text; do
+	mpirun torus -n 3 -- "$tmp/wrong" "$word"
+	ends "$code_wanted" "$text"
+done <<-END
+	crash 1 rank 1 died of signal 11 .* us outside of MPI
+	exit 1 rank 1 ended with exit code 7 at .* us outside of MPI
+	exit-at-once 1 rank 1 ended with exit code 0 at
+	leave 1 rank 1 ended without MPI_Finalize, and other ranks wait for it
+	abort 1 rank 1 called MPI_Abort with code 13 at .* us in MPI_Abort
+	kill 1 rank 1 died of signal 9
+	nowhere 1 rank 1 called MPI_Abort with code 17 at .* us in MPI_Send
+	unfinished 0 finished
+	fork 0 finished
+END
+report 'ranks that end as they should not are named with time and call'
+
+for seed in 1 2 3; do
+	mpirun torus -n 3 -- "$tmp/wrong" scribble $seed
+	case $code in
+	1) ends 1 'rank 1' ;;
+	4) ends 4 'of simulated time' ;;
+	*) complain "seed $seed: $code: $(cat "$tmp/err")" ;;
+	esac
+done
+report 'a rank that writes anything into its channel ends the run, no more'
+
+# Not under timeout, which sends signals twice.
+"$weft" mpirun torus -n 2 -- "$tmp/wrong" loop \
+	>"$tmp/out" 2>"$tmp/err" </dev/null &
+run=$!
+for _ in $(seq 100); do
+	sleep 0.1
+	[ "$(pgrep -fc "^$tmp/wrong loop")" -lt 2 ] || break
+done
+sleep 1
+kill -INT $run
+wait $run
+code=$?
+ends 6 stopped
+report 'a run whose rank loops for ever can be stopped'
+
+# The plans' links are on the ways between the first nodes.
+while read -r machine events; do
+	mpirun "$machine" -n 4 --set "faults.events=$events" -- "$tmp/every"
+	ends 0 '[1-9][0-9]* packets? lost on failed links'
+	grep -q 'all calls are right' "$tmp/out" ||
+		complain "$machine: $(cat "$tmp/out" "$tmp/err")"
+done <<-END
+	qsnet2-16 12 us link 1.0 down 1 dies; 60 us link 1.0 down 1 returns
+	gemini 12 us link 0,0,0 x+1 dies; 12500 ns link 1,0,0 x-3 dies
+END
+report 'machines that retransmit get all messages through when links die'
+
+mpirun bgq-board -n 2 --set 'faults.events=12 us link 0 A+ dies' -- \
+	"$tmp/every"
+ends 3 'A\+ is dead and never returns, and a packet from node 0 to node 1'
+report 'where a dead link is the only way the run ends, and names it'
+
+for machine in qsnet2-16 bgq-board; do
+	mpirun $machine -n 4 --set 'faults.events=15 us node 3 dies' -- \
+		"$tmp/every"
+	ends 1 'node 3 died at 15.000 us, and rank 3 with it, in MPI_'
+done
+mpirun qsnet2-16 -n 4 death=go-on --set 'faults.events=15 us node 3 dies' -- \
+	"$tmp/every"
+ends 3 'waiting .*rank [0-2] .node [0-2].: MPI_'
+report 'a rank dies with its node, and the job with the rank'
+
+! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
+for place in /dev/shm /tmp; do
+	for file in "$place"/weft-*; do
+		[ ! -e "$file" ] || [ -d "/proc/$(expr "${file##*-}" + 0)" ] ||
+			complain "left: $file"
+	done
+done
+! pgrep -f 'sleep 86413' >/dev/null || complain "a rank's child is left"
+report 'nothing is left'
+exit $status
