@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "host/log.h"
 #include "host/program.h"
+#include "link/link.h"
 
 enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
 
@@ -157,14 +158,20 @@ static void log_calls(struct proxy *p)
 	}
 }
 
+static sim_time at_most(sim_time t, sim_time most)
+{
+	return t < most ? t : most;
+}
+
 /* What the rank has done by itself takes its time: part of it was the
- * program's, and the rest in calls. */
+ * program's, and the rest in calls.  A run ends when the clocks of links do,
+ * whatever a rank says. */
 static void catch_up(struct proxy *p)
 {
 	sim_time before = program_now(), outside = p->turn.outside;
 
 	if (p->turn.clock > before)
-		program_wait(p->turn.clock);
+		program_wait(at_most(p->turn.clock, LINK_MAX_TIME));
 	if (outside > program_now() - before)
 		outside = program_now() - before;
 	if (outside > 0)
@@ -208,7 +215,7 @@ static void wait(struct proxy *p)
 	uint32_t call = p->turn.call.name;
 
 	endpoint_wait(p->endpoint,
-		p->turn.until == INT64_MAX ? SIM_NEVER : p->turn.until);
+		p->turn.until > LINK_MAX_TIME ? SIM_NEVER : p->turn.until);
 	if (account_is_collective(call))
 		charge(p, ACCOUNT_COLLECTIVES);
 	else
@@ -243,14 +250,16 @@ static int open_all(struct proxy *p)
 		&p->reach };
 	int code;
 
-	p->channel = start_channel(p->start, p->rank);
+	if (p->start) {
+		p->channel = start_channel(p->start, p->rank);
+		p->pid = start_pid(p->start, p->rank);
+	}
 	p->endpoint = mem_alloc(1, sizeof(*p->endpoint));
 	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
 	p->channel->stop[0] = p->stop[0];
 	p->channel->stop[1] = p->stop[1];
-	p->pid = start_pid(p->start, p->rank);
 	p->core = PIN_ANYWHERE;
 	reach_init(&p->reach, p->channel, p->pid, p->by_channel);
 	window_init(&p->window, host_at(program_host(), program_node()),
@@ -269,6 +278,8 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
+	if (!p->start)
+		return false;
 	start_await_end(p->start, p->rank);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;
