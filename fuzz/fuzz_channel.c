@@ -151,7 +151,9 @@ static enum channel_why say(struct rank *r, struct channel *c)
 	c->clock = is_rare(r, 4) ? any_time(r, c->now) : c->now;
 	c->until = is_rare(r, 100) ? INT64_MAX : any_time(r, c->now);
 	c->outside = (int64_t)any(r);
-	c->computed = any(r);
+	c->n_calls = any(r);
+	c->is_busy = (uint32_t)(random_of(r) % 2);
+	c->n_steps = (uint32_t)any(r);
 	c->reasons = (uint32_t)any(r);
 	c->room[random_of(r) % CHANNEL_ROOM] = (uint8_t)random_of(r);
 	say_commands(r, c);
@@ -216,6 +218,12 @@ static void *be_rank(void *arg)
 
 /* --- the run --- */
 
+/* Its program waits for ever then, and the run ends as stalled. */
+static void on_lost(struct proxy *p)
+{
+	(void)p;
+}
+
 static void run_program(void *mine)
 {
 	uint32_t i = weft_node();
@@ -241,6 +249,7 @@ static void run_program(void *mine)
 		.by_channel = is_rare(r, 4),
 		.stop = { &all.is_over },
 		.dies_at = SIM_NEVER,
+		.on_lost = on_lost,
 		.times = { .turn = is_rare(r, 2) ? 200 * (sim_time)SIM_NS : 0,
 			.test = 100 * (sim_time)SIM_NS },
 	};

@@ -126,10 +126,14 @@ static const char rows[] =
 	"INSERT INTO spent VALUES(0, 'wire', 490), (1, 'queue', 590);"
 	"INSERT INTO hop VALUES(0, 0, 10, 20, 'queue', 0, 'card', 1, NULL,"
 	" NULL), (0, 1, 20, 500, 'wire', 0, 'out by', NULL, 0, 'dynamic');"
-	"INSERT INTO call VALUES(0, 0, 0, 0, 'send', 10, 20), (1, 1, 0, 0,"
-	" 'receive', 15, NULL);"
-	"INSERT INTO transfer VALUES(1, 0, 0, 1, 0, 7, 64, 12, 18),"
-	" (2, 0, 0, 1, 0, 7, 64, 13, NULL);";
+	"INSERT INTO call VALUES(0, 0, 0, 0, 'MPI_Send', 1, 2, 0, 1, 7, 8, 1),"
+	" (1, 1, 0, 0, 'receive', 15, NULL, NULL, NULL, NULL, NULL, NULL);"
+	"INSERT INTO transfer VALUES(1, 0, 0, 1, 0, 7, 64, 12, 18, 0, 1),"
+	" (2, 0, 0, 1, 0, 7, 64, 13, NULL, NULL, NULL);"
+	"INSERT INTO rank VALUES(0, NULL, 0, 0, 0, 10, 20, 1, 2, 3, 0, 4, 0, 5,"
+	" 6, 7, 8), (1, NULL, 1, 1, 0, 10, 30, 0, 0, 0, 0, 20, 0, 5, 6, 7, 8);"
+	"INSERT INTO pair VALUES(NULL, 0, 1, 1, 8, 4);"
+	"INSERT INTO called VALUES(NULL, 0, 'MPI_Send', 1, 10);";
 
 /* What makes an older file of one. */
 static const char older[] =
@@ -137,7 +141,8 @@ static const char older[] =
 	"CREATE TABLE link AS SELECT id, site, port, name, to_site, to_port,"
 	" wire, latency_ps, rate_Bps, bytes, packets, use, waiting, longest,"
 	" token_wait_ps, retries, channel FROM newer;"
-	"DROP TABLE input; PRAGMA user_version = 2;";
+	"DROP TABLE input; DROP TABLE rank; DROP TABLE pair;"
+	"DROP TABLE called; PRAGMA user_version = 2;";
 
 /* A good file of a schema, as bytes; to be freed. */
 static uint8_t *make_good(int schema, size_t *size)

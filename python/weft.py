@@ -21,7 +21,7 @@ __all__ = ["Error", "Point", "RunFile", "Sample", "machines", "open", "run",
            "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA, _OLDEST = 3, 2
+_SCHEMA, _OLDEST = 4, 2
 
 # What each schema has brought, as `weft sql` lists it: columns by table, of
 # runs and of sweeps.
@@ -30,6 +30,14 @@ _BROUGHT = {
          "sample": ("wanted",)},
         {"input": ("kind", "path", "hash"),
          "param": ("path", "value", "source", "place", "machine")}),
+    4: ({"call": ("rank", "peer", "tag", "bytes", "times"),
+         "transfer": ("from_rank", "to_rank"),
+         "rank": ("id", "job", "rank", "node", "process", "from_ps", "to_ps",
+                  "computing_ps", "own_ps", "calls_ps", "tests_ps",
+                  "messages_ps", "collectives_ps", "crossings", "operations",
+                  "messages", "bytes"),
+         "pair": ("job", "rank", "peer", "messages", "bytes", "waited_ps"),
+         "called": ("job", "rank", "name", "calls", "ps")}, {}),
 }
 
 # Parts of one in the lists of samples.

@@ -84,12 +84,38 @@ report 'Python reads them'
 
 run sweep torus random --shape 2x2 warmup=0us measure=1us load=0.1,0.2 \
 	-o sweep.db
-[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 3' err ||
+[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 4' err ||
 	complain "exit code $code: $(cat err)"
 for kind in run sweep; do
 	cmp -s $kind.db $kind.was || complain "$kind.db is another file"
 done
 report 'nothing is written to them'
+
+# As schema 3 was, from a new one.
+run run torus pingpong --shape 2x2 rounds=2 -o three.db
+python3 - <<'E' || complain 'no file of schema 3'
+import sqlite3
+d = sqlite3.connect("three.db")
+for name in ("rank", "pair", "called"):
+    d.execute("DROP TABLE " + name)
+for table, columns in (("call", "id, node, process, thread, name, from_ps,"
+                        " to_ps"), ("transfer", "id, from_node, from_process,"
+                        " to_node, to_process, tag, bytes, sent_ps,"
+                        " received_ps")):
+    d.execute("CREATE TABLE old AS SELECT %s FROM %s" % (columns, table))
+    d.execute("DROP TABLE " + table)
+    d.execute("CREATE TABLE %s AS SELECT * FROM old" % table)
+    d.execute("DROP TABLE old")
+d.execute("PRAGMA user_version = 3")
+d.commit()
+E
+works sql three.db 'select rank, from_rank from call, transfer'
+works sql three.db 'select waited_ps, ps from rank
+	join pair using(rank) join called using(rank)'
+works report three.db -o three.html
+works trace three.db -o three.pftrace
+works rerun three.db
+report 'files of schema 3 have no ranks'
 
 # What reads them is as strict as with new ones.
 for sql in 'CREATE VIEW input AS SELECT 1 kind, 2 path, 3 hash' \

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "record/inputs.h"
+#include "record/program.h"
 #include "record/read.h"
 #include "record/tables.h"
 
@@ -57,8 +58,51 @@ static int tell_inputs(
 	return db_finish(q);
 }
 
+/* Where the programs print, the comparison does not. */
+static int tell(struct stream *out, bool is_aside, struct err *e)
+{
+	if (!is_aside)
+		return cli_out_close(out, e);
+	fflush(out->file);
+	fputs(out->text, stderr);
+	cli_out_drop(out);
+	return 0;
+}
+
+static void tell_variable(FILE *f, const char *how, const char *variable)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%-11s environment %.400s", how, variable);
+	name_clean(line, "");
+	fprintf(f, "%s\n", line);
+}
+
+/* Variables that a program of the host has not, or not as they were; both lists
+ * are in order. */
+static void tell_environment(const struct record_setup *s, FILE *f)
+{
+	const char *now[RECORD_VARIABLES];
+	size_t n = s->n_command ? record_environment(&s->setup.launch, now) : 0;
+	size_t i = 0, k = 0;
+
+	while (s->n_command && (i < s->n_environment || k < n)) {
+		int order = i == s->n_environment ? 1
+			    : k == n		  ? -1
+				     : strcmp(s->environment[i], now[k]);
+
+		if (order < 0)
+			tell_variable(f, "gone", s->environment[i]);
+		else if (order > 0)
+			tell_variable(f, "new", now[k]);
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
+
 static int compare(const struct cli_args *a, const struct was *w,
-	const struct machine_run *r, struct db *d, struct err *e)
+	const struct record_setup *s, const struct machine_run *r, struct db *d,
+	struct err *e)
 {
 	char digest[24], hash[24];
 	struct stream out;
@@ -74,6 +118,7 @@ static int compare(const struct cli_args *a, const struct was *w,
 		cli_out_drop(&out);
 		return -1;
 	}
+	tell_environment(s, out.file);
 	if (!same_machine)
 		fputs("parameters  have changed\n", out.file);
 	fprintf(out.file, "digest      %s, %s%s\n", digest,
@@ -82,7 +127,7 @@ static int compare(const struct cli_args *a, const struct was *w,
 		fprintf(out.file,
 			"version     " WEFT_VERSION ", which was %s\n",
 			w->weft);
-	if (cli_out_close(&out, e))
+	if (tell(&out, r->load->ops->prints, e))
 		return -1;
 	return same && same_machine ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
@@ -120,6 +165,54 @@ static int take_plugins(const struct cli_args *a, struct record_setup *s,
 	return 0;
 }
 
+/* "./program 1 2" */
+static void join(const char *const *words, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (size_t i = 0; words[i]; i++) {
+		name_add(text, size, i ? " " : "");
+		name_add(text, size, words[i]);
+	}
+	name_clean(text, "");
+}
+
+static bool are_same(const char *const *a, const char *const *b)
+{
+	size_t i = 0;
+
+	while (a[i] && b[i] && !strcmp(a[i], b[i]))
+		i++;
+	return !a[i] && !b[i];
+}
+
+/* Nor is a program of the host started because a file names it: the user says
+ * what to start. */
+static int take_command(const struct cli_args *a, struct record_setup *s,
+	const struct db *d, struct err *e)
+{
+	const char *const *was = (const char *const *)s->command;
+	char text[300];
+
+	if (!s->n_command && !a->rest)
+		return 0;
+	if (!s->n_command)
+		return err_set(e,
+			"%s: the run started no program of the host; want "
+			"`weft rerun %s`",
+			db_path(d), db_path(d));
+	join(was, text, sizeof(text));
+	if (!a->rest)
+		return err_set(e,
+			"%s: the run started a program, which is not started "
+			"by itself; if you trust it, use `weft rerun %s -- %s`",
+			db_path(d), db_path(d), text);
+	if (!are_same(was, a->rest))
+		return err_set(
+			e, "%s: the run was one of `%s`", db_path(d), text);
+	s->setup.command = a->rest;
+	return cli_launch(a, &s->setup.launch, e);
+}
+
 static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 	struct err *e)
 {
@@ -129,15 +222,16 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 
 	read_was(&w, d, e);
 	if (!record_setup_read(&s, d, e) && !check_ended(&w, d, e) &&
-		!take_plugins(a, &s, d, e)) {
+		!take_plugins(a, &s, d, e) && !take_command(a, &s, d, e)) {
 		s.setup.threads = a->threads;
 		s.setup.stop = cli_stop_flag();
 		s.setup.programs = &app_ops;
+		s.setup.allows_programs = a->allows_programs;
 		if (!machine_run_open(r, &s.setup, e) &&
 			!machine_run_perform(r, e))
 			code = r->result.ending == LOAD_STOPPED
 				       ? EXIT_STOPPED
-				       : compare(a, &w, r, d, e);
+				       : compare(a, &w, &s, r, d, e);
 		machine_run_close(r);
 	}
 	record_setup_free(&s);
@@ -156,10 +250,12 @@ static int perform(const struct cli_args *a, struct err *e)
 
 const struct cli_command cli_rerun = { .name = "rerun",
 	.brief = "repeat the run of a run file",
-	.takes = CLI_THREADS | CLI_PLUGIN,
-	.usage = "FILE",
+	.takes = CLI_THREADS | CLI_PLUGIN | CLI_REST | CLI_LAUNCH | CLI_ALLOW,
+	.usage = "FILE [-- PROGRAM [ARGUMENT...]]",
 	.help = "Repeats the run recorded in a run file, and compares the "
-		"digests.\vThe exit code is 0 if they are the same, and 1 if "
+		"digests.  The program of an MPI run is started only if it "
+		"stands behind --.\vThe exit code is 0 if they are the same, "
+		"and 1 if "
 		"they are not.",
 	.words = { 1, 1 },
 	.want = "want one run file, as in `weft rerun run.db`",

@@ -127,14 +127,13 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	cli_out_drop(&o);
 }
 
-/* Beside what a program prints it is clear who speaks. */
 static void add_description(struct facts *f, const struct load *l)
 {
 	char text[256];
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "weft: {machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -210,13 +209,20 @@ static int write_links(
 	return out_file_close(&f, e);
 }
 
-/* A report that is a file, or is not alone, says whose it is. */
+/* Beside what a program prints, and in a file, it is clear who speaks. */
 static void write_report(
 	const struct cli_args *a, const struct facts *f, FILE *out)
 {
-	if (!a->is_json)
-		fputs("weft: ", out);
-	cli_write(a, f, CLI_PLAIN, out);
+	static const char who[] = "weft: ";
+	struct stream o;
+
+	stream_open(&o);
+	cli_write(a, f, CLI_PLAIN, o.file);
+	fflush(o.file);
+	if (!a->is_json && strncmp(o.text, who, strlen(who)) != 0)
+		fputs(who, out);
+	fputs(o.text, out);
+	cli_out_drop(&o);
 }
 
 static int write_file(
@@ -228,6 +234,29 @@ static int write_file(
 		return -1;
 	write_report(a, f, file.stream);
 	return out_file_close(&file, e);
+}
+
+/* The workload's own, of a run that has finished. */
+static int write_load(const struct machine_run *r, struct err *e)
+{
+	const struct load *l = r->load;
+	const char *path = l->ops->file ? l->ops->file(l) : NULL;
+	struct out_file f;
+
+	if (!path || r->result.ending != LOAD_FINISHED)
+		return 0;
+	if (out_file_open(&f, path, &out_computing, e))
+		return -1;
+	l->ops->write(l, f.stream);
+	return out_file_close(&f, e);
+}
+
+static int check_load(const struct machine_run *r, struct err *e)
+{
+	const char *path =
+		r->load->ops->file ? r->load->ops->file(r->load) : NULL;
+
+	return path ? out_file_check(path, &out_computing, e) : 0;
 }
 
 /* Where the programs print, the report does not. */
@@ -250,7 +279,7 @@ int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
 	if (tell_facts(f, a, r, e) ||
-		(a->links && write_links(a->links, r, e)) ||
+		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
 		book_missed(a, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED)
@@ -335,8 +364,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (a->output && s->book)
 		m = record_messages_new(&how);
-	failed =
-		machine_run_open(r, s, e) || book_check(a, r->machine->topo, e);
+	failed = machine_run_open(r, s, e) ||
+		 book_check(a, r->machine->topo, e) || check_load(r, e);
 	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);
@@ -436,7 +465,7 @@ static int run(const struct cli_args *a, struct err *e)
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e))
+	if (check_words(a, e) || cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -448,12 +477,6 @@ static int run(const struct cli_args *a, struct err *e)
 	s.threads = a->threads;
 	s.command = a->rest;
 	s.allows_programs = a->allows_programs;
-	s.launch = (struct load_launch){
-		.folder = a->folder,
-		.variables = a->variable,
-		.is_debugged = a->is_debugged,
-		.debugged = a->debugged,
-	};
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
@@ -466,7 +489,8 @@ static int run(const struct cli_args *a, struct err *e)
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW,
+		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
+		 CLI_LAUNCH,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

@@ -25,6 +25,7 @@ struct host_log_call {
 	uint32_t thread;
 	/* The text is only a name; args are another rank, a tag and bytes. */
 	bool has_peer;
+	uint32_t more; /* of the same kind that followed at once */
 	sim_time from, to; /* SIM_NEVER: it never came back */
 };
 

@@ -81,6 +81,28 @@ void program_charge(sim_time dt);
 void program_wait(sim_time t);
 
 /*
+ * Waits until t, too, but may return at once: then the program is ahead of its
+ * node, until it next waits or does anything that could tell.  So a wait that
+ * another one follows costs nothing.  Programs that share their node, map or
+ * watch memory, or are exact, since something else runs code of theirs, are
+ * never ahead.
+ *
+ * Until the end of its block a function with PROGRAM_PRIVATE() does nothing
+ * that could tell before it waits, though it calls what others must not: it
+ * touches only what is its own, such as the memory of a library.
+ */
+void program_pass(sim_time t);
+void program_be_exact(void);
+/* A program that is ahead waits for its node. */
+void program_join(void);
+#define PROGRAM_PRIVATE()                                                      \
+	__attribute__((cleanup(program_private_end), unused))                  \
+	const int program_private_is_open = program_private_begin()
+
+int program_private_begin(void);
+void program_private_end(const int *is_open);
+
+/*
  * Tells a program of any node, by its number (host_program()), that something
  * is done: a way besides the network, of which only the time is known, at least
  * a window.  program_await() waits until it was told so often, ever.
@@ -120,6 +142,7 @@ struct poll_loop {
 	sim_time load;
 	sim_time phase; /* from the call to the first look */
 	bool is_checked; /* the test fails now, as the caller knows */
+	bool lasts; /* see program_poll_done() */
 };
 
 /*
@@ -141,6 +164,14 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 /* The same, and test() is called after writes to the word at an address, too.
  */
 void program_poll_with(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
+	void *arg, struct poll_loop loop, uint64_t *seen);
+
+/*
+ * For a word that becomes 1 and stays so until the program changes it, such as
+ * a flag of its library: test() waits for that, or for something else of which
+ * only host_poke() tells.
+ */
+void program_poll_done(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
 	void *arg, struct poll_loop loop, uint64_t *seen);
 
 /*
@@ -184,7 +215,7 @@ void program_watch(uint64_t at, uint64_t bytes,
  * In a library's function: until the end of the block the program is in this
  * call, which is reported if the program waits forever.  Each # in the text
  * stands for a number, at most two; UINT32_MAX is "any".  Of nested calls the
- * outermost counts.
+ * outermost counts; one without a text only hides those inside it.
  */
 #define PROGRAM_CALL(text, a, b)                                               \
 	__attribute__((cleanup(program_call_end), unused))                     \
@@ -209,8 +240,10 @@ void program_explain(
 uint32_t program_log_begin(
 	const char *text, const uint64_t args[HOST_CALL_ARGS]);
 void program_log_end(uint32_t mark);
-/* A call that is over, by its own times. */
-void program_log_call(const struct host_log_call *c);
+/* A call that is over, by its own times; returns its mark.  Another one of the
+ * same kind that has followed at once, until a time. */
+uint32_t program_log_call(const struct host_log_call *c);
+void program_log_more(uint32_t mark, sim_time to);
 
 /*
  * For a message library: a message is sent; a message is matched, which returns

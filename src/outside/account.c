@@ -1,6 +1,7 @@
 #include "outside/account.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -105,6 +106,15 @@ const char *account_call_name(uint32_t number)
 	return names[number < N_CALLS ? number : CALL_0];
 }
 
+uint32_t account_call_number(const char *name)
+{
+	uint32_t i = N_CALLS - 1;
+
+	while (i > 0 && strcmp(names[i], name) != 0)
+		i--;
+	return i;
+}
+
 bool account_is_collective(uint32_t number)
 {
 	return number < N_CALLS && collective[number];
@@ -120,6 +130,19 @@ bool account_has_peer(uint32_t number)
 #undef NAME
 
 	return number < N_CALLS && at[number] >= 0;
+}
+
+bool account_is_test(uint32_t number)
+{
+#define NAME(name, fortran, how, rank, tag) HOW_##how,
+	enum { HOW_OTHER, HOW_BLOCKS, HOW_TESTS };
+	static const uint8_t how[] = {
+		HOW_OTHER,
+#include "inside/names.h"
+	};
+#undef NAME
+
+	return number < N_CALLS && how[number] == HOW_TESTS;
 }
 
 uint64_t account_collectives(const struct account *a)
@@ -196,6 +219,12 @@ static void count_sent(struct account *a, const struct channel_command *c)
 	a->bytes += c->bytes;
 }
 
+/* Groups of ranks are made together, but exchange nothing. */
+static bool exchanges(uint16_t kind)
+{
+	return channel_is_collective(kind) && kind <= CHANNEL_REDUCE;
+}
+
 void account_command(
 	struct account *a, const struct channel_command *c, uint64_t eager)
 {
@@ -207,11 +236,13 @@ void account_command(
 	a->n_writes += c->kind == CHANNEL_WRITE;
 	a->n_reads += c->kind == CHANNEL_READ;
 	a->n_atomics += c->kind == CHANNEL_ATOMIC;
+	/* unless it is refused */
+	a->n_network += exchanges(c->kind);
 }
 
 void account_completion(struct account *a, const struct channel_completion *c)
 {
-	a->n_network += channel_is_collective(c->kind) && c->error != ENOTSUP;
+	a->n_network -= exchanges(c->kind) && c->error == ENOTSUP;
 }
 
 /* --- the sum --- */

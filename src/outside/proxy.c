@@ -10,8 +10,15 @@
 #include "host/log.h"
 #include "host/program.h"
 #include "link/link.h"
+#include "outside/computing.h"
+#include "outside/late.h"
 
-enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
+enum {
+	SLICE = 100, /* ms between looks at whether the run is to end */
+	MANY_LOOKS = 4096, /* in vain: from then on they take longer */
+};
+
+#define LONG_LOOK (10000 * (sim_time)SIM_NS)
 
 /* --- the endpoint's client --- */
 
@@ -91,18 +98,66 @@ static int64_t host_ns(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* Part of the time since the last charge was the library's. */
+static void charge_own(struct proxy *p)
+{
+	sim_time own = endpoint_own(p->endpoint) - p->own;
+	sim_time most = program_now() - p->account.until;
+
+	p->own += own;
+	account_until(&p->account, ACCOUNT_OWN, p->turn.call.name,
+		p->account.until + (own < most ? own : most));
+}
+
 static void charge(struct proxy *p, enum account_kind kind)
 {
+	charge_own(p);
 	account_until(&p->account, kind, p->turn.call.name, program_now());
+}
+
+/* Of a rank that does not give its turn back. */
+struct lateness {
+	int64_t since; /* its CPU time then; 0: not yet known */
+	int64_t most; /* until somebody is told */
+};
+
+static void tell_late(const struct proxy *p, struct lateness *l)
+{
+	pid_t pid = start_pid(p->start, p->rank);
+	int64_t cpu = late_cpu(pid);
+	char where[400];
+
+	if (!l->since)
+		l->since = cpu;
+	if (cpu - l->since < l->most)
+		return;
+	late_where(pid, where, sizeof(where));
+	p->on_late(p, cpu - l->since, where);
+	l->most *= 2;
+}
+
+/* What has come with the turn; false if the rank is not to go on. */
+static bool take_turn(struct proxy *p)
+{
+	p->reasons |= p->turn.reasons;
+	if (p->computing && p->is_recorded)
+		computing_take(p->computing, p->rank, p->channel);
+	if (p->turn.why == CHANNEL_ASTRAY)
+		p->ending = p->computing && !p->is_recorded ? PROXY_ASTRAY
+							    : PROXY_GARBAGE;
+	return p->ending == PROXY_RUNS;
 }
 
 /* Takes the turn back; false if the rank cannot give it. */
 static bool join(struct proxy *p)
 {
+	struct lateness late = { 0, p->patience };
 	enum handover_answer answer;
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
+		if (answer == HANDOVER_LATE && p->patience)
+			tell_late(p, &late);
 		if (answer == HANDOVER_LATE &&
 			handover_is_stopped(p->channel)) {
 			p->ending = PROXY_STOPPED;
@@ -113,9 +168,16 @@ static bool join(struct proxy *p)
 	p->turns_ns += p->kicked ? (uint64_t)(host_ns() - p->kicked) : 0;
 	output_date(p->output, p->rank, program_now());
 	if (answer == HANDOVER_TURN)
-		return true;
+		return take_turn(p);
 	p->ending = answer == HANDOVER_GONE ? PROXY_DIED : PROXY_GARBAGE;
 	return false;
+}
+
+/* It does more than to wait and to test. */
+static void be_active(struct proxy *p, sim_time until)
+{
+	p->vain = 0;
+	p->active = until;
 }
 
 static void hand_over(struct proxy *p)
@@ -126,8 +188,12 @@ static void hand_over(struct proxy *p)
 		endpoint_next(p->endpoint, &c)) {
 		account_completion(&p->account, &c);
 		handover_complete(p->channel, &c);
+		if (c.error != ENOMSG)
+			be_active(p, program_now());
 	}
 	reach_give(&p->reach);
+	if (p->computing && !p->is_recorded)
+		computing_give(p->computing, p->rank, p->channel);
 	p->kicked = host_ns();
 	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
@@ -136,42 +202,54 @@ static void hand_over(struct proxy *p)
 	charge(p, ACCOUNT_OWN);
 }
 
-/* Calls that have ended since the last turn. */
+static void log_call(struct proxy *p, const struct channel_called *c)
+{
+	bool has_peer = account_has_peer(c->call.name);
+	const struct host_log_call x = {
+		.text = account_call_name(c->call.name),
+		.args = { has_peer ? c->call.rank : HOST_LOG_NONE,
+			has_peer ? c->call.tag : HOST_LOG_NONE, c->call.bytes },
+		.has_peer = true,
+		.from = c->call.since,
+		.to = c->until,
+	};
+
+	p->mark = program_log_call(&x);
+}
+
+/* Calls that have ended since the last turn.  Tests that follow each other are
+ * one entry: a program may make millions. */
 static void log_calls(struct proxy *p)
 {
 	struct channel_called c;
 	uint32_t i = 0;
 
 	while (handover_called(p->channel, &i, &c)) {
-		bool has_peer = account_has_peer(c.call.name);
-		const struct host_log_call x = {
-			.text = account_call_name(c.call.name),
-			.args = { has_peer ? c.call.rank : HOST_LOG_NONE,
-				has_peer ? c.call.tag : HOST_LOG_NONE,
-				c.call.bytes },
-			.has_peer = true,
-			.from = c.call.since,
-			.to = c.until,
-		};
-
-		program_log_call(&x);
+		if (account_is_test(c.call.name) && !c.call.bytes &&
+			c.call.name == p->logged.call.name &&
+			c.call.since == p->logged.until)
+			program_log_more(p->mark, c.until);
+		else
+			log_call(p, &c);
+		p->logged = c;
 	}
 }
 
-static sim_time at_most(sim_time t, sim_time most)
-{
-	return t < most ? t : most;
-}
-
 /* What the rank has done by itself takes its time: part of it was the
- * program's, and the rest in calls.  A run ends when the clocks of links do,
- * whatever a rank says. */
+ * program's, and the rest in calls. */
 static void catch_up(struct proxy *p)
 {
 	sim_time before = program_now(), outside = p->turn.outside;
+	/* no run lasts longer */
+	sim_time clock =
+		p->turn.clock < LINK_MAX_TIME ? p->turn.clock : LINK_MAX_TIME;
 
-	if (p->turn.clock > before)
-		program_wait(at_most(p->turn.clock, LINK_MAX_TIME));
+	if (p->turn.is_busy)
+		be_active(p, before);
+	if (clock > before && clock - before >= p->long_sleep)
+		be_active(p, clock);
+	if (clock > before)
+		program_wait(clock);
 	if (outside > program_now() - before)
 		outside = program_now() - before;
 	if (outside > 0)
@@ -181,30 +259,43 @@ static void catch_up(struct proxy *p)
 	log_calls(p);
 }
 
-/* Collectives wait for others, all else is work of the interface. */
-static void execute(struct proxy *p)
+/* A test in vain after many of them takes longer, unless something comes.
+ * Looks for messages are commands, so it waits before these. */
+static void doze(struct proxy *p)
+{
+	endpoint_doze(p->endpoint, program_now() + LONG_LOOK);
+	charge(p, ACCOUNT_TESTS);
+}
+
+static void begin(struct proxy *p)
 {
 	const struct channel_command *c = p->turn.command;
 	uint64_t eager = endpoint_eager(p->endpoint);
-	uint32_t n = p->turn.n_commands, from = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < p->turn.n_commands; i++) {
 		account_command(&p->account, &c[i], eager);
-		if (!channel_is_collective(c[i].kind))
-			continue;
-		endpoint_execute(p->endpoint, c + from, i - from);
-		charge(p, ACCOUNT_CALLS);
-		endpoint_execute(p->endpoint, &c[i], 1);
-		charge(p, ACCOUNT_COLLECTIVES);
-		from = i + 1;
+		if (c[i].kind != CHANNEL_PEEK)
+			be_active(p, program_now());
 	}
-	endpoint_execute(p->endpoint, c + from, n - from);
+	endpoint_execute(p->endpoint, c, p->turn.n_commands);
+	charge(p, ACCOUNT_CALLS);
+}
+
+/* Collectives wait for others, all else is work of the interface. */
+static void execute(struct proxy *p)
+{
+	begin(p);
+	if (endpoint_has_collective(p->endpoint)) {
+		endpoint_meet(p->endpoint);
+		charge(p, ACCOUNT_COLLECTIVES);
+	}
 	endpoint_step(p->endpoint);
 	charge(p, ACCOUNT_CALLS);
 }
 
 static void look(struct proxy *p)
 {
+	p->vain++;
 	program_charge(p->times.test);
 	endpoint_step(p->endpoint);
 	charge(p, ACCOUNT_TESTS);
@@ -215,7 +306,8 @@ static void wait(struct proxy *p)
 	uint32_t call = p->turn.call.name;
 
 	endpoint_wait(p->endpoint,
-		p->turn.until > LINK_MAX_TIME ? SIM_NEVER : p->turn.until);
+		p->turn.until < LINK_MAX_TIME ? p->turn.until : SIM_NEVER);
+	charge_own(p);
 	if (account_is_collective(call))
 		charge(p, ACCOUNT_COLLECTIVES);
 	else
@@ -223,12 +315,40 @@ static void wait(struct proxy *p)
 			call, program_now());
 }
 
+/* The rank waits in a collective, for which this program waits: it gets its
+ * completions, and goes on with all else that it has to do.  If it dies there,
+ * this program cannot return from where it is. */
+static void relay(void *arg)
+{
+	struct proxy *p = arg;
+
+	charge(p, ACCOUNT_COLLECTIVES);
+	do {
+		hand_over(p);
+		if (!join(p)) {
+			charge(p, ACCOUNT_OWN);
+			p->ended = program_now();
+			p->on_lost(p);
+			program_wait(SIM_NEVER);
+		}
+		catch_up(p);
+		begin(p);
+		endpoint_step(p->endpoint);
+	} while (p->turn.why != CHANNEL_EXIT && endpoint_has_next(p->endpoint));
+	charge(p, ACCOUNT_CALLS);
+}
+
 /* Until the rank says that it leaves, or cannot say anything more. */
 static bool serve(struct proxy *p)
 {
+	/* its calls are MPI's, whatever the interface's library calls */
+	PROGRAM_CALL(NULL, 0, 0);
+
 	program_explain(explain, p);
 	while (join(p)) {
 		catch_up(p);
+		if (p->turn.why == CHANNEL_LOOK && p->vain >= MANY_LOOKS)
+			doze(p);
 		execute(p);
 		if (p->turn.why == CHANNEL_EXIT)
 			return true;
@@ -245,7 +365,7 @@ static bool serve(struct proxy *p)
 
 static int open_all(struct proxy *p)
 {
-	const struct endpoint_client c = { take, give, load, p };
+	const struct endpoint_client c = { take, give, load, p, relay };
 	const struct memory_foreign rank = { reach_read, reach_write,
 		&p->reach };
 	int code;
@@ -267,6 +387,7 @@ static int open_all(struct proxy *p)
 	if (host_log(program_host()))
 		handover_log(p->channel);
 	account_begin(&p->account, p->n_ranks, program_now());
+	p->active = program_now();
 	return 0;
 }
 

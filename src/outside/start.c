@@ -325,7 +325,8 @@ static int open_channels(
 {
 	struct handover_place p = { .n_ranks = s->n_ranks,
 		.n_processes = set->n_processes,
-		.collectives = set->collectives };
+		.collectives = set->collectives,
+		.ways = set->ways };
 	int code = 0;
 
 	for (uint32_t i = 0; i < s->n_ranks && !code; i++) {
@@ -336,7 +337,6 @@ static int open_channels(
 		code = handover_open(&s->rank[i].channel, &p, e);
 		if (code)
 			break;
-		s->rank[i].channel.channel->is_measured = set->is_measured;
 		s->rank[i].channel.channel->spins = set->spins;
 	}
 	return code;

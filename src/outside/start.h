@@ -30,9 +30,9 @@ struct start_setup {
 	bool has_input; /* rank 0 reads standard input */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	struct channel_ways ways;
 	uint32_t spins; /* looks at the word before one sleeps */
 	struct rlimit files; /* that ranks may open */
-	bool is_measured; /* ranks say how long they compute */
 	struct output *output; /* borrowed */
 };
 

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "outside/proxy.h"
+#include "record/ranks.h"
 #include "record/tables.h"
 
 enum { CALL_TEXT = 96 };
@@ -13,51 +15,100 @@ enum { CALL_TEXT = 96 };
 struct calls {
 	struct db *db;
 	const struct host *host;
+	const struct host_log *log;
+	const struct proxy *const *rank; /* [process of the log], or NULL */
 	int64_t id;
 	struct err *e;
 };
+
+static int64_t number_of(const struct proxy *rank)
+{
+	return rank ? rank->rank : ROW_NULL;
+}
+
+/* An argument that there is, as a number of MPI's: -1 is any. */
+static int64_t argument(uint64_t v)
+{
+	return v == HOST_LOG_NONE ? ROW_NULL : (int32_t)v;
+}
+
+static void put_peer(struct row_call *row, const uint64_t args[HOST_CALL_ARGS])
+{
+	row->peer = argument(args[0]);
+	row->tag = argument(args[1]);
+	row->bytes = (int64_t)args[2];
+}
+
+/* The call of MPI that a rank is in. */
+static void put_open_call(struct row_call *row, const struct proxy *p)
+{
+	const struct channel_call *c = &p->turn.call;
+	bool has_peer = account_has_peer(c->name);
+
+	row->name = account_call_name(c->name);
+	row->from_ps = c->since;
+	put_peer(row, (const uint64_t[]){ has_peer ? c->rank : HOST_LOG_NONE,
+			      has_peer ? c->tag : HOST_LOG_NONE, c->bytes });
+}
 
 /* It never came back. */
 static void put_waiting(void *arg, const struct host_waiting *w)
 {
 	struct calls *c = arg;
 	struct host_waiting told = *w;
+	const struct proxy *p =
+		c->rank[w->node * c->log->n_processes + w->process];
+	struct row_call row = { .id = c->id++,
+		.node = w->node,
+		.process = w->process,
+		.thread = w->thread,
+		.name = told.what,
+		.from_ps = w->since,
+		.to_ps = ROW_NULL,
+		.rank = number_of(p),
+		.peer = ROW_NULL,
+		.tag = ROW_NULL,
+		.bytes = ROW_NULL,
+		.times = 1 };
 
 	host_describe(c->host, &told);
-	row_put_call(c->db,
-		&(struct row_call){ .id = c->id++,
-			.node = w->node,
-			.process = w->process,
-			.thread = w->thread,
-			.name = told.what,
-			.from_ps = w->since,
-			.to_ps = ROW_NULL },
-		c->e);
+	if (p)
+		put_open_call(&row, p);
+	row_put_call(c->db, &row, c->e);
 }
 
-static void put_calls(const struct host_log *l, const struct host *h,
-	struct db *d, struct err *e)
+static void put_call(struct calls *c, uint32_t i, const struct host_log_call *x)
 {
-	struct calls c = { .db = d, .host = h, .e = e };
 	char text[CALL_TEXT];
+	struct row_call row = {
+		.id = c->id++,
+		.node = i / c->log->n_processes,
+		.process = i % c->log->n_processes,
+		.thread = x->thread,
+		.name = text,
+		.from_ps = x->from,
+		.to_ps = x->to == SIM_NEVER ? ROW_NULL : x->to,
+		.rank = number_of(c->rank[i]),
+		.peer = ROW_NULL,
+		.tag = ROW_NULL,
+		.bytes = ROW_NULL,
+		.times = 1 + (int64_t)x->more,
+	};
+
+	host_call_text(x->text, x->args, text, sizeof(text));
+	if (x->has_peer)
+		put_peer(&row, x->args);
+	row_put_call(c->db, &row, c->e);
+}
+
+static void put_calls(struct calls *c)
+{
+	const struct host_log *l = c->log;
 
 	for (uint32_t i = 0; i < l->n; i++)
-		for (uint32_t k = 0; k < l->process[i].n_calls; k++) {
-			const struct host_log_call *x = &l->process[i].call[k];
-			struct row_call row = {
-				.id = c.id++,
-				.node = i / l->n_processes,
-				.process = i % l->n_processes,
-				.thread = x->thread,
-				.name = text,
-				.from_ps = x->from,
-				.to_ps = x->to == SIM_NEVER ? ROW_NULL : x->to,
-			};
-
-			host_call_text(x->text, x->args, text, sizeof(text));
-			row_put_call(d, &row, e);
-		}
-	host_each_waiting(h, put_waiting, &c);
+		for (uint32_t k = 0; k < l->process[i].n_calls; k++)
+			put_call(c, i, &l->process[i].call[k]);
+	host_each_waiting(c->host, put_waiting, c);
 }
 
 /* --- messages --- */
@@ -116,9 +167,10 @@ static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
 }
 
 /* Either end may be missing, of those that were too many. */
-static void put_transfer(struct db *d, const struct host_log *l,
-	const struct end *sent, const struct end *received, struct err *e)
+static void put_transfer(const struct calls *c, const struct end *sent,
+	const struct end *received)
 {
+	const struct host_log *l = c->log;
 	const struct end *x = sent ? sent : received;
 	struct row_transfer row = {
 		.id = ROW_NULL,
@@ -130,15 +182,18 @@ static void put_transfer(struct db *d, const struct host_log *l,
 		.bytes = (int64_t)x->is->bytes,
 		.sent_ps = sent ? sent->is->at : ROW_NULL,
 		.received_ps = ROW_NULL,
+		.from_rank = number_of(c->rank[x->from]),
+		.to_rank = number_of(c->rank[x->to]),
 	};
 
 	if (received && received->is->at != SIM_NEVER)
 		row.received_ps = received->is->at;
-	row_put_transfer(d, &row, e);
+	row_put_transfer(c->db, &row, c->e);
 }
 
-static void put_transfers(const struct host_log *l, struct db *d, struct err *e)
+static void put_transfers(const struct calls *c)
 {
+	const struct host_log *l = c->log;
 	size_t n_sent, n_received, s = 0, r = 0;
 	struct end *sent = find_ends(l, true, &n_sent);
 	struct end *received = find_ends(l, false, &n_received);
@@ -148,8 +203,8 @@ static void put_transfers(const struct host_log *l, struct db *d, struct err *e)
 			    : r == n_received ? -1
 					      : compare(&sent[s], &received[r]);
 
-		put_transfer(d, l, order <= 0 ? &sent[s] : NULL,
-			order >= 0 ? &received[r] : NULL, e);
+		put_transfer(c, order <= 0 ? &sent[s] : NULL,
+			order >= 0 ? &received[r] : NULL);
 		s += order <= 0;
 		r += order >= 0;
 	}
@@ -162,9 +217,16 @@ void record_calls_write(
 {
 	const struct host *h = r->system->host;
 	const struct host_log *l = h ? host_log(h) : NULL;
+	const struct proxy **rank;
+	struct calls c;
 
 	if (!l)
 		return;
-	put_calls(l, h, d, e);
-	put_transfers(l, d, e);
+	rank = record_ranks_find(r, l);
+	c = (struct calls){
+		.db = d, .host = h, .log = l, .rank = rank, .e = e
+	};
+	put_calls(&c);
+	put_transfers(&c);
+	mem_free(rank);
 }

@@ -169,11 +169,11 @@ static int check_ours(struct db *d, int64_t oldest, struct err *e)
 	if (schema < oldest || schema > DB_SCHEMA)
 		return err_set(e,
 			"%s: is a run file of schema %lld, written by %s "
-			"version of weft; this one %s schema %d",
+			"version of weft; this one %s %d",
 			d->path, (long long)schema,
 			schema > DB_SCHEMA ? "a later" : "an earlier",
-			oldest < DB_SCHEMA ? "reads schema 2 and"
-					   : "continues only",
+			oldest < DB_SCHEMA ? "reads schemas 2 to"
+					   : "continues only schema",
 			DB_SCHEMA);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "load/jobs.h"
 #include "meas/digest.h"
+#include "outside/inspect.h"
 #include "record/tables.h"
 
 #define MOST_BYTES (UINT64_C(1) << 28)
@@ -81,6 +82,18 @@ static void add_keys(struct record_inputs *in, const struct param_block *keys)
 					keys->rows[i].offset);
 }
 
+/* The program that it starts. */
+static void add_program(struct record_inputs *in, const struct load *l)
+{
+	const struct inspect_how how = { .folder = l->needs.launch.folder };
+	char path[PATH_MAX];
+
+	if (!l->needs.command || !*l->needs.command)
+		return;
+	if (inspect_find(*l->needs.command, &how, path))
+		record_inputs_add(in, "program", path);
+}
+
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r)
 {
 	const struct jobs *j = jobs_of(r->load);
@@ -90,8 +103,11 @@ void record_inputs_run(struct record_inputs *in, const struct machine_run *r)
 	record_inputs_add(in, "tables", r->setup.machine.tables);
 	record_inputs_add(in, "file of jobs", r->setup.jobs);
 	add_keys(in, &r->keys);
-	for (uint32_t i = 0; j && i < j->n; i++)
+	add_program(in, r->load);
+	for (uint32_t i = 0; j && i < j->n; i++) {
 		add_keys(in, &j->part[i].keys);
+		add_program(in, j->part[i].load);
+	}
 }
 
 void record_inputs_free(struct record_inputs *in)

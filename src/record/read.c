@@ -94,6 +94,8 @@ int record_setup_read(struct record_setup *s, struct db *d, struct err *e)
 	s->plugins = read_arguments(d, "plugin", &s->n_plugins, e);
 	s->sets = read_arguments(d, "set", &s->setup.machine.n_sets, e);
 	s->keys = read_arguments(d, "key", &s->setup.n_keys, e);
+	s->command = read_arguments(d, "command", &s->n_command, e);
+	s->environment = read_arguments(d, "environment", &s->n_environment, e);
 	s->setup.machine.sets = (const char *const *)s->sets;
 	s->setup.keys = (const char *const *)s->keys;
 	s->setup.machine.name = option(d, "machine", e);
@@ -114,6 +116,8 @@ void record_setup_free(struct record_setup *s)
 	mem_free(s->plugins);
 	mem_free(s->sets);
 	mem_free(s->keys);
+	mem_free(s->command);
+	mem_free(s->environment);
 }
 
 static uint64_t hash_block(uint64_t h, const struct param_block *b)

@@ -29,6 +29,10 @@ struct record_setup {
 	 * not choose which code is loaded. */
 	char **plugins;
 	size_t n_plugins;
+	/* The program of the host that it started, with its arguments, for the
+	 * same reason; and the environment that mattered. */
+	char **command, **environment;
+	size_t n_command, n_environment;
 };
 
 int record_setup_read(struct record_setup *s, struct db *d, struct err *e);

@@ -10,6 +10,8 @@
 #include "record/links.h"
 #include "record/messages.h"
 #include "record/params.h"
+#include "record/program.h"
+#include "record/ranks.h"
 #include "record/read.h"
 #include "record/tables.h"
 
@@ -84,6 +86,22 @@ static void put_arguments(struct db *d, const char *kind,
 	}
 }
 
+/* A program of the host, and its environment. */
+static void put_program(struct db *d, const struct load *l, struct err *e)
+{
+	const char *const *command = l->needs.command;
+	const char *variable[RECORD_VARIABLES];
+	size_t n = 0;
+
+	if (!command)
+		return;
+	while (command[n])
+		n++;
+	put_arguments(d, "command", command, n, e);
+	n = record_environment(&l->needs.launch, variable);
+	put_arguments(d, "environment", variable, n, e);
+}
+
 static void put_inputs(struct db *d, const struct machine_run *r, struct err *e)
 {
 	struct record_inputs in = { NULL, 0 };
@@ -125,6 +143,7 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	put_arguments(d, "plugin", s->machine.plugins, s->machine.n_plugins, e);
 	put_arguments(d, "set", s->machine.sets, s->machine.n_sets, e);
 	put_arguments(d, "key", s->keys, s->n_keys, e);
+	put_program(d, r->load, e);
 	record_params_write(d, NULL, r->machine, e);
 	record_block_write(d, NULL, &r->keys, e);
 	put_hash(d, "params_hash", record_hash(r), e);
@@ -344,6 +363,7 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 	put_latency(k, e);
 	put_counters(k, e);
 	record_calls_write(r, k->db, e);
+	record_ranks_write(r, k->db, e);
 	if (r->system->net->book)
 		put_causes(k, e);
 	if (k->messages)

@@ -33,7 +33,7 @@ function unpack(run) {
 		return run;
 	run.isUnpacked = true;
 	for (const name of ["latency", "course", "place", "links", "channels",
-		"calls"])
+		"calls", "ranks", "pairs"])
 		run[name] = columns(run[name]);
 	run.nLinks = run.links.site.length;
 	if (run.load) {

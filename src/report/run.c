@@ -86,6 +86,8 @@ static void write_objects(struct db_query *q, struct json *j, const char *key)
 	" r.n row FROM call c JOIN r USING(node, process) ORDER BY c.from_ps," \
 	" c.id LIMIT 20000)"
 
+#define MOST_RANKS "1024"
+
 static const struct page_part {
 	const char *key;
 	void (*write)(struct db_query *q, struct json *j, const char *key);
@@ -122,9 +124,9 @@ static const struct page_part {
 		" GROUP BY came_by, wants" },
 	/* What programs called, and when; -1: it never came back. */
 	{ "call_rows", write_rows,
-		"SELECT node, process, max(CASE WHEN name LIKE"
-		" 'replaying a schedule as rank %' THEN substr(name, 30)"
-		" END) FROM call GROUP BY node, process"
+		"SELECT node, process, ifnull(max(rank), max(CASE WHEN name"
+		" LIKE 'replaying a schedule as rank %' THEN substr(name, 30)"
+		" END)) FROM call GROUP BY node, process"
 		" ORDER BY node, process LIMIT 64" },
 	{ "call_names", write_texts,
 		"WITH " ROWS " SELECT DISTINCT name FROM s ORDER BY name" },
@@ -135,6 +137,25 @@ static const struct page_part {
 		" SELECT from_ps \"from\", ifnull(to_ps, -1) \"to\","
 		" row, k.n name FROM s JOIN k USING(name)"
 		" ORDER BY from_ps, id" },
+	/* Ranks of MPI programs; pairs are numbers of such rows. */
+	{ "rank_names", write_texts,
+		"SELECT ifnull(job || ', ', '') || 'rank ' || rank FROM rank"
+		" ORDER BY id LIMIT " MOST_RANKS },
+	{ "ranks", write_columns,
+		"SELECT rank, node, to_ps - from_ps time, computing_ps"
+		" computing, own_ps own, calls_ps calls, tests_ps tests,"
+		" messages_ps messages, collectives_ps collectives FROM rank"
+		" ORDER BY id LIMIT " MOST_RANKS },
+	{ "pairs", write_columns,
+		"WITH r AS (SELECT job, rank, row_number() OVER (ORDER BY id)"
+		" - 1 n FROM rank ORDER BY id LIMIT " MOST_RANKS ")"
+		" SELECT a.n \"from\", b.n \"to\", p.messages, p.bytes,"
+		" p.waited_ps waited FROM pair p JOIN r a ON a.rank = p.rank"
+		" AND a.job IS p.job JOIN r b ON b.rank = p.peer AND b.job IS"
+		" p.job ORDER BY a.n, b.n" },
+	{ "called", write_rows,
+		"SELECT name, sum(calls), sum(ps) FROM called GROUP BY name"
+		" ORDER BY sum(ps) DESC, sum(calls) DESC, name LIMIT 16" },
 	{ "sites", write_texts, "SELECT name FROM site ORDER BY id" },
 	{ "place", write_columns,
 		"SELECT is_node, ifnull(x0, -1) x0, ifnull(x1, -1) x1,"

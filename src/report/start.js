@@ -8,7 +8,8 @@ function runPage(run) {
 		run.meta.command), answer(run), tiles(run), jobsCard(run),
 	run.nLinks ? machineCard(run) : null, ...heatCards(run),
 	make("div", { class: "spaced" }, ...latencyCards([run])),
-	courseCards([run]), timelineCard(run), blockedCard(run), ...budgetCards(run),
+	courseCards([run]), ...rankCards(run), timelineCard(run),
+	blockedCard(run), ...budgetCards(run),
 	counterCard(run)];
 
 	return parts;
@@ -417,6 +418,12 @@ function selfTest() {
 	root.drawn = m.canvas.toDataURL() !== picture;
 	root.timeline = Array.from(document.querySelectorAll("#timeline text, "
 		+ "#timeline li"), e => e.textContent).join("; ");
+	root.ranks = Array.from(document.querySelectorAll("[aria-label='time "
+		+ "of ranks'] path"), p => p.dataset.what + " "
+		+ p.getAttribute("d").split("M").length).join("; ");
+	root.called = Array.from(document.querySelectorAll(".called tr"),
+		r => r.cells[0].textContent + " " + r.cells[1].textContent)
+		.join("; ");
 	root.bars = Array.from(document.querySelectorAll("#timeline path"),
 		p => p.dataset.what + " " + p.getAttribute("d").split("M").length)
 		.join("; ");

@@ -3,8 +3,13 @@
 
 const mostRows = 64; /* that the data have */
 
-const doings = [["computes", /^calc /], ["sends", /^send |_send\b/],
-	["receives", /^recv |_receive\b/], ["other calls", /./]];
+const doings = [["computes", /^calc /],
+	["sends", /^send |_send\b|^MPI_\w*send\b/i],
+	["receives", /^recv |_receive\b|^MPI_\w*(recv|probe)/i],
+	["other calls", /^(?!MPI_)/], ["waits and tests", /^MPI_(Wait|Test)/],
+	["collectives", new RegExp("^MPI_(I?(barrier|bcast|gather|scatter"
+		+ "|reduce|all|scan|exscan|neighbor)|Finalize)", "i")],
+	["other calls of MPI", /./]];
 
 /* The calls of a run by row, without what only frames the others. */
 function doingsOf(run) {

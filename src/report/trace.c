@@ -54,7 +54,7 @@ enum {
 };
 
 /* Groups of tracks, which the viewer calls processes. */
-enum { OF_MACHINE = 1, OF_NODES, OF_SWITCHES, OF_LINKS };
+enum { OF_MACHINE = 1, OF_NODES, OF_SWITCHES, OF_LINKS, OF_RANKS };
 
 /* A place where things happen, on lanes. */
 struct place {
@@ -80,6 +80,7 @@ struct trace {
 	size_t n_sites;
 	char **link;
 	size_t n_links;
+	bool has_ranks; /* their group is there */
 };
 
 /* --- packets --- */
@@ -320,12 +321,49 @@ static void write_message(struct trace *t, const void *row)
 		name, t->site[m->node], EVENT_FLOW_END, flow);
 }
 
-static struct place *process_of(struct trace *t, int64_t node, int64_t process)
+/* A rank has a track of its own. */
+static struct place *rank_of(
+	struct trace *t, int64_t node, int64_t process, int64_t rank)
+{
+	uint64_t key = UINT64_C(1) << 62 | (uint64_t)node << 16 |
+		       (uint64_t)(process & UINT16_MAX);
+	char name[NAME_SIZE];
+
+	if (!t->has_ranks)
+		add_group(t, OF_RANKS, "ranks");
+	t->has_ranks = true;
+	snprintf(name, sizeof(name), "rank %lld, %s", (long long)rank,
+		t->site[node]);
+	return place_of(t, key, OF_RANKS, name);
+}
+
+static struct place *process_of(
+	struct trace *t, int64_t node, int64_t process, int64_t rank)
 {
 	char part[NAME_SIZE];
 
+	if (rank != ROW_NULL)
+		return rank_of(t, node, process, rank);
+
 	snprintf(part, sizeof(part), "process %lld", (long long)process);
 	return part_of(t, (size_t)node, part);
+}
+
+static void note_number(struct trace *t, const char *name, int64_t value)
+{
+	char text[24];
+
+	if (value == ROW_NULL)
+		return;
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	note(t, name, text);
+}
+
+/* "rank 3" or "node 7" */
+static void name_end(char text[32], int64_t node, int64_t rank)
+{
+	snprintf(text, 32, "%s %lld", rank == ROW_NULL ? "node" : "rank",
+		(long long)(rank == ROW_NULL ? node : rank));
 }
 
 /* A call that never came back has no end. */
@@ -337,8 +375,11 @@ static void write_call(struct trace *t, const void *row)
 
 	if (!is_site(t, c->node) || !are_times(t, c->from_ps, to))
 		return;
-	track = begin_slice(t, process_of(t, c->node, c->process), "calls",
-		c->from_ps, to, c->name);
+	track = begin_slice(t, process_of(t, c->node, c->process, c->rank),
+		"calls", c->from_ps, to, c->name);
+	note_number(t, "peer", c->peer);
+	note_number(t, "tag", c->tag);
+	note_number(t, "bytes", c->bytes);
 	if (to == INT64_MAX)
 		end_event(t);
 	else
@@ -352,22 +393,25 @@ static void write_transfer(struct trace *t, const void *row)
 	uint64_t flow = UINT64_C(1) << 62 | (uint64_t)x->id;
 	int64_t sent = x->sent_ps == ROW_NULL ? 0 : x->sent_ps;
 	bool has_come = x->received_ps != ROW_NULL;
-	char name[NAME_SIZE];
+	char name[NAME_SIZE], from[32], to[32];
 
+	name_end(from, x->from_node, x->from_rank);
+	name_end(to, x->to_node, x->to_rank);
 	if (!is_site(t, x->from_node) || !is_site(t, x->to_node) ||
 		!are_times(t, sent, has_come ? x->received_ps : sent))
 		return;
-	snprintf(name, sizeof(name), "send to node %lld, tag %lld, %lld B",
-		(long long)x->to_node, (long long)x->tag, (long long)x->bytes);
+	snprintf(name, sizeof(name), "send to %s, tag %lld, %lld B", to,
+		(long long)x->tag, (long long)x->bytes);
 	if (x->sent_ps != ROW_NULL)
-		write_instant(t, process_of(t, x->from_node, x->from_process),
+		write_instant(t,
+			process_of(
+				t, x->from_node, x->from_process, x->from_rank),
 			sent, name, NULL, EVENT_FLOW, flow);
-	snprintf(name, sizeof(name),
-		"received from node %lld, tag %lld, %lld B",
-		(long long)x->from_node, (long long)x->tag,
-		(long long)x->bytes);
+	snprintf(name, sizeof(name), "received from %s, tag %lld, %lld B", from,
+		(long long)x->tag, (long long)x->bytes);
 	if (has_come)
-		write_instant(t, process_of(t, x->to_node, x->to_process),
+		write_instant(t,
+			process_of(t, x->to_node, x->to_process, x->to_rank),
 			x->received_ps, name, NULL, EVENT_FLOW_END, flow);
 }
 
@@ -486,7 +530,7 @@ static void fini(struct trace *t)
 
 int trace_write(struct db *d, FILE *f, struct err *e)
 {
-	struct trace t = { .db = d, .e = e, .file = f, .next = OF_LINKS };
+	struct trace t = { .db = d, .e = e, .file = f, .next = OF_RANKS };
 
 	add_group(&t, OF_MACHINE, "machine");
 	add_group(&t, OF_NODES, "nodes");

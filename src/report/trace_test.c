@@ -141,15 +141,22 @@ static void calls_and_transfers_are_on_tracks_of_processes(void **state)
 {
 	struct err e = { 0 };
 	struct db *d = new_file();
-	struct row_call call = {
-		.name = "wait", .process = 2, .from_ps = 10, .to_ps = ROW_NULL
-	};
+	struct row_call call = { .name = "wait",
+		.process = 2,
+		.from_ps = 10,
+		.to_ps = ROW_NULL,
+		.rank = ROW_NULL,
+		.peer = ROW_NULL,
+		.tag = ROW_NULL,
+		.bytes = ROW_NULL };
 	struct row_transfer x = { .id = 1,
 		.to_node = 1,
 		.tag = 7,
 		.bytes = 64,
 		.sent_ps = 5,
-		.received_ps = ROW_NULL };
+		.received_ps = ROW_NULL,
+		.from_rank = ROW_NULL,
+		.to_rank = ROW_NULL };
 	struct text t;
 
 	row_put_call(d, &call, &e);
@@ -160,6 +167,41 @@ static void calls_and_transfers_are_on_tracks_of_processes(void **state)
 	assert_int_equal(count(&t, "wait"), 2); /* and of the link's counter */
 	assert_int_equal(count(&t, "send to node 1, tag 7, 64 B"), 1);
 	assert_int_equal(count(&t, "received from"), 0);
+	mem_free(t.bytes);
+}
+
+static void ranks_have_tracks_with_their_calls(void **state)
+{
+	struct err e = { 0 };
+	struct db *d = new_file();
+	struct row_call call = { .name = "MPI_Recv",
+		.node = 1,
+		.from_ps = 10,
+		.to_ps = 20,
+		.rank = 5,
+		.peer = 3,
+		.tag = 77,
+		.bytes = 4096 };
+	struct row_transfer x = { .id = 1,
+		.to_node = 1,
+		.tag = 7,
+		.sent_ps = 5,
+		.received_ps = 9,
+		.from_rank = 3,
+		.to_rank = 5 };
+	struct text t;
+
+	row_put_call(d, &call, &e);
+	row_put_transfer(d, &x, &e);
+	t = write_trace(d, &e);
+	assert_int_equal(e.code, 0);
+	assert_int_equal(count(&t, "rank 5, node 1"), 1);
+	assert_int_equal(count(&t, "rank 3, node 0"), 1);
+	assert_int_equal(count(&t, "MPI_Recv"), 1);
+	assert_int_equal(count(&t, "4096"), 1);
+	assert_int_equal(count(&t, "send to rank 5, tag 7"), 1);
+	assert_int_equal(count(&t, "received from rank 3"), 1);
+	assert_int_equal(count(&t, "process"), 0);
 	mem_free(t.bytes);
 }
 
@@ -186,4 +228,5 @@ TESTS(TEST(a_trace_has_groups_and_the_busiest_links),
 	TEST(messages_that_overlap_are_on_lanes_of_their_own),
 	TEST(a_hop_is_on_the_track_of_its_part),
 	TEST(calls_and_transfers_are_on_tracks_of_processes),
+	TEST(ranks_have_tracks_with_their_calls),
 	TEST(rows_that_cannot_be_are_refused))

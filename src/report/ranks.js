@@ -1,0 +1,120 @@
+/* Ranks of an MPI program: where the time of each went, who sent how much to
+ * whom, and MPI's calls. */
+
+const rankKinds = [["messages", "waits for messages"],
+	["collectives", "waits in collectives"],
+	["calls", "calls of the interface"], ["tests", "tests"],
+	["own", "MPI's own time"], ["computing", "computing"]];
+
+function rankCards(run) {
+	if (!run.ranks.time.length)
+		return [];
+	return [card("Time of ranks", "Every picosecond of each rank, from the "
+		+ "end of MPI_Init to the end of MPI_Finalize.", rankChart(run),
+	keys(usedKinds(run).map(k => ({ name: rankKinds[k][1],
+		colour: thing(k) })))),
+	make("div", { class: "two" }, matrixCard(run), calledCard(run))];
+}
+
+function usedKinds(run) {
+	return rankKinds.map((d, k) => k).filter(k => run.ranks[rankKinds[k][0]]
+		.some(v => v > 0));
+}
+
+/* A column for each rank. */
+function rankChart(run) {
+	const r = run.ranks, n = r.time.length, used = usedKinds(run);
+	const w = 1180, h = 240, left = 74, bottom = 24;
+	const most = Math.max(1, r.time.reduce((a, b) => Math.max(a, b), 0));
+	const step = (w - left - 10) / n, px = i => left + i * step;
+	const py = t => (h - bottom) * (1 - t / most * 0.96);
+	const root = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img",
+		"aria-label": "time of ranks" });
+	const paths = used.map(() => []), base = new Float64Array(n);
+	const each = Math.ceil(n / 16);
+
+	for (const t of ticks(0, most, 4).filter(t => t <= most))
+		root.append(svg("line", { class: "grid", x1: left, x2: w - 10,
+			y1: py(t), y2: py(t) }), svg("text", { x: left - 8,
+			y: py(t) + 4, "text-anchor": "end" }, time(t)));
+	used.forEach((k, at) => {
+		for (let i = 0; i < n; i++) {
+			const v = r[rankKinds[k][0]][i], top = base[i] + v;
+
+			if (v > 0)
+				paths[at].push(`M${px(i).toFixed(2)} `
+					+ `${py(base[i]).toFixed(2)}H${(px(i)
+					+ step * 0.86).toFixed(2)}V${py(top)
+					.toFixed(2)}H${px(i).toFixed(2)}Z`);
+			base[i] = top;
+		}
+	});
+	paths.forEach((p, at) => root.append(svg("path", { d: p.join(""),
+		fill: thing(used[at]), "data-what": rankKinds[used[at]][1] })));
+	for (let i = 0; i < n; i += each)
+		root.append(svg("text", { x: px(i) + step / 2, y: h - 6,
+			"text-anchor": "middle" }, String(r.rank[i])));
+	root.addEventListener("mousemove", event => {
+		const box = root.getBoundingClientRect();
+		const x = (event.clientX - box.left) * w / box.width;
+		const i = Math.floor((x - left) / step);
+
+		showTip(event, i < 0 || i >= n ? "" : run.rank_names[i]
+			+ " on node " + r.node[i] + ", " + time(r.time[i])
+			+ ": " + used.filter(k => r[rankKinds[k][0]][i] > 0)
+			.map(k => rankKinds[k][1] + " " + percent(
+				r[rankKinds[k][0]][i] / r.time[i])).join(", "));
+	});
+	root.addEventListener("mouseleave", hideTip);
+	return root;
+}
+
+/* A square for each pair; its shade is the logarithm of the bytes. */
+function matrixCard(run) {
+	const p = run.pairs, n = run.ranks.time.length, side = 480;
+	const cell = side / n, c = make("canvas", { width: side, height: side,
+		role: "img", "aria-label": "bytes between ranks",
+		style: { width: "100%", maxWidth: side + "px" } });
+	const g = c.getContext("2d"), most = p.bytes.reduce((a, b) =>
+		Math.max(a, b), 1), at = new Map();
+
+	g.fillStyle = shades()[0];
+	g.fillRect(0, 0, side, side);
+	for (let i = 0; i < p.from.length; i++) {
+		at.set(p.from[i] * n + p.to[i], i);
+		if (!p.messages[i])
+			continue;
+		g.fillStyle = shades()[shadeOf(0.15 + 0.85 * Math.log1p(
+			p.bytes[i]) / Math.log1p(most))];
+		g.fillRect(p.to[i] * cell, p.from[i] * cell,
+			Math.max(1, cell - 0.5), Math.max(1, cell - 0.5));
+	}
+	c.addEventListener("mousemove", event => {
+		const box = c.getBoundingClientRect();
+		const to = Math.floor((event.clientX - box.left) / box.width
+			* n), from = Math.floor((event.clientY - box.top)
+			/ box.height * n), i = at.get(from * n + to);
+
+		showTip(event, i === undefined ? "" : run.rank_names[from]
+			+ " to " + run.rank_names[to] + ": " + size(p.bytes[i])
+			+ " in " + count(p.messages[i]) + " messages; waited "
+			+ time(p.waited[i]) + " for it");
+	});
+	c.addEventListener("mouseleave", hideTip);
+	return card("Bytes between ranks", "Each row is a sender, each column "
+		+ "a receiver; the darkest pair has " + size(most)
+		+ ". The scale is logarithmic.", c);
+}
+
+function calledCard(run) {
+	const all = run.ranks.time.reduce((a, b) => a + b, 0) || 1;
+	const cells = (tag, row) => row.map((text, i) => make(tag,
+		i ? { class: "number" } : null, text));
+
+	return card("Calls of MPI", "Of all ranks: how often, and which part "
+		+ "of their time.", make("table", { class: "called" },
+		make("tr", null, ...cells("th", ["call", "calls", "time",
+			"share"])),
+		...run.called.map(([name, n, ps]) => make("tr", null, ...cells(
+			"td", [name, count(n), time(ps), percent(ps / all)])))));
+}
