@@ -121,11 +121,14 @@ report 'what does not fit is an error before anything starts'
 
 (
 	ulimit -n 100
-	mpirun bgq-board -n 20 -- "$tmp/ring"
+	mpirun bgq-board -np 20 -- "$tmp/ring"
 	echo $code >"$tmp/code"
 )
 code=$(cat "$tmp/code")
 ends 4 '20 ranks need 164 open files'
+# 4.1 MiB each.
+mpirun torus --shape 128x128x32 -- "$tmp/ring"
+ends 4 'ranks need'
 report 'so is what the host does not allow'
 
 OMPI_MCA_pml=ob1 mpirun bgq-board -n 2 -- "$tmp/ring"
@@ -373,6 +376,18 @@ grep -q '^bgq-board ' "$tmp/out" && grep -q '^torus ' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 ! grep -q 'round the ring' "$tmp/out" || complain 'it prints'
 report 'a sweep runs a program on each machine'
+
+mpirun $small -n 2 --wdir "$tmp/there" -x WEFT_TEST_A=1 -o "$tmp/run.db" -- \
+	../ring
+ends 0 finished
+run rerun "$tmp/run.db" --wdir "$tmp/there" -x WEFT_TEST_A=2 -- ../ring
+ends 0 'as before'
+says err 'gone        environment WEFT_TEST_A=1'
+says err 'new         environment WEFT_TEST_A=2'
+echo >>"$tmp/ring"
+run rerun "$tmp/run.db" --wdir "$tmp/there" -x WEFT_TEST_A=1 -- ../ring
+ends 0 'changed     program'
+report 'a run is repeated, with what is different'
 
 ! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"
 report 'no process is left'
