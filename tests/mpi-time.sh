@@ -98,6 +98,11 @@ report 'name, processors, random numbers and addresses are always the same'
 
 timed -- sockets sources
 ends 0 "reproducible no: sockets, the host's random numbers"
+(
+	ulimit -v 60000000
+	timed -- looks
+	ends 0 'reproducible no: addresses of memory'
+)
 timed --json -- sockets
 grep -q '"reproducible": false' "$tmp/err" || complain "$(cat "$tmp/err")"
 timed -- threads

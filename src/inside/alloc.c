@@ -89,7 +89,7 @@ static int find_linker(struct dl_phdr_info *info, size_t size, void *base)
 	return 1;
 }
 
-void alloc_open(void)
+bool alloc_open(void)
 {
 	uintptr_t base = getauxval(AT_BASE);
 	void *p = mmap((void *)BASE, HEAPS * ALL, PROT_READ | PROT_WRITE,
@@ -106,6 +106,9 @@ void alloc_open(void)
 	is_open = p == (void *)BASE;
 	if (is_open)
 		madvise(p, HEAPS * ALL, MADV_DONTDUMP);
+	else if (p != MAP_FAILED)
+		munmap(p, HEAPS * ALL);
+	return is_open;
 }
 
 /* A child is alone with a copy. */
