@@ -215,4 +215,7 @@ void poll_end_watch(struct program *p);
 /* Who watches has changed. */
 void poll_set_watched(struct node *n);
 
+/* The program that calls; one that was ahead of its node has joined it. */
+struct program *host_self(void);
+
 #endif

@@ -370,7 +370,7 @@ static __attribute__((noinline)) void join_node(struct program *p)
 }
 
 /* Of a program of the host; a thread of its interface has no part in it. */
-static struct program *host_self(void)
+struct program *host_self(void)
 {
 	struct program *p = self();
 
@@ -676,38 +676,4 @@ void program_await(uint64_t n)
 	uint64_t seen;
 
 	program_poll_until(was_told, &t, at_once, &seen);
-}
-
-int program_call_begin(const char *text, uint32_t a, uint32_t b)
-{
-	struct program *p = host_self();
-
-	if (!p->call_depth++) {
-		p->call = text;
-		p->call_args[0] = a == UINT32_MAX ? UINT64_MAX : a;
-		p->call_args[1] = b == UINT32_MAX ? UINT64_MAX : b;
-		p->call_since = p->now;
-	}
-	return 1;
-}
-
-void program_call_end(const int *is_open)
-{
-	struct program *p = host_self();
-
-	(void)is_open;
-	if (--p->call_depth)
-		return;
-	if (p->host->log && p->call)
-		program_log_ended(p);
-	p->call = NULL;
-}
-
-void program_explain(
-	void (*explain)(void *arg, char *text, size_t size), void *arg)
-{
-	struct program *p = host_self();
-
-	p->explain = explain;
-	p->explain_arg = arg;
 }
