@@ -114,7 +114,7 @@ for machine in qsnet2-16 bgq-board; do
 done
 mpirun qsnet2-16 -n 4 death=go-on --set 'faults.events=15 us node 3 dies' -- \
 	"$tmp/every"
-ends 3 'waiting .*rank [0-2] .*: MPI_'
+ends 3 'waiting .*rank [0-2] .node [0-2].: MPI_'
 report 'a rank dies with its node, and the job with the rank'
 
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"

@@ -73,6 +73,8 @@ report 'nodes can have several ranks'
 
 mpirun bgq-board -n 3 -- "$tmp/behave" stall
 ends 3 'rank 1 (node 1): MPI_Recv from 0, tag 7, since'
+mpirun qsnet2-16 -n 2 -- "$tmp/behave" stall
+ends 3 'rank 0 (node 0): MPI_Probe from 1, tag 8, since'
 report 'ranks that wait for ever are named with their calls'
 
 mpirun bgq-board -n 3 -- "$tmp/behave" exit

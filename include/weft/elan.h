@@ -545,6 +545,7 @@ enum elan_tport_flag {
 	ELAN_TPORT_CLAIM = 2, /* see elan_tport_peek() */
 	ELAN_TPORT_DISCARD = 4,
 	ELAN_TPORT_DATA = 8, /* there is a data word */
+	ELAN_TPORT_LASTS = 16, /* a peek waits for a message */
 };
 
 /* A tagged port.  Programs must not change it. */
@@ -634,8 +635,9 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
  * The same with flags.  elan_tport_send() is elan_tport_tx_start() for messages
  * with a data word, which takes 8 more bytes, for those whose sender is to know
  * that they are matched, with 16 more bytes, and for those of another space
- *than 0, with 8 more bytes.  The second have a handle. elan_tport_receive() is
- *elan_tport_rx_start().
+ * than 0, with 8 more bytes.  The second have a handle.  Messages of space 2
+ * whose data word is their sender's rank take no more bytes.
+ * elan_tport_receive() is elan_tport_rx_start().
  *
  * elan_tport_peek() begins what elan_tport_probe() does: the wait for *handle
  * tells of the message, or returns ENOMSG.  If it has found one, then
@@ -647,6 +649,10 @@ int elan_tport_probe(struct elan_tport *t, uint32_t rank, uint64_t tag,
  *	ELAN_TPORT_DISCARD  the message is dropped.  Its sender is told that it
  *	                    is matched.  elan_tport_receive() with both flags
  *	                    drops what was claimed.
+ *
+ * With ELAN_TPORT_LASTS a peek that finds no message ends when the next one
+ * comes that it fits and that no receive takes; ENOMSG if another peek claims
+ * that message.
  */
 int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle);

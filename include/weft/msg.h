@@ -52,6 +52,7 @@ enum {
 	WEFT_MSG_COUNTERS = 32, /* per process */
 	WEFT_MSG_DONES = 64, /* puts and gets in flight with a weft_msg_done */
 	WEFT_MSG_EAGER = 480, /* longest message that is sent at once, bytes */
+	WEFT_MSG_EAGER_MOST = 16 << 10, /* the same if a program asks for it */
 	WEFT_MSG_SLOTS = 64, /* per pair of processes, at most */
 	WEFT_MSG_WORDS = 1536,
 };
@@ -79,6 +80,8 @@ struct weft_msg_options {
 	 * if the card matches messages. */
 	uint32_t slots;
 	/* Longest message that is sent at once, in bytes; 0: WEFT_MSG_EAGER.
+	 * More, up to WEFT_MSG_EAGER_MOST, take several slots; half of the
+	 * slots and one more must be enough, unless slots is 0.
 	 * If the card matches messages, the machine decides what is sent at
 	 * once, but longer messages than this end when they are matched; 0: the
 	 * machine decides that, too. */
@@ -232,6 +235,13 @@ enum weft_msg_reduction {
 	WEFT_MSG_SUM_INT, /* of int64_t, wraps around */
 	WEFT_MSG_MIN_INT,
 	WEFT_MSG_MAX_INT,
+	WEFT_MSG_MIN_UINT, /* of uint64_t */
+	WEFT_MSG_MAX_UINT,
+	WEFT_MSG_AND_BITS,
+	WEFT_MSG_OR_BITS,
+	WEFT_MSG_XOR_BITS,
+	WEFT_MSG_MIN_DOUBLE,
+	WEFT_MSG_MAX_DOUBLE,
 	WEFT_MSG_REDUCTIONS,
 };
 

@@ -127,14 +127,13 @@ static void add_words(struct facts *f, const struct cli_args *a)
 	cli_out_drop(&o);
 }
 
-/* Beside what a program prints it is clear who speaks. */
 static void add_description(struct facts *f, const struct load *l)
 {
 	char text[256];
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "weft: {machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -237,6 +236,29 @@ static int write_file(
 	return out_file_close(&file, e);
 }
 
+/* The workload's own, of a run that has finished. */
+static int write_load(const struct machine_run *r, struct err *e)
+{
+	const struct load *l = r->load;
+	const char *path = l->ops->file ? l->ops->file(l) : NULL;
+	struct out_file f;
+
+	if (!path || r->result.ending != LOAD_FINISHED)
+		return 0;
+	if (out_file_open(&f, path, &out_computing, e))
+		return -1;
+	l->ops->write(l, f.stream);
+	return out_file_close(&f, e);
+}
+
+static int check_load(const struct machine_run *r, struct err *e)
+{
+	const char *path =
+		r->load->ops->file ? r->load->ops->file(r->load) : NULL;
+
+	return path ? out_file_check(path, &out_computing, e) : 0;
+}
+
 /* Where the programs print, the report does not. */
 static int tell_facts(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
@@ -257,7 +279,7 @@ int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
 	if (tell_facts(f, a, r, e) ||
-		(a->links && write_links(a->links, r, e)) ||
+		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
 		book_missed(a, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED)
@@ -342,8 +364,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->book = run_book_how(a, &how);
 	if (a->output && s->book)
 		m = record_messages_new(&how);
-	failed =
-		machine_run_open(r, s, e) || book_check(a, r->machine->topo, e);
+	failed = machine_run_open(r, s, e) ||
+		 book_check(a, r->machine->topo, e) || check_load(r, e);
 	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);

@@ -11,7 +11,6 @@
 #include "inside/rank.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +47,7 @@ static const struct call_name {
 #undef NAME
 };
 
-static _Thread_local struct call mine;
+static _Thread_local struct call mine = { .what.rank = CHANNEL_NONE };
 static any_call *next_of[N_CALLS][N_FORMS];
 
 struct call *call_mine(void)
@@ -133,11 +132,12 @@ static void enter(unsigned number, enum call_form form, const long *words)
 
 static void leave(void)
 {
+	compute_resume();
 	if (mine.is_told && !mine.is_setup)
 		link_leave(&mine.what);
 	mine.how = CALL_NONE;
 	mine.is_setup = false;
-	mine.what = (struct channel_call){ .name = 0 };
+	mine.what = (struct channel_call){ .rank = CHANNEL_NONE };
 	link_tell_call(&mine.what);
 }
 
@@ -185,6 +185,7 @@ static void start(void)
 static void finish(void)
 {
 	weft_link_lock();
+	compute_finish();
 	link_exit();
 	weft_link_unlock();
 }
@@ -198,6 +199,7 @@ static long call(unsigned number, enum call_form form, WORDS)
 
 	if (mine.how != CALL_NONE || !link_is_timed())
 		return to(PASSED_ON);
+	compute_call(names[number].how == CALL_TESTS ? CHANNEL_LOOKS : number);
 	enter(number, form, words);
 	if (number == CALL_Init || number == CALL_Init_thread)
 		begin();
@@ -229,43 +231,3 @@ static long call(unsigned number, enum call_form form, WORDS)
 	SAME(mpi_##f_name##__, "mpi_" #f_name "_")
 #include "inside/names.h"
 #undef NAME
-
-/* --- threads --- */
-
-struct thread {
-	void *(*run)(void *);
-	void *argument;
-};
-
-static void *run_foreign(void *argument)
-{
-	struct thread t = *(struct thread *)argument;
-
-	free(argument);
-	mine.is_foreign = true;
-	return t.run(t.argument);
-}
-
-typedef int create_call(
-	pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-/* Threads that MPI_Init() makes, and those that they make, are the library's:
- * they live in real time. */
-INSIDE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-	void *(*run)(void *), void *argument)
-{
-	static create_call *real;
-	struct thread *t;
-
-	if (!real)
-		call_next(&real, "pthread_create");
-	if (!mine.is_setup && !mine.is_foreign) {
-		link_add_thread();
-		return real(thread, attr, run, argument);
-	}
-	t = malloc(sizeof(*t));
-	if (!t)
-		return real(thread, attr, run, argument);
-	*t = (struct thread){ run, argument };
-	return real(thread, attr, run_foreign, t);
-}

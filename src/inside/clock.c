@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -82,6 +83,11 @@ static int64_t look(void)
 	return end_ps;
 }
 
+int64_t clock_begin(bool is_real_time)
+{
+	return is_real_time ? DAY_S : UP_S;
+}
+
 /* Nanoseconds of a clock; negative ones are rounded down. */
 static int64_t nanoseconds(clockid_t id)
 {
@@ -105,6 +111,8 @@ INSIDE_EXPORT int clock_gettime(clockid_t id, struct timespec *t)
 	int64_t ns;
 
 	/* Clocks of other processes and threads have negative numbers. */
+	if (id < 0)
+		link_note(CHANNEL_CLOCKS);
 	if (is_real() || id < 0) {
 		REAL(int, clock_gettime, (clockid_t, struct timespec *));
 		return real_clock_gettime(id, t);
@@ -161,18 +169,16 @@ INSIDE_EXPORT clock_t clock(void)
 INSIDE_EXPORT clock_t times(struct tms *t)
 {
 	long ticks = sysconf(_SC_CLK_TCK);
-	struct timespec now, cpu;
+	struct timespec now;
 
 	if (is_real()) {
 		REAL(clock_t, times, (struct tms *));
 		return real_times(t);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	if (t)
 		*t = (struct tms){
-			.tms_utime = cpu.tv_sec * ticks +
-				     cpu.tv_nsec / (NS_PER_S / ticks),
+			.tms_utime = link_charged() / (PS_PER_S / ticks),
 		};
 	return now.tv_sec * ticks + now.tv_nsec / (NS_PER_S / ticks);
 }
@@ -210,10 +216,16 @@ static void sleep_really(int64_t ns)
 	clock_real_sleep(&(struct timespec){ ns / NS_PER_S, ns % NS_PER_S });
 }
 
+/* Longer than any run lasts is long enough. */
+static int64_t ps_of(uint64_t ns)
+{
+	return ns < INT64_MAX / PS_PER_NS ? (int64_t)ns * PS_PER_NS : INT64_MAX;
+}
+
 static void sleep_for(int64_t ns)
 {
 	if (is_simulated())
-		link_sleep(ns * PS_PER_NS);
+		link_sleep(ps_of((uint64_t)ns));
 	else
 		sleep_really(ns);
 }
@@ -225,6 +237,8 @@ static bool is_good(const struct timespec *t)
 
 static int64_t ns_of(const struct timespec *t)
 {
+	if (t->tv_sec > INT64_MAX / NS_PER_S - 1)
+		return INT64_MAX;
 	return t->tv_sec * NS_PER_S + t->tv_nsec;
 }
 
@@ -290,8 +304,53 @@ INSIDE_EXPORT int select(
 		(int, fd_set *, fd_set *, fd_set *, struct timeval *));
 	if (n > 0 || !t || !is_simulated())
 		return real_select(n, r, w, x, t);
-	sleep_for(t->tv_sec * NS_PER_S + t->tv_usec * INT64_C(1000));
+	sleep_for(ns_of(&(struct timespec){ t->tv_sec, t->tv_usec * 1000 }));
 	*t = (struct timeval){ 0, 0 };
+	return 0;
+}
+
+INSIDE_EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t,
+	const sigset_t *mask)
+{
+	REAL(int, ppoll,
+		(struct pollfd *, nfds_t, const struct timespec *,
+			const sigset_t *));
+	if (n > 0 || !t || !is_good(t) || !is_simulated())
+		return real_ppoll(fds, n, t, mask);
+	sleep_for(ns_of(t));
+	return 0;
+}
+
+INSIDE_EXPORT int pselect(int n, fd_set *r, fd_set *w, fd_set *x,
+	const struct timespec *t, const sigset_t *mask)
+{
+	REAL(int, pselect,
+		(int, fd_set *, fd_set *, fd_set *, const struct timespec *,
+			const sigset_t *));
+	if (n > 0 || !t || !is_good(t) || !is_simulated())
+		return real_pselect(n, r, w, x, t, mask);
+	sleep_for(ns_of(t));
+	return 0;
+}
+
+INSIDE_EXPORT int epoll_wait(
+	int set, struct epoll_event *to, int most, int milliseconds)
+{
+	REAL(int, epoll_wait, (int, struct epoll_event *, int, int));
+	if (milliseconds <= 0 || !is_simulated() || !files_is_empty_set(set))
+		return real_epoll_wait(set, to, most, milliseconds);
+	sleep_for(milliseconds * INT64_C(1000000));
+	return 0;
+}
+
+INSIDE_EXPORT int epoll_pwait(int set, struct epoll_event *to, int most,
+	int milliseconds, const sigset_t *mask)
+{
+	REAL(int, epoll_pwait,
+		(int, struct epoll_event *, int, int, const sigset_t *));
+	if (milliseconds <= 0 || !is_simulated() || !files_is_empty_set(set))
+		return real_epoll_pwait(set, to, most, milliseconds, mask);
+	sleep_for(milliseconds * INT64_C(1000000));
 	return 0;
 }
 
@@ -310,6 +369,6 @@ INSIDE_EXPORT void weft_rank_compute(uint64_t nanoseconds);
 
 INSIDE_EXPORT void weft_rank_compute(uint64_t nanoseconds)
 {
-	if (is_simulated() && nanoseconds <= INT64_MAX / PS_PER_NS)
-		link_charge((int64_t)nanoseconds * PS_PER_NS);
+	if (is_simulated())
+		link_declare(ps_of(nanoseconds));
 }

@@ -2,11 +2,11 @@
  * mca_coll_weft.so: a component of Open MPI that leaves barriers, broadcasts
  * and reductions to the machine's network where it can do them.
  *
- * A communicator gets it whose members are all ranks, in their order.  All
- * members must come to the same decision, so it depends only on what all of
- * them know alike: the network's answer for a kind, a type, an operation and a
- * length. What the network cannot do goes to the component that was there
- * before.
+ * With its first collective a communicator asks the network for a group of its
+ * members.  All of them must come to the same decision, so it depends only on
+ * what they know alike: the network's answer for the group, and for a kind, a
+ * type, an operation and a length.  What the network cannot do goes to the
+ * component that was there before.
  *
  * While a rank waits, Open MPI goes on with all else that it has to do.
  */
@@ -30,9 +30,14 @@
 /* Above tuned (30), which does all of it by messages. */
 enum { PRIORITY = 70 };
 
+enum group_state { GROUP_UNKNOWN, GROUP_OPEN, GROUP_NONE };
+
 struct coll_module {
 	mca_coll_base_module_t super;
 	mca_coll_base_comm_coll_t before; /* functions and their modules */
+	enum group_state state;
+	uint64_t group; /* its number */
+	uint32_t *rank; /* [members] among all ranks */
 };
 
 OBJ_CLASS_DECLARATION(coll_module);
@@ -54,7 +59,7 @@ static bool has(enum channel_kind kind)
 }
 
 /* 0, ENOTSUP if the network cannot do it, or what else went wrong. */
-static int run(struct channel_command *c, const void *bytes)
+static int run(struct channel_command *c, const void *bytes, uint64_t *data)
 {
 	struct link_collective wait = { .is_done = false };
 	int error;
@@ -65,7 +70,95 @@ static int run(struct channel_command *c, const void *bytes)
 	weft_link_unlock();
 	while (!error && !wait.is_done)
 		opal_progress();
+	*data = wait.data;
 	return error ? error : wait.error;
+}
+
+static const void *if_short(const void *from, uint64_t bytes)
+{
+	return bytes > 0 && bytes <= CHANNEL_SHORT ? from : NULL;
+}
+
+/* --- groups --- */
+
+/* Threads could have other business while one of them waits in the network, and
+ * call for two communicators in different orders. */
+static bool has_threads(void)
+{
+	int level = MPI_THREAD_SINGLE;
+
+	PMPI_Query_thread(&level);
+	return level == MPI_THREAD_MULTIPLE;
+}
+
+static bool list_members(struct coll_module *m, MPI_Comm comm)
+{
+	int n = ompi_comm_size(comm), *here, *there;
+	MPI_Group group, world;
+
+	here = malloc((size_t)n * sizeof(*here));
+	there = malloc((size_t)n * sizeof(*there));
+	m->rank = malloc((size_t)n * sizeof(*m->rank));
+	if (here && there && m->rank) {
+		for (int i = 0; i < n; i++)
+			here[i] = i;
+		PMPI_Comm_group(comm, &group);
+		PMPI_Comm_group(MPI_COMM_WORLD, &world);
+		PMPI_Group_translate_ranks(group, n, here, world, there);
+		PMPI_Group_free(&group);
+		PMPI_Group_free(&world);
+		for (int i = 0; i < n; i++)
+			m->rank[i] = (uint32_t)there[i];
+	}
+	free(here);
+	free(there);
+	return m->rank;
+}
+
+static void open_group(struct coll_module *m, MPI_Comm comm)
+{
+	struct channel_command c = {
+		.kind = CHANNEL_GROUP,
+		.bytes = (uint64_t)ompi_comm_size(comm) * sizeof(*m->rank),
+	};
+
+	m->state = GROUP_NONE;
+	if (!list_members(m, comm))
+		return;
+	c.at = (uintptr_t)m->rank;
+	if (!run(&c, if_short(m->rank, c.bytes), &m->group))
+		m->state = GROUP_OPEN;
+}
+
+/* In a member's group; ENOTSUP where there is none. */
+static int run_in_group(struct coll_module *m, MPI_Comm comm,
+	struct channel_command *c, const void *bytes)
+{
+	uint64_t unused;
+
+	if (!has(c->kind) || has_threads())
+		return ENOTSUP;
+	if (m->state == GROUP_UNKNOWN)
+		open_group(m, comm);
+	if (m->state == GROUP_NONE)
+		return ENOTSUP;
+	c->data = m->group;
+	if (c->kind != CHANNEL_BARRIER && c->rank != CHANNEL_ANY)
+		c->rank = m->rank[c->rank];
+	return run(c, bytes, &unused);
+}
+
+static void close_group(struct coll_module *m)
+{
+	struct channel_command c = { .kind = CHANNEL_UNGROUP,
+		.data = m->group };
+	uint64_t unused;
+
+	if (m->state == GROUP_OPEN)
+		run(&c, NULL, &unused);
+	m->state = GROUP_NONE;
+	free(m->rank);
+	m->rank = NULL;
 }
 
 static int code_of(int error)
@@ -142,7 +235,7 @@ static int barrier(MPI_Comm comm, mca_coll_base_module_t *module)
 {
 	const mca_coll_base_comm_coll_t *before = &of(module)->before;
 	struct channel_command c = { .kind = CHANNEL_BARRIER };
-	int error = run(&c, NULL);
+	int error = run_in_group(of(module), comm, &c, NULL);
 
 	if (error == ENOTSUP)
 		return before->coll_barrier(comm, before->coll_barrier_module);
@@ -171,7 +264,7 @@ static int broadcast(void *buf, int n, MPI_Datatype type, int root,
 	if (packed && is_root)
 		PMPI_Pack(buf, n, type, packed, (int)bytes, &at, comm);
 	if (packed)
-		error = run(&c, NULL);
+		error = run_in_group(of(module), comm, &c, NULL);
 	at = 0;
 	if (!error && !is_root)
 		PMPI_Unpack(packed, (int)bytes, &at, buf, n, type, comm);
@@ -184,9 +277,9 @@ static int broadcast(void *buf, int n, MPI_Datatype type, int root,
 
 /* --- reductions --- */
 
-/* To one rank, or with CHANNEL_ANY to all. */
-static int reduce_to(uint32_t root, const void *from, void *to, int n,
-	MPI_Datatype type, MPI_Op op)
+/* To one member, or with CHANNEL_ANY to all. */
+static int reduce_to(struct coll_module *m, MPI_Comm comm, uint32_t root,
+	const void *from, void *to, int n, MPI_Datatype type, MPI_Op op)
 {
 	int t = type_of(type), o = op_of(op);
 	size_t bytes = bytes_of(n, type);
@@ -201,15 +294,15 @@ static int reduce_to(uint32_t root, const void *from, void *to, int n,
 
 	if (t < 0 || o < 0)
 		return ENOTSUP;
-	return run(&c, bytes > 0 && bytes <= CHANNEL_SHORT ? from : NULL);
+	return run_in_group(m, comm, &c, if_short(from, bytes));
 }
 
 static int all_reduce(const void *from, void *to, int n, MPI_Datatype type,
 	MPI_Op op, MPI_Comm comm, mca_coll_base_module_t *module)
 {
 	const mca_coll_base_comm_coll_t *before = &of(module)->before;
-	int error = reduce_to(
-		CHANNEL_ANY, from == MPI_IN_PLACE ? to : from, to, n, type, op);
+	int error = reduce_to(of(module), comm, CHANNEL_ANY,
+		from == MPI_IN_PLACE ? to : from, to, n, type, op);
 
 	if (error == ENOTSUP)
 		return before->coll_allreduce(from, to, n, type, op, comm,
@@ -221,7 +314,8 @@ static int reduce(const void *from, void *to, int n, MPI_Datatype type,
 	MPI_Op op, int root, MPI_Comm comm, mca_coll_base_module_t *module)
 {
 	const mca_coll_base_comm_coll_t *before = &of(module)->before;
-	int error = reduce_to((uint32_t)root, from == MPI_IN_PLACE ? to : from,
+	int error = reduce_to(of(module), comm, (uint32_t)root,
+		from == MPI_IN_PLACE ? to : from,
 		ompi_comm_rank(comm) == root ? to : NULL, n, type, op);
 
 	if (error == ENOTSUP)
@@ -268,6 +362,7 @@ static int disable(mca_coll_base_module_t *module, MPI_Comm comm)
 	mca_coll_base_comm_coll_t *before = &of(module)->before;
 
 	(void)comm;
+	close_group(of(module));
 	release(&before->coll_barrier_module);
 	release(&before->coll_bcast_module);
 	release(&before->coll_reduce_module);
@@ -275,42 +370,25 @@ static int disable(mca_coll_base_module_t *module, MPI_Comm comm)
 	return OMPI_SUCCESS;
 }
 
-/* Threads could call for two communicators at once, in different orders. */
-static bool is_world(MPI_Comm comm)
-{
-	int answer = MPI_UNEQUAL, level = MPI_THREAD_SINGLE;
-
-	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
-		ompi_comm_size(comm) != ompi_comm_size(MPI_COMM_WORLD))
-		return false;
-	if (comm == MPI_COMM_WORLD)
-		return true;
-	PMPI_Query_thread(&level);
-	ompi_comm_compare(comm, MPI_COMM_WORLD, &answer);
-	return level < MPI_THREAD_MULTIPLE && answer == MPI_CONGRUENT;
-}
-
 static mca_coll_base_module_t *query(MPI_Comm comm, int *priority)
 {
 	struct coll_module *m;
 
-	if (!is_world(comm) || !weft_link_open() ||
-		!weft_link_open()->collectives)
+	if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
+		!weft_link_open() || !weft_link_open()->collectives)
 		return NULL;
 	m = OBJ_NEW(coll_module);
 	if (!m)
 		return NULL;
 	*priority = PRIORITY;
+	m->state = GROUP_UNKNOWN;
+	m->rank = NULL;
 	m->super.coll_module_enable = enable;
 	m->super.coll_module_disable = disable;
-	if (has(CHANNEL_BARRIER))
-		m->super.coll_barrier = barrier;
-	if (has(CHANNEL_BROADCAST))
-		m->super.coll_bcast = broadcast;
-	if (has(CHANNEL_REDUCE)) {
-		m->super.coll_allreduce = all_reduce;
-		m->super.coll_reduce = reduce;
-	}
+	m->super.coll_barrier = barrier;
+	m->super.coll_bcast = broadcast;
+	m->super.coll_allreduce = all_reduce;
+	m->super.coll_reduce = reduce;
 	return &m->super;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* libfabric looks through all names of the kernel for one: most of the time
@@ -24,8 +25,19 @@ static bool is_hidden(const char *path)
 /* Where random bytes come from: a file of them, the same each time. */
 static bool is_random(const char *path)
 {
-	return self_is_fixed() && (strcmp(path, "/dev/urandom") == 0 ||
-					  strcmp(path, "/dev/random") == 0);
+	return self_has_random() && (strcmp(path, "/dev/urandom") == 0 ||
+					    strcmp(path, "/dev/random") == 0);
+}
+
+/* Those that are another each time all the same. */
+static void note(const char *path)
+{
+	static const char *const sources[] = { "/dev/hwrng",
+		"/proc/sys/kernel/random/" };
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (strncmp(path, sources[i], strlen(sources[i])) == 0)
+			link_note(CHANNEL_RANDOM);
 }
 
 enum { RANDOM_BYTES = 64 << 10 };
@@ -60,6 +72,7 @@ static bool has_mode(int flags)
                                                                                \
 		if (!real)                                                     \
 			call_next(&real, #name);                               \
+		note(path);                                                    \
 		if (has_mode(flags)) {                                         \
 			va_start(list, flags);                                 \
 			mode = va_arg(list, mode_t);                           \
@@ -80,6 +93,7 @@ OPEN(open64)
                                                                                \
 		if (!real)                                                     \
 			call_next(&real, #name);                               \
+		note(path);                                                    \
 		if (is_hidden(path)) {                                         \
 			errno = ENOENT;                                        \
 			return NULL;                                           \
@@ -90,6 +104,24 @@ OPEN(open64)
 
 FOPEN(fopen)
 FOPEN(fopen64)
+
+/* --- sets of descriptors --- */
+
+bool files_is_empty_set(int set)
+{
+	char path[64], text[4096];
+	ssize_t n;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", set);
+	file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	n = read(file, text, sizeof(text) - 1);
+	close(file);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 && !strstr(text, "tfd:");
+}
 
 /* --- sockets: others answer when they like --- */
 

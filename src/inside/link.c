@@ -17,9 +17,13 @@
 enum {
 	FREE_LOOKS = 16, /* Open MPI does some of its work at each eighth */
 	PIECE_ALIGN = 8,
+	KEPT = 1024,
+	PATIENT_MS = 10, /* with threads that compute */
 };
 
 #define FIRST_DEADLINE (10 * 1000 * INT64_C(1000)) /* 10 us */
+#define LAST_CLOCK     (INT64_MAX / 2)
+#define LAST_DEADLINE  (PS_PER_S) /* a second: it grows no further */
 
 /* A process is one rank, so there is one of this. */
 static struct {
@@ -33,10 +37,15 @@ static struct {
 	int64_t outside; /* of the clock, since it has the turn */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
-	int64_t cpu; /* when the turn came, ns */
 	int rest; /* where to say that it only waits, or -1 */
+	bool is_mpi; /* MPI_Init() has started it */
+	bool is_busy; /* another of its threads computes */
 	bool has_threads; /* of the program's own */
 	uint32_t reasons; /* why it is not the same each time */
+	/* completions that came with a signal */
+	struct channel_completion kept[KEPT];
+	uint32_t n_kept;
+	bool keeps;
 } link_ = { .lock = PTHREAD_MUTEX_INITIALIZER, .rest = -1 };
 
 enum link_phase link_phase(void)
@@ -77,6 +86,7 @@ static void on_child(void)
 	link_.phase = LINK_NONE;
 	link_.channel = NULL;
 	alloc_on_child();
+	tsc_end();
 	pthread_mutex_init(&link_.lock, NULL);
 }
 
@@ -178,12 +188,6 @@ static int64_t cpu_of(clockid_t id)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* A rank must not use up what is measured for it while it only waits. */
-static int64_t cpu_now(void)
-{
-	return cpu_of(CLOCK_THREAD_CPUTIME_ID);
-}
-
 static void give_turn(struct channel *c)
 {
 	atomic_store(&c->turn, CHANNEL_SIM);
@@ -267,6 +271,29 @@ static void end_collective(const struct channel_completion *c)
 
 	wait->is_done = true;
 	wait->error = c->error;
+	wait->data = c->data;
+}
+
+static void complete(const struct channel_completion *c)
+{
+	if (link_.keeps)
+		link_.kept[link_.n_kept++] = *c;
+	else if (channel_is_collective(c->kind))
+		end_collective(c);
+	else if (link_.done)
+		link_.done(c);
+}
+
+/* False if there are none. */
+static bool take_kept(void)
+{
+	uint32_t n = link_.n_kept;
+
+	link_.n_kept = 0;
+	for (uint32_t i = 0; i < n; i++)
+		complete(&link_.kept[i]);
+	link_.epoch += n > 0;
+	return n > 0;
 }
 
 static void take_turn(struct channel *c)
@@ -279,11 +306,10 @@ static void take_turn(struct channel *c)
 	link_.n_commands = 0;
 	link_.room = 0;
 	take_pieces(c);
+	if (!link_.keeps)
+		take_kept();
 	for (uint32_t i = 0; i < n; i++)
-		if (channel_is_collective(c->completion[i].kind))
-			end_collective(&c->completion[i]);
-		else if (link_.done)
-			link_.done(&c->completion[i]);
+		complete(&c->completion[i]);
 	c->n_completions = 0;
 	c->n_called = 0;
 	link_.outside = 0;
@@ -291,8 +317,6 @@ static void take_turn(struct channel *c)
 		link_.epoch++;
 		link_.deadline = FIRST_DEADLINE;
 	}
-	if (c->is_measured)
-		link_.cpu = cpu_now();
 }
 
 static void cross(enum channel_why why, int64_t until)
@@ -308,7 +332,7 @@ static void cross(enum channel_why why, int64_t until)
 	c->outside = link_.outside;
 	c->reasons = link_.reasons;
 	c->n_commands = link_.n_commands;
-	c->computed = c->is_measured ? (uint64_t)(cpu_now() - link_.cpu) : 0;
+	c->is_busy = link_.is_busy;
 	give_turn(c);
 	await_turn(c);
 	take_turn(c);
@@ -345,8 +369,19 @@ void link_start(void)
 	link_.clock = 0;
 	link_.deadline = FIRST_DEADLINE;
 	link_.epoch = 1;
+	link_.is_mpi = call_mine()->is_setup;
 	cross(CHANNEL_START, INT64_MAX);
-	tsc_start();
+	compute_start(link_.channel);
+	tsc_start(link_.channel->ways.is_trapped);
+	spin_start(link_.channel->ways.is_interrupted);
+}
+
+/* The simulator ends it. */
+void link_go_astray(uint32_t call, uint64_t n_calls)
+{
+	link_.channel->n_calls = n_calls;
+	call_mine()->what = (struct channel_call){ .name = call };
+	cross(CHANNEL_ASTRAY, INT64_MAX);
 }
 
 /* --- calls --- */
@@ -426,6 +461,8 @@ int weft_link_post(
 
 	if (!is_running() && link_.phase != LINK_BEFORE)
 		return ESHUTDOWN;
+	if (call_mine()->how == CALL_NONE)
+		compute_place(0);
 	if (!has_room(n, size))
 		weft_link_flush();
 	if (!has_room(n, size))
@@ -459,6 +496,26 @@ static bool is_free(struct link_looks *l)
 	return l->n++ < FREE_LOOKS;
 }
 
+/* Lets the program's other threads come to a call, for some time; true if one
+ * of them has changed something.  Then time goes on a little: the other one
+ * may wait for this one. */
+static bool await_threads(uint64_t epoch)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	weft_link_unlock();
+	syscall(SYS_sched_yield);
+	weft_link_lock();
+	link_.is_busy = epoch == link_.epoch && threads_run();
+	for (int i = 0; i < PATIENT_MS && link_.is_busy; i++) {
+		weft_link_unlock();
+		clock_real_sleep(&moment);
+		weft_link_lock();
+		link_.is_busy = epoch == link_.epoch && threads_run();
+	}
+	return epoch != link_.epoch;
+}
+
 /* In a call of which nothing is known: it may not be waiting at all.  Or what
  * it waits for is the business of another thread, which gets its chance. */
 static void wait_some_time(void)
@@ -466,14 +523,13 @@ static void wait_some_time(void)
 	int64_t most = link_.deadline;
 	uint64_t epoch = link_.epoch;
 
-	cross(CHANNEL_WAIT, link_.clock + most);
-	if (epoch == link_.epoch)
+	if (link_.has_threads && await_threads(epoch))
+		return;
+	cross(CHANNEL_WAIT, most < INT64_MAX - link_.clock ? link_.clock + most
+							   : INT64_MAX - 1);
+	if (epoch == link_.epoch && !link_.is_busy && most < LAST_DEADLINE)
 		link_.deadline = most + most / 8;
-	if (link_.has_threads) {
-		weft_link_unlock();
-		syscall(SYS_sched_yield);
-		weft_link_lock();
-	}
+	link_.is_busy = false;
 }
 
 void link_add_thread(void)
@@ -512,9 +568,13 @@ void weft_link_look(struct link_looks *l)
 
 	if (!is_running())
 		return;
+	if (call->how == CALL_NONE)
+		compute_place(CHANNEL_LOOKS);
+	if (take_kept())
+		return;
 	if (link_.channel->has_more)
 		cross(CHANNEL_FLUSH, INT64_MAX);
-	else if (call->how == CALL_NONE)
+	else if (call->how == CALL_NONE && !link_.is_mpi)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	else if (call->how == CALL_TESTS)
 		test(l, call);
@@ -532,6 +592,10 @@ bool weft_link_wait(int milliseconds)
 
 	if (!is_running())
 		return false;
+	if (call_mine()->how == CALL_NONE)
+		compute_place(CHANNEL_LOOKS);
+	if (take_kept())
+		return true;
 	cross(CHANNEL_WAIT,
 		milliseconds < 0
 			? INT64_MAX
@@ -541,10 +605,24 @@ bool weft_link_wait(int milliseconds)
 
 void link_look_once(void)
 {
+	compute_look();
 	weft_link_lock();
 	if (link_.phase == LINK_RUNS && call_mine()->how == CALL_NONE)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	weft_link_unlock();
+}
+
+/* The thread that was interrupted may have the lock. */
+void link_spin(void)
+{
+	if (pthread_mutex_trylock(&link_.lock) != 0)
+		return;
+	if (link_.n_kept <= KEPT - CHANNEL_COMPLETIONS) {
+		link_.keeps = true;
+		wait_some_time();
+		link_.keeps = false;
+	}
+	pthread_mutex_unlock(&link_.lock);
 }
 
 /* --- time --- */
@@ -555,6 +633,14 @@ static void settle(void)
 {
 	if (link_.n_commands > 0)
 		weft_link_flush();
+}
+
+/* Longer than any run lasts is long enough. */
+static void advance(int64_t ps)
+{
+	if (__builtin_add_overflow(link_.clock, ps, &link_.clock) ||
+		link_.clock > LAST_CLOCK)
+		link_.clock = LAST_CLOCK;
 }
 
 int64_t link_now(void)
@@ -570,9 +656,10 @@ int64_t link_now(void)
 
 void link_sleep(int64_t ps)
 {
+	compute_look();
 	weft_link_lock();
 	settle();
-	link_.clock += ps;
+	advance(ps);
 	if (call_mine()->how == CALL_NONE)
 		link_.outside += ps;
 	weft_link_unlock();
@@ -582,6 +669,24 @@ void link_charge(int64_t ps)
 {
 	link_sleep(ps);
 	link_.charged += ps;
+}
+
+void link_compute(int64_t ps)
+{
+	if (ps == 0)
+		return;
+	settle();
+	advance(ps);
+	link_.charged += ps;
+	link_.outside += ps;
+}
+
+void link_declare(int64_t ps)
+{
+	compute_look();
+	weft_link_lock();
+	link_compute(ps);
+	weft_link_unlock();
 }
 
 int64_t link_charged(void)

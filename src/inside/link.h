@@ -35,6 +35,7 @@ struct link_looks {
 struct link_collective {
 	bool is_done;
 	int error;
+	uint64_t data; /* of its completion */
 };
 
 INSIDE_EXPORT void weft_link_lock(void);

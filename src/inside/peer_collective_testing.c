@@ -1,5 +1,5 @@
-/* Barriers, broadcasts and reductions of weft-peer: they end with the last rank
- * that comes.  Long ones it cannot do. */
+/* Barriers, broadcasts and reductions of weft-peer, in groups of all ranks:
+ * they end with the last rank that comes.  Long ones it cannot do. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@ static void finish(struct peer *p, struct rank *r, int error)
 		.context = r->collective.context,
 		.kind = r->collective.kind,
 		.error = error,
+		.data = 1,
 	};
 
 	peer_complete(p, r, &done);
@@ -50,12 +51,24 @@ static uint64_t place_of(const struct rank *r)
 	return c->rank == CHANNEL_ANY || c->rank == r->number ? c->tag : 0;
 }
 
+/* Whether a group is that of all ranks, in any order. */
+static bool is_whole(const struct peer *p, const struct channel_command *c)
+{
+	return c->bytes == p->n_ranks * sizeof(uint32_t);
+}
+
 void peer_collective(
 	struct peer *p, struct rank *r, const struct channel_command *c)
 {
 	struct together *t = &p->together;
 
 	r->collective = *c;
+	if (c->kind == CHANNEL_GROUP || c->kind == CHANNEL_UNGROUP) {
+		finish(p, r,
+			c->kind == CHANNEL_UNGROUP || is_whole(p, c) ? 0
+								     : ENOTSUP);
+		return;
+	}
 	if (c->bytes > LONGEST) {
 		finish(p, r, ENOTSUP);
 		return;

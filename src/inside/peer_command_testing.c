@@ -445,6 +445,8 @@ uint32_t peer_command(
 	case CHANNEL_BARRIER:
 	case CHANNEL_BROADCAST:
 	case CHANNEL_REDUCE:
+	case CHANNEL_GROUP:
+	case CHANNEL_UNGROUP:
 		peer_collective(p, r, c);
 		return more;
 	default:

@@ -62,6 +62,8 @@ static const char *const kind_names[] = {
 	[CHANNEL_BARRIER] = "barrier",
 	[CHANNEL_BROADCAST] = "broadcast",
 	[CHANNEL_REDUCE] = "reduce",
+	[CHANNEL_GROUP] = "group",
+	[CHANNEL_UNGROUP] = "ungroup",
 };
 
 _Noreturn void peer_die(const char *what)
@@ -457,6 +459,7 @@ static void open_rank(struct peer *p, uint32_t i)
 	c->node = i / p->per_node;
 	c->process = i % p->per_node;
 	c->seed = 1;
+	c->ways.is_trapped = getenv("WEFT_TSC") != NULL;
 	if (p->has_collectives)
 		c->collectives = 1u << CHANNEL_BARRIER |
 				 1u << CHANNEL_BROADCAST | 1u << CHANNEL_REDUCE;

@@ -4,8 +4,11 @@
  * link.c   the channel and who has the turn
  * clock.c  the rank's clock in place of the host's
  * calls.c  which call of MPI a thread is in
+ * compute.c the time between calls
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * spin.c   looks of a rank that computes
+ * threads.c the program's threads, and the MPI library's
  * timers.c alarms
  * alloc.c  its memory
  * tsc.c    the processor's own clock
@@ -59,8 +62,15 @@ int64_t link_now(void);
 void link_sleep(int64_t ps);
 void link_charge(int64_t ps);
 int64_t link_charged(void);
-/* One look without any queue. */
+/* The rank has computed: with the lock; and because the program says so. */
+void link_compute(int64_t ps);
+void link_declare(int64_t ps);
+/* Its calls are not those of its recording: this one, or CHANNEL_NONE, comes
+ * after so many. */
+void link_go_astray(uint32_t call, uint64_t n_calls);
+/* One look without any queue; and one from a signal, anywhere. */
 void link_look_once(void);
+void link_spin(void);
 
 /* The process has come to a place where it only waits for others to start. */
 void link_rest(void);
@@ -80,6 +90,7 @@ struct call {
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	int64_t since; /* the thread's CPU time when it was last seen, ns */
 	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
 };
@@ -89,15 +100,38 @@ struct call *call_mine(void);
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
 
+/* --- compute.c --- */
+
+void compute_start(struct channel *c);
+/* The program goes on; it ends. */
+void compute_resume(void);
+void compute_finish(void);
+/* A place, with the lock: a call's number, 0, or CHANNEL_LOOKS. */
+void compute_place(uint32_t call);
+/* The same without the lock. */
+void compute_call(uint32_t call);
+/* Unless a call of MPI looks. */
+void compute_look(void);
+
 /* --- alloc.c --- */
 
 void alloc_open(void);
 void alloc_on_child(void);
 
+/* --- threads.c --- */
+
+/* Whether another thread of the program computes, or could. */
+bool threads_run(void);
+
+/* --- spin.c --- */
+
+void spin_start(bool is_interrupted);
+void spin_start_thread(void);
+
 /* --- tsc.c --- */
 
 /* The rank begins to run, and ends. */
-void tsc_start(void);
+void tsc_start(bool is_trapped);
 void tsc_end(void);
 
 /* --- debug.c --- */
@@ -114,9 +148,19 @@ void timers_look(int64_t now);
 
 /* Whether it is the same each time: while the rank runs. */
 bool self_is_fixed(void);
+/* Random numbers that are the same each time: unless MPI asks for them. */
+bool self_has_random(void);
 void self_random(unsigned char *to, size_t bytes);
 
+/* --- files.c --- */
+
+/* Whether an epoll descriptor waits for no other one. */
+bool files_is_empty_set(int set);
+
 /* --- clock.c --- */
+
+/* What a clock shows when the rank begins, s. */
+int64_t clock_begin(bool is_real_time);
 
 /* The host's own. */
 void clock_real(clockid_t id, struct timespec *t);

@@ -153,12 +153,51 @@ INSIDE_EXPORT int sched_getcpu(void)
 	return self_is_fixed() ? (int)weft_link_open()->process : real();
 }
 
+INSIDE_EXPORT int getcpu(unsigned *cpu, unsigned *node)
+{
+	static int (*real)(unsigned *, unsigned *);
+
+	if (!real)
+		call_next(&real, "getcpu");
+	if (!self_is_fixed())
+		return real(cpu, node);
+	if (cpu)
+		*cpu = weft_link_open()->process;
+	if (node)
+		*node = 0;
+	return 0;
+}
+
+/* Of the rank itself: its one processor. */
+INSIDE_EXPORT int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *to)
+{
+	static int (*real)(pid_t, size_t, cpu_set_t *);
+
+	if (!real)
+		call_next(&real, "sched_getaffinity");
+	if (!self_is_fixed() || (pid != 0 && pid != fixed_pid()) ||
+		bytes < sizeof(*to))
+		return real(pid, bytes, to);
+	memset(to, 0, bytes);
+	CPU_SET(weft_link_open()->process, to);
+	return 0;
+}
+
 /* --- random numbers: the seed's, one sequence a rank --- */
 
+bool self_has_random(void)
+{
+	return rank >= 0 && link_is_timed() && !call_mine()->is_setup &&
+	       link_phase() != LINK_AFTER;
+}
+
+/* Before MPI_Init() there is no channel to ask for a seed. */
 static uint64_t next_random(void)
 {
-	const struct channel *c = weft_link_open();
-	uint64_t x = c->seed + c->rank * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = (uint64_t)rank * UINT64_C(0x9e3779b97f4a7c15);
+
+	if (link_phase() == LINK_RUNS)
+		x += weft_link_open()->seed;
 
 	x += ++n_random * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -182,7 +221,7 @@ INSIDE_EXPORT ssize_t getrandom(void *to, size_t bytes, unsigned flags)
 
 	if (!real)
 		call_next(&real, "getrandom");
-	if (!self_is_fixed())
+	if (!self_has_random())
 		return real(to, bytes, flags);
 	self_random(to, bytes);
 	return (ssize_t)bytes;
@@ -194,8 +233,39 @@ INSIDE_EXPORT int getentropy(void *to, size_t bytes)
 
 	if (!real)
 		call_next(&real, "getentropy");
-	if (!self_is_fixed())
+	if (!self_has_random())
 		return real(to, bytes);
 	self_random(to, bytes);
 	return 0;
+}
+
+/* The C library's own, from 2.36 on, asks the kernel by itself. */
+INSIDE_EXPORT void arc4random_buf(void *to, size_t bytes)
+{
+	static void (*real)(void *, size_t);
+
+	if (!real)
+		call_next(&real, "arc4random_buf");
+	if (self_has_random() || !real)
+		self_random(to, bytes);
+	else
+		real(to, bytes);
+}
+
+INSIDE_EXPORT uint32_t arc4random(void)
+{
+	uint32_t x;
+
+	arc4random_buf(&x, sizeof(x));
+	return x;
+}
+
+/* Without those that would make some numbers likelier than others. */
+INSIDE_EXPORT uint32_t arc4random_uniform(uint32_t n)
+{
+	uint32_t least = n > 0 ? -n % n : 0, x = arc4random();
+
+	while (n > 0 && x < least)
+		x = arc4random();
+	return n > 0 ? x % n : 0;
 }

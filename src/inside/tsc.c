@@ -1,6 +1,6 @@
 /*
  * The processor's own clock, for programs that read it by its instructions:
- * with WEFT_TSC=trap they fail, and what they would have read is the rank's
+ * with tsc=trap they fail, and what they would have read is the rank's
  * time, one tick a nanosecond.  It takes some microseconds of the host's time a
  * look.
  *
@@ -10,7 +10,6 @@
 #include "inside/rank.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
@@ -73,13 +72,12 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	reg[REG_RIP] += bytes;
 }
 
-void tsc_start(void)
+void tsc_start(bool is_trapped)
 {
-	const char *how = getenv("WEFT_TSC");
 	struct sigaction a = { .sa_sigaction = on_fault,
 		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
 
-	if (!how || strcmp(how, "trap") != 0)
+	if (!is_trapped)
 		return;
 	sigemptyset(&a.sa_mask);
 	sigaction(SIGSEGV, &a, &before);
@@ -93,8 +91,9 @@ void tsc_end(void)
 
 #else
 
-void tsc_start(void)
+void tsc_start(bool is_trapped)
 {
+	(void)is_trapped;
 }
 
 void tsc_end(void)

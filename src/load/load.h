@@ -7,6 +7,7 @@
 #define LOAD_LOAD_H
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/param.h"
 #include "host/host.h"
@@ -186,6 +187,10 @@ struct load_ops {
 	void (*report)(struct load *l, struct load_result *r);
 	/* Adds more, such as lists and tables; NULL: there is nothing else. */
 	void (*facts)(const struct load *l, struct facts *f);
+	/* The path of a file that it writes after a run that has finished, or
+	 * NULL; and its text.  NULL: it never does. */
+	const char *(*file)(const struct load *l);
+	void (*write)(const struct load *l, FILE *f);
 	/* These have lines for its figures, too. */
 	bool has_lines;
 	/* Of a run that has ended, in place of its name and keys: "8 ranks on

@@ -13,6 +13,7 @@
 #include "load/commands.h"
 #include "load/keys.h"
 #include "load/mpi_facts.h"
+#include "load/mpi_time.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
@@ -30,6 +31,7 @@ struct mpi {
 	/* keys */
 	int64_t ranks, ppn, tags, collectives, stack, copy, death;
 	char place[PARAM_TEXT_MAX];
+	struct mpi_time time;
 
 	struct commands commands;
 	uint32_t n_ranks, n_groups; /* nodes with ranks */
@@ -71,6 +73,7 @@ static const struct param params[] = {
 		"over, as with any launcher; go-on: other ranks run on"),
 	KEY_FLAG("tags", AT(tags), "no",
 		"each line that a rank prints begins with its number"),
+	MPI_TIME_KEYS(AT(time)),
 };
 
 static struct mpi *of(struct load *l)
@@ -179,14 +182,15 @@ static int mpi_init(struct load *l, struct err *e)
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;
 	l->needs.n_programs = m->n_groups * (uint32_t)m->ppn;
-	return find_places(m, e);
+	return mpi_time_init(&m->time, l, m->n_ranks, e) ? -1
+							 : find_places(m, e);
 }
 
 static uint64_t mpi_estimate(const struct load *l)
 {
 	const struct mpi *m = (const struct mpi *)l;
 
-	return m->n_ranks * LIMITS_RANK_BYTES +
+	return limits_memory(m->n_ranks) +
 	       programs_estimate(m->n_groups, (uint32_t)m->ppn, 0);
 }
 
@@ -197,7 +201,7 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
 	struct start_end end;
 
-	start_await_end(m->start, rank, START_ENDING);
+	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
 	return start_describe(&end, text, size);
 }
@@ -232,6 +236,9 @@ static void complain(struct mpi *m, const struct proxy *p)
 			where(p, call, sizeof(call)));
 		if (!is_stopped(m))
 			programs_give_up(&m->programs, code, text);
+	} else if (p->ending == PROXY_ASTRAY) {
+		mpi_time_describe(&m->time, p, text, sizeof(text));
+		programs_give_up(&m->programs, EXIT_BAD_INPUT, text);
 	} else if (p->ending == PROXY_GARBAGE) {
 		snprintf(text, sizeof(text),
 			"rank %u: its channel holds what no rank writes",
@@ -244,17 +251,21 @@ static void complain(struct mpi *m, const struct proxy *p)
 	}
 }
 
-static void run_rank(void *arg)
+static void on_lost(struct proxy *p)
 {
-	struct proxy *p = arg;
 	struct mpi *m = of_programs(p->owner);
 
-	proxy_run(p);
 	if (p->ending == PROXY_FINISHED || p->ending == PROXY_STOPPED)
 		return;
 	complain(m, p);
 	/* the others need not be waited for */
 	m->is_over = 1;
+}
+
+static void run_rank(void *arg)
+{
+	proxy_run(arg);
+	on_lost(arg);
 }
 
 /* A place of the last node that has no rank. */
@@ -330,11 +341,13 @@ static int start_all(struct mpi *m, struct err *e)
 		.n_processes = (uint32_t)m->ppn,
 		.collectives = m->collectives ? 0 : endpoint_collectives(ops),
 		.seed = l->seed,
+		.ways = m->time.ways,
 		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
 		return -1;
+	limits_raise(m->n_ranks, &s.files);
 	m->output = output_new(m->n_ranks, to, m->tags, e);
 	if (!m->output)
 		return -1;
@@ -386,6 +399,7 @@ static struct proxy proxy_of(struct mpi *m, uint32_t rank)
 		.pin = m->pin,
 		.by_channel = m->copy,
 		.dies_at = host_dies_at(l->host, node),
+		.on_lost = on_lost,
 	};
 }
 
@@ -407,6 +421,8 @@ static void mpi_start(struct load *l)
 
 		if (p)
 			*p = proxy_of(m, i);
+		if (p)
+			mpi_time_set(&m->time, p);
 		if (p && !start_has_begun(m->start, i)) {
 			p->ending = PROXY_FINISHED;
 			p = NULL;
@@ -453,6 +469,8 @@ static sim_time mpi_next(struct load *l)
 	l->has_given_up = m->is_over;
 	if (m->is_over)
 		return SIM_NEVER;
+	if (mpi_time_is_over(&m->time, l, m->proxy, m->n_ranks))
+		return programs_stall(&m->programs);
 	next = programs_next(l);
 	return next < m->dies_next ? next : m->dies_next;
 }
@@ -460,7 +478,7 @@ static sim_time mpi_next(struct load *l)
 /* A rank that ended otherwise than with 0, though it had left in order. */
 static int check_codes(struct mpi *m, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY, START_ENDING);
+	start_await_end(m->start, CHANNEL_ANY);
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct start_end end = start_end(m->start, i);
 		char how[300];
@@ -547,6 +565,7 @@ static void mpi_facts(const struct load *l, struct facts *f)
 	const struct mpi *m = (const struct mpi *)l;
 
 	mpi_facts_of(m->proxy, m->n_ranks, f);
+	mpi_time_facts(&m->time, m->proxy, m->n_ranks, f);
 }
 
 static void mpi_describe(const struct load *l, char *text, size_t size)
@@ -562,6 +581,18 @@ static const struct proxy *mpi_ranks(const struct load *l, uint32_t *n)
 
 	*n = m->proxy ? m->n_ranks : 0;
 	return m->proxy;
+}
+
+static const char *mpi_file(const struct load *l)
+{
+	const struct mpi *m = (const struct mpi *)l;
+
+	return m->time.ways.computing == CHANNEL_RECORD ? m->time.file : NULL;
+}
+
+static void mpi_write(const struct load *l, FILE *f)
+{
+	computing_write(((const struct mpi *)l)->time.computing, f);
 }
 
 static void mpi_fini(struct load *l)
@@ -583,6 +614,7 @@ static void mpi_fini(struct load *l)
 	mem_free(m->world.place);
 	mem_free(m->at);
 	mem_free(m->which);
+	mpi_time_fini(&m->time);
 	programs_fini(l);
 }
 
@@ -600,6 +632,8 @@ const struct load_ops load_mpi = {
 	.next = mpi_next,
 	.report = mpi_report,
 	.facts = mpi_facts,
+	.file = mpi_file,
+	.write = mpi_write,
 	.has_lines = true,
 	.describe = mpi_describe,
 	.ranks = mpi_ranks,

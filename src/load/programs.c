@@ -274,6 +274,13 @@ static bool is_over(struct programs *p)
 	return p->is_stalled;
 }
 
+sim_time programs_stall(struct programs *p)
+{
+	host_bury(p->load.host);
+	p->is_stalled = find_waiting(&p->load, NULL).n;
+	return SIM_NEVER;
+}
+
 sim_time programs_next(struct load *l)
 {
 	struct programs *p = (struct programs *)l;

@@ -54,6 +54,9 @@ void programs_open(struct programs *p);
 
 /* load_ops' own. */
 sim_time programs_next(struct load *l);
+/* In next(), with the reason that nothing else will happen: what waits waits
+ * for ever. */
+sim_time programs_stall(struct programs *p);
 int programs_check(struct load *l, struct err *e);
 void programs_fini(struct load *l);
 void programs_delivered(

@@ -1,6 +1,7 @@
 #include "outside/account.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -103,6 +104,15 @@ static const uint8_t collective[N_CALLS] = {
 const char *account_call_name(uint32_t number)
 {
 	return names[number < N_CALLS ? number : CALL_0];
+}
+
+uint32_t account_call_number(const char *name)
+{
+	uint32_t i = N_CALLS - 1;
+
+	while (i > 0 && strcmp(names[i], name) != 0)
+		i--;
+	return i;
 }
 
 bool account_is_collective(uint32_t number)
@@ -224,7 +234,9 @@ void account_command(
 
 void account_completion(struct account *a, const struct channel_completion *c)
 {
-	a->n_network += channel_is_collective(c->kind) && c->error != ENOTSUP;
+	/* groups of ranks are no collectives */
+	a->n_network += channel_is_collective(c->kind) &&
+			c->kind <= CHANNEL_REDUCE && c->error != ENOTSUP;
 }
 
 /* --- the sum --- */

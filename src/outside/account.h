@@ -64,6 +64,7 @@ bool account_is_exact(const struct account *a, sim_time end);
 /* "MPI_Recv", of a number of inside/names.h; and whether all members of a
  * communicator call it together. */
 const char *account_call_name(uint32_t number);
+uint32_t account_call_number(const char *name); /* or 0 */
 bool account_is_collective(uint32_t number);
 /* Whether its arguments name another rank and a tag. */
 bool account_has_peer(uint32_t number);

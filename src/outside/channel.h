@@ -25,6 +25,7 @@ enum {
 	CHANNEL_ROOM = 64 << 10, /* for the bytes of short messages */
 	CHANNEL_SHORT = 4096, /* at most of one message */
 	CHANNEL_VECTOR = 8, /* pieces of a buffer */
+	CHANNEL_STEPS = 512,
 	CHANNEL_NAMES = 512, /* calls of MPI, more than there are */
 	CHANNEL_CALLED = 160, /* calls between two turns: each has a command */
 	CHANNEL_LIBRARY = 64,
@@ -34,6 +35,7 @@ enum {
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
 #define CHANNEL_ANY   UINT32_MAX /* rank */
 #define CHANNEL_NONE  UINT32_MAX
+#define CHANNEL_LOOKS UINT32_MAX /* no call */
 
 enum channel_turn { CHANNEL_SIM, CHANNEL_RANK };
 
@@ -44,6 +46,7 @@ enum channel_why {
 	CHANNEL_LOOK, /* the same, and takes the time of a look */
 	CHANNEL_WAIT, /* the same, and waits until something is there */
 	CHANNEL_EXIT, /* it makes no more commands; others are served on */
+	CHANNEL_ASTRAY, /* its calls are not those of the recording */
 	CHANNEL_WHYS,
 };
 
@@ -68,18 +71,22 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
-	/* Of all ranks; ENOTSUP, the same for all, if the network cannot. */
+	/* Of a group of ranks, whose number is in data; ENOTSUP, the same for
+	 * all, if the network cannot. */
 	CHANNEL_BARRIER,
 	CHANNEL_BROADCAST, /* rank: root */
 	CHANNEL_REDUCE, /* rank: root or any; op; tag: where the result goes */
+	/* Opens a group: its ranks, as words of four bytes.  Its completion's
+	 * data is the group's number.  Closes one. */
+	CHANNEL_GROUP,
+	CHANNEL_UNGROUP,
 	CHANNEL_KINDS,
 };
 
-/* Whether all ranks execute it together. */
+/* Whether ranks execute it together. */
 static inline int channel_is_collective(uint16_t kind)
 {
-	return kind == CHANNEL_BARRIER || kind == CHANNEL_BROADCAST ||
-	       kind == CHANNEL_REDUCE;
+	return kind >= CHANNEL_BARRIER && kind <= CHANNEL_UNGROUP;
 }
 
 enum channel_flag {
@@ -148,7 +155,8 @@ enum channel_copy {
 enum channel_reason {
 	CHANNEL_THREADS = 1,
 	CHANNEL_SOCKETS = 2,
-	CHANNEL_CLOCKS = 4, /* it reads the processor's own */
+	CHANNEL_CLOCKS = 4, /* it reads clocks of the host */
+	CHANNEL_RANDOM = 8, /* it has random numbers of the host */
 };
 
 /* How far a rank has come before it gives its turn away for the first time. */
@@ -177,6 +185,30 @@ struct channel_called {
 	int64_t until;
 };
 
+/* How much time a rank's own computing takes. */
+enum channel_computing {
+	CHANNEL_FREE, /* none */
+	CHANNEL_CPU, /* what it takes of the host's, times speed */
+	CHANNEL_RECORD, /* the same; and the simulator is told */
+	CHANNEL_REPLAY, /* what the simulator says */
+};
+
+/* Set by the simulator before a rank begins. */
+struct channel_ways {
+	uint32_t computing; /* an enum channel_computing */
+	uint32_t is_trapped; /* instructions that read a clock are */
+	uint32_t is_interrupted; /* it looks now and then while it computes */
+	uint32_t unused;
+	uint64_t speed; /* parts per million */
+};
+
+/* Computing up to a place in the program: a call of MPI, by its name's number,
+ * 0: an operation outside of one, or some looks. */
+struct channel_step {
+	uint32_t call, n;
+	uint64_t ns; /* of CPU time; of all n looks */
+};
+
 struct channel {
 	_Atomic uint32_t turn; /* the futex: an enum channel_turn */
 	_Atomic uint32_t sleeps[2]; /* who waits in the kernel for its turn */
@@ -185,13 +217,14 @@ struct channel {
 	/* set by the simulator before the rank begins */
 	uint32_t rank, n_ranks, node, process, n_processes;
 	uint64_t seed; /* of random numbers that the rank asks for */
+	struct channel_ways ways;
 
 	/* to the rank */
 	int64_t now; /* since when it runs, ps */
 	uint32_t n_completions, has_more;
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
-	uint32_t is_measured; /* it says how long it computed */
+	uint32_t unused;
 	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before it begins */
 	uint32_t collectives;
@@ -202,9 +235,11 @@ struct channel {
 	/* to the simulator */
 	int64_t clock; /* its own clock, ps: now or later */
 	int64_t until; /* a wait ends then, with nothing; INT64_MAX: never */
-	uint64_t computed; /* CPU time since it has the turn, ns */
+	uint64_t n_calls; /* before it went astray */
 	uint32_t why, n_commands;
 	uint32_t reasons; /* all that there were so far */
+	uint32_t is_busy; /* another of its threads computes: this one does not
+			     wait in vain */
 	_Atomic uint32_t begun; /* how far it has come before its first turn: an
 				   enum channel_begun */
 	uint32_t n_called;
@@ -220,6 +255,10 @@ struct channel {
 
 	struct channel_command command[CHANNEL_COMMANDS];
 	struct channel_completion completion[CHANNEL_COMPLETIONS];
+	/* Of a recording: to the simulator; or to the rank, which sets the
+	 * number to 0 when it has used them all. */
+	uint32_t n_steps, unused_too;
+	struct channel_step step[CHANNEL_STEPS];
 	/* bytes of sends; or pieces: each turn begins with it empty */
 	uint8_t room[CHANNEL_ROOM];
 };

@@ -216,6 +216,7 @@ static uint16_t flags_of(uint16_t of_channel)
 		{ CHANNEL_CLAIM, MSG_TAGGED_CLAIM },
 		{ CHANNEL_DISCARD, MSG_TAGGED_DISCARD },
 		{ CHANNEL_HAS_DATA, MSG_TAGGED_DATA },
+		{ CHANNEL_LASTS, MSG_TAGGED_LASTS },
 	};
 	uint16_t flags = 0;
 
@@ -364,6 +365,17 @@ static uint32_t find_claimed(
 	return NO_OP;
 }
 
+/* One at a time. */
+static void keep_collective(struct endpoint *e, const struct channel_command *c)
+{
+	if (e->has_collective || e->is_inside) {
+		finish(e, c, EBUSY);
+		return;
+	}
+	e->collective = *c;
+	e->has_collective = true;
+}
+
 static void execute(struct endpoint *e, const struct channel_command *c)
 {
 	uint32_t i;
@@ -373,9 +385,8 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 		cancel(e, c);
 		return;
 	}
-	if (c->kind == CHANNEL_BARRIER || c->kind == CHANNEL_BROADCAST ||
-		c->kind == CHANNEL_REDUCE) {
-		finish(e, c, endpoint_collective(e, c));
+	if (channel_is_collective(c->kind)) {
+		keep_collective(e, c);
 		return;
 	}
 	if (c->kind >= CHANNEL_KINDS || !kinds[c->kind]) {
@@ -398,6 +409,43 @@ void endpoint_execute(
 {
 	for (uint32_t i = 0; i < n; i++)
 		execute(e, &c[i]);
+}
+
+bool endpoint_has_collective(const struct endpoint *e)
+{
+	return e->has_collective;
+}
+
+/* What the collective waits for stays what it was. */
+static void relay(void *arg)
+{
+	struct endpoint *e = arg;
+	struct msg_state *m = state(e);
+	struct weft_msg_done awaited = m->awaited;
+	uint64_t at = m->awaited_at;
+
+	if (!e->is_inside || e->is_relaying || !e->done.n || !e->client.relay)
+		return;
+	e->is_relaying = true;
+	m->awaited = (struct weft_msg_done){ 0 };
+	m->awaited_at = 0;
+	e->client.relay(e->client.arg);
+	m->awaited = awaited;
+	m->awaited_at = at;
+	e->is_relaying = false;
+}
+
+void endpoint_meet(struct endpoint *e)
+{
+	int code;
+
+	if (!e->has_collective)
+		return;
+	e->has_collective = false;
+	e->is_inside = true;
+	code = endpoint_collective(e, &e->collective);
+	e->is_inside = false;
+	finish(e, &e->collective, code);
 }
 
 /* Peeks that last look again. */
@@ -437,6 +485,14 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 			msg_sleep_before(state(e), until);
 		endpoint_step(e);
 	}
+}
+
+void endpoint_doze(struct endpoint *e, sim_time until)
+{
+	endpoint_step(e);
+	if (!e->done.n)
+		msg_sleep_before(state(e), until);
+	endpoint_step(e);
 }
 
 bool endpoint_has_next(const struct endpoint *e)
@@ -509,23 +565,31 @@ void endpoint_describe(
 int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	const struct weft_msg_options *o)
 {
+	const struct mpi_params *p = mpi_params_of(program_host());
+	struct weft_msg_options mine = { 0 };
 	int code;
 
-	*e = (struct endpoint){ .client = *c };
+	*e = (struct endpoint){ .client = *c, .look = p->look };
 	ring_init(&e->done, sizeof(struct channel_completion));
-	code = weft_msg_init(&e->msg, o);
+	if (o)
+		mine = *o;
+	if (!mine.eager)
+		mine.eager = (uint32_t)p->eager;
+	code = weft_msg_init(&e->msg, &mine);
 	if (code)
 		return code;
+	if (!mine.eager)
+		msg_send_most_at_once(state(e));
 	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
 	e->coll = state(e)->at - ENDPOINT_MEMORY;
 	e->stages = e->coll + ENDPOINT_COLL;
 	e->free = e->coll - state(e)->base;
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
-	e->look = mpi_params_of(program_host())->look;
 	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->on_end_arg = e;
+	state(e)->between = relay;
 	return 0;
 }
 
@@ -550,6 +614,7 @@ void endpoint_free(struct endpoint *e)
 {
 	mem_free(e->op);
 	mem_free(e->wants);
+	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	e->op = NULL;
 	e->wants = NULL;

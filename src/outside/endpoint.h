@@ -26,16 +26,20 @@ struct endpoint_client {
 	/* Bytes that came with the commands; false if there are none. */
 	bool (*load)(void *arg, uint64_t offset, void *to, uint64_t bytes);
 	void *arg;
+	/* There are completions while a collective lasts: it may take them, and
+	 * give other commands.  NULL: they wait for its end. */
+	void (*relay)(void *arg);
 };
 
 enum {
-	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at most */
+	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at a time */
 	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
 	/* of a process's memory, beside that of messages */
 	ENDPOINT_MEMORY = ENDPOINT_COLL + ENDPOINT_STAGES * CHANNEL_SHORT,
 };
 
 struct endpoint_op;
+struct endpoint_group;
 
 struct endpoint {
 	struct weft_msg msg;
@@ -47,6 +51,10 @@ struct endpoint {
 		stages; /* address of the node: bytes that came with commands */
 	uint64_t free_stages[2]; /* bits */
 	uint64_t coll; /* address of the node, the same in all processes */
+	struct endpoint_group *group; /* [n_groups] */
+	uint32_t n_groups, *list; /* list: of a group that is opened */
+	struct channel_command collective; /* the next one */
+	bool has_collective, is_inside, is_relaying;
 	struct endpoint_op *op; /* [room] */
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
@@ -65,12 +73,19 @@ int endpoint_close(struct endpoint *e);
 /* Frees what it has, opened or not; outside of the program, too. */
 void endpoint_free(struct endpoint *e);
 
-/* Begins all that a client wants, in order. */
+/* Begins all that a client wants, in order, but for a collective: that follows
+ * when all else has begun, since it waits for others. */
 void endpoint_execute(
 	struct endpoint *e, const struct channel_command *c, uint32_t n);
-/* Executes a collective, and returns when it is over; ENOTSUP if the network
- * does not, for any rank. */
-int endpoint_collective(struct endpoint *e, const struct channel_command *c);
+/* Executes a collective that is there, or opens or closes a group, and returns
+ * when it is over. */
+void endpoint_meet(struct endpoint *e);
+bool endpoint_has_collective(const struct endpoint *e);
+
+/* The same for a command.  ENOTSUP, the same for all ranks: the network does
+ * not. */
+int endpoint_collective(struct endpoint *e, struct channel_command *c);
+void endpoint_free_groups(struct endpoint *e);
 /* Those that a machine's network has: 1 << kind. */
 uint32_t endpoint_collectives(const struct msg_ops *ops);
 
@@ -78,6 +93,8 @@ uint32_t endpoint_collectives(const struct msg_ops *ops);
 void endpoint_step(struct endpoint *e);
 /* Waits until there is a completion, or until a time. */
 void endpoint_wait(struct endpoint *e, sim_time until);
+/* Waits until anything arrives, or until a time. */
+void endpoint_doze(struct endpoint *e, sim_time until);
 /* The next completion, if any. */
 bool endpoint_next(struct endpoint *e, struct channel_completion *c);
 bool endpoint_has_next(const struct endpoint *e);

@@ -127,6 +127,7 @@ int handover_open(
 	c->n_processes = p->n_processes;
 	c->collectives = p->collectives;
 	c->seed = p->seed;
+	c->ways = p->ways;
 	atomic_store(&c->turn, CHANNEL_RANK);
 	h->channel = c;
 	h->file = file;
@@ -235,7 +236,9 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->clock = *(const volatile int64_t *)&c->clock;
 	t->until = *(const volatile int64_t *)&c->until;
 	t->outside = *(const volatile int64_t *)&c->outside;
-	t->computed = *(const volatile uint64_t *)&c->computed;
+	t->n_calls = *(const volatile uint64_t *)&c->n_calls;
+	t->reasons = *(const volatile uint32_t *)&c->reasons;
+	t->is_busy = *(const volatile uint32_t *)&c->is_busy;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
 	memcpy(t->command, c->command, n * sizeof(*t->command));
@@ -265,6 +268,30 @@ enum handover_answer handover_join(
 						: HANDOVER_GARBAGE;
 	}
 	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
+}
+
+uint32_t handover_steps(const struct handover *h, struct channel_step *to)
+{
+	struct channel *c = h->channel;
+	uint32_t n = *(const volatile uint32_t *)&c->n_steps;
+
+	if (n > CHANNEL_STEPS)
+		n = CHANNEL_STEPS;
+	memcpy(to, c->step, n * sizeof(*to));
+	c->n_steps = 0;
+	return n;
+}
+
+bool handover_wants_steps(const struct handover *h)
+{
+	return *(const volatile uint32_t *)&h->channel->n_steps == 0;
+}
+
+void handover_give_steps(
+	struct handover *h, const struct channel_step *from, uint32_t n)
+{
+	memcpy(h->channel->step, from, n * sizeof(*from));
+	h->channel->n_steps = n;
 }
 
 bool handover_settle(struct handover *h, int milliseconds)

@@ -35,8 +35,10 @@ struct handover {
 struct handover_turn {
 	enum channel_why why;
 	int64_t clock, until;
+	uint64_t n_calls; /* before it went astray */
+	uint32_t reasons; /* why it is not the same each time, so far */
+	uint32_t is_busy; /* another of its threads computes */
 	int64_t outside; /* of the clock: not in calls of MPI */
-	uint64_t computed;
 	struct channel_call call;
 	uint32_t n_commands;
 	struct channel_command command[CHANNEL_COMMANDS];
@@ -47,6 +49,7 @@ struct handover_place {
 	uint32_t rank, n_ranks, node, process, n_processes;
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	struct channel_ways ways;
 };
 
 /* Makes a channel whose rank has the turn: it runs before time does. */
@@ -77,6 +80,14 @@ enum handover_answer {
 /* Waits for the turn, for so many milliseconds; negative: for ever. */
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds);
+
+/* What the rank has computed since its last turn, of a recording: copied, but
+ * not checked.  Returns how many, at most CHANNEL_STEPS. */
+uint32_t handover_steps(const struct handover *h, struct channel_step *to);
+/* Whether the rank has used up what it was given. */
+bool handover_wants_steps(const struct handover *h);
+void handover_give_steps(
+	struct handover *h, const struct channel_step *from, uint32_t n);
 
 /* Waits until the rank has given the turn back, or has ended, for so many
  * milliseconds; false if it has not.  Negative: until nothing is to be waited

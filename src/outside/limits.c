@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "outside/channel.h"
 
 enum {
 	FILES_EACH = 5, /* a channel, and two pipes with both of their ends */
@@ -18,6 +19,18 @@ enum {
 	TASKS_EACH = 3, /* a rank, and two threads of its MPI library */
 	TASKS_ELSE = 4, /* the helper, and its threads */
 };
+
+/* Of a process with Open MPI, as measured: libpmix has what it knows of each
+ * other rank in every one. */
+#define RANK_BYTES (UINT64_C(7) << 19)
+#define PEER_BYTES UINT64_C(3700)
+
+uint64_t limits_memory(uint32_t n_ranks)
+{
+	uint64_t each = RANK_BYTES + n_ranks * PEER_BYTES + CHANNEL_BYTES;
+
+	return n_ranks * each;
+}
 
 static uint64_t files_needed(uint32_t n_ranks)
 {
@@ -37,11 +50,13 @@ static int check_files(uint32_t n_ranks, struct err *e)
 		(unsigned long long)l.rlim_max);
 }
 
-void limits_raise(uint32_t n_ranks)
+void limits_raise(uint32_t n_ranks, struct rlimit *before)
 {
 	struct rlimit l;
 
-	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= files_needed(n_ranks))
+	getrlimit(RLIMIT_NOFILE, &l);
+	*before = l;
+	if (l.rlim_cur >= files_needed(n_ranks))
 		return;
 	l.rlim_cur = files_needed(n_ranks);
 	if (l.rlim_cur > l.rlim_max)
@@ -171,7 +186,7 @@ static int check_groups(uint32_t n_ranks, struct err *e)
 
 static int check_memory(uint32_t n_ranks, struct err *e)
 {
-	uint64_t need = n_ranks * LIMITS_RANK_BYTES, have = mem_available();
+	uint64_t need = limits_memory(n_ranks), have = mem_available();
 
 	if (need <= have)
 		return 0;

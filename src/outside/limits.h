@@ -6,17 +6,19 @@
 #define OUTSIDE_LIMITS_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "base/err.h"
 
-/* What a rank takes of the host's memory: a process of Open MPI beside its
- * program's own data, and its channel. */
-#define LIMITS_RANK_BYTES ((UINT64_C(4) << 20) + (128 << 10))
+/* What ranks take of the host's memory: processes of Open MPI beside their
+ * program's own data, and channels. */
+uint64_t limits_memory(uint32_t n_ranks);
 
 /* Whether so many ranks may run; exit code 4 otherwise. */
 int limits_check(uint32_t n_ranks, struct err *e);
 
-/* As many descriptors as the ranks need, if they are allowed. */
-void limits_raise(uint32_t n_ranks);
+/* As many descriptors as the ranks need, if they are allowed; *before is how
+ * many there could be. */
+void limits_raise(uint32_t n_ranks, struct rlimit *before);
 
 #endif

@@ -9,8 +9,16 @@
 #include "base/mem.h"
 #include "host/log.h"
 #include "host/program.h"
+#include "link/link.h"
+#include "outside/computing.h"
+#include "outside/late.h"
 
-enum { SLICE = 100 }; /* ms between looks at whether the run is to end */
+enum {
+	SLICE = 100, /* ms between looks at whether the run is to end */
+	MANY_LOOKS = 4096, /* in vain: from then on they take longer */
+};
+
+#define LONG_LOOK (10000 * (sim_time)SIM_NS)
 
 /* --- the endpoint's client --- */
 
@@ -95,13 +103,49 @@ static void charge(struct proxy *p, enum account_kind kind)
 	account_until(&p->account, kind, p->turn.call.name, program_now());
 }
 
+/* Of a rank that does not give its turn back. */
+struct lateness {
+	int64_t since; /* its CPU time then; 0: not yet known */
+	int64_t most; /* until somebody is told */
+};
+
+static void tell_late(const struct proxy *p, struct lateness *l)
+{
+	pid_t pid = start_pid(p->start, p->rank);
+	int64_t cpu = late_cpu(pid);
+	char where[400];
+
+	if (!l->since)
+		l->since = cpu;
+	if (cpu - l->since < l->most)
+		return;
+	late_where(pid, where, sizeof(where));
+	p->on_late(p, cpu - l->since, where);
+	l->most *= 2;
+}
+
+/* What has come with the turn; false if the rank is not to go on. */
+static bool take_turn(struct proxy *p)
+{
+	p->reasons |= p->turn.reasons;
+	if (p->computing && p->is_recorded)
+		computing_take(p->computing, p->rank, p->channel);
+	if (p->turn.why == CHANNEL_ASTRAY)
+		p->ending = p->computing && !p->is_recorded ? PROXY_ASTRAY
+							    : PROXY_GARBAGE;
+	return p->ending == PROXY_RUNS;
+}
+
 /* Takes the turn back; false if the rank cannot give it. */
 static bool join(struct proxy *p)
 {
+	struct lateness late = { 0, p->patience };
 	enum handover_answer answer;
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
+		if (answer == HANDOVER_LATE && p->patience)
+			tell_late(p, &late);
 		if (answer == HANDOVER_LATE &&
 			handover_is_stopped(p->channel)) {
 			p->ending = PROXY_STOPPED;
@@ -112,9 +156,16 @@ static bool join(struct proxy *p)
 	p->turns_ns += p->kicked ? (uint64_t)(host_ns() - p->kicked) : 0;
 	output_date(p->output, p->rank, program_now());
 	if (answer == HANDOVER_TURN)
-		return true;
+		return take_turn(p);
 	p->ending = answer == HANDOVER_GONE ? PROXY_DIED : PROXY_GARBAGE;
 	return false;
+}
+
+/* It does more than to wait and to test. */
+static void be_active(struct proxy *p, sim_time until)
+{
+	p->vain = 0;
+	p->active = until;
 }
 
 static void hand_over(struct proxy *p)
@@ -125,8 +176,12 @@ static void hand_over(struct proxy *p)
 		endpoint_next(p->endpoint, &c)) {
 		account_completion(&p->account, &c);
 		handover_complete(p->channel, &c);
+		if (c.error != ENOMSG)
+			be_active(p, program_now());
 	}
 	reach_give(&p->reach);
+	if (p->computing && !p->is_recorded)
+		computing_give(p->computing, p->rank, p->channel);
 	p->kicked = host_ns();
 	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
@@ -173,9 +228,16 @@ static void log_calls(struct proxy *p)
 static void catch_up(struct proxy *p)
 {
 	sim_time before = program_now(), outside = p->turn.outside;
+	/* no run lasts longer */
+	sim_time clock =
+		p->turn.clock < LINK_MAX_TIME ? p->turn.clock : LINK_MAX_TIME;
 
-	if (p->turn.clock > before)
-		program_wait(p->turn.clock);
+	if (p->turn.is_busy)
+		be_active(p, before);
+	if (clock > before && clock - before >= p->long_sleep)
+		be_active(p, clock);
+	if (clock > before)
+		program_wait(clock);
 	if (outside > program_now() - before)
 		outside = program_now() - before;
 	if (outside > 0)
@@ -185,30 +247,43 @@ static void catch_up(struct proxy *p)
 	log_calls(p);
 }
 
-/* Collectives wait for others, all else is work of the interface. */
-static void execute(struct proxy *p)
+/* A test in vain after many of them takes longer, unless something comes.
+ * Looks for messages are commands, so it waits before these. */
+static void doze(struct proxy *p)
+{
+	endpoint_doze(p->endpoint, program_now() + LONG_LOOK);
+	charge(p, ACCOUNT_TESTS);
+}
+
+static void begin(struct proxy *p)
 {
 	const struct channel_command *c = p->turn.command;
 	uint64_t eager = endpoint_eager(p->endpoint);
-	uint32_t n = p->turn.n_commands, from = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < p->turn.n_commands; i++) {
 		account_command(&p->account, &c[i], eager);
-		if (!channel_is_collective(c[i].kind))
-			continue;
-		endpoint_execute(p->endpoint, c + from, i - from);
-		charge(p, ACCOUNT_CALLS);
-		endpoint_execute(p->endpoint, &c[i], 1);
-		charge(p, ACCOUNT_COLLECTIVES);
-		from = i + 1;
+		if (c[i].kind != CHANNEL_PEEK)
+			be_active(p, program_now());
 	}
-	endpoint_execute(p->endpoint, c + from, n - from);
+	endpoint_execute(p->endpoint, c, p->turn.n_commands);
+	charge(p, ACCOUNT_CALLS);
+}
+
+/* Collectives wait for others, all else is work of the interface. */
+static void execute(struct proxy *p)
+{
+	begin(p);
+	if (endpoint_has_collective(p->endpoint)) {
+		endpoint_meet(p->endpoint);
+		charge(p, ACCOUNT_COLLECTIVES);
+	}
 	endpoint_step(p->endpoint);
 	charge(p, ACCOUNT_CALLS);
 }
 
 static void look(struct proxy *p)
 {
+	p->vain++;
 	program_charge(p->times.test);
 	endpoint_step(p->endpoint);
 	charge(p, ACCOUNT_TESTS);
@@ -219,12 +294,35 @@ static void wait(struct proxy *p)
 	uint32_t call = p->turn.call.name;
 
 	endpoint_wait(p->endpoint,
-		p->turn.until == INT64_MAX ? SIM_NEVER : p->turn.until);
+		p->turn.until < LINK_MAX_TIME ? p->turn.until : SIM_NEVER);
 	if (account_is_collective(call))
 		charge(p, ACCOUNT_COLLECTIVES);
 	else
 		account_wait(&p->account, endpoint_first_rank(p->endpoint),
 			call, program_now());
+}
+
+/* The rank waits in a collective, for which this program waits: it gets its
+ * completions, and goes on with all else that it has to do.  If it dies there,
+ * this program cannot return from where it is. */
+static void relay(void *arg)
+{
+	struct proxy *p = arg;
+
+	charge(p, ACCOUNT_COLLECTIVES);
+	do {
+		hand_over(p);
+		if (!join(p)) {
+			charge(p, ACCOUNT_OWN);
+			p->ended = program_now();
+			p->on_lost(p);
+			program_wait(SIM_NEVER);
+		}
+		catch_up(p);
+		begin(p);
+		endpoint_step(p->endpoint);
+	} while (p->turn.why != CHANNEL_EXIT && endpoint_has_next(p->endpoint));
+	charge(p, ACCOUNT_CALLS);
 }
 
 /* Until the rank says that it leaves, or cannot say anything more. */
@@ -236,6 +334,8 @@ static bool serve(struct proxy *p)
 	program_explain(explain, p);
 	while (join(p)) {
 		catch_up(p);
+		if (p->turn.why == CHANNEL_LOOK && p->vain >= MANY_LOOKS)
+			doze(p);
 		execute(p);
 		if (p->turn.why == CHANNEL_EXIT)
 			return true;
@@ -252,7 +352,7 @@ static bool serve(struct proxy *p)
 
 static int open_all(struct proxy *p)
 {
-	const struct endpoint_client c = { take, give, load, p };
+	const struct endpoint_client c = { take, give, load, p, relay };
 	const struct memory_foreign rank = { reach_read, reach_write,
 		&p->reach };
 	int code;
@@ -272,6 +372,7 @@ static int open_all(struct proxy *p)
 	if (host_log(program_host()))
 		handover_log(p->channel);
 	account_begin(&p->account, p->n_ranks, program_now());
+	p->active = program_now();
 	return 0;
 }
 
@@ -283,7 +384,7 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
-	start_await_end(p->start, p->rank, START_ENDING);
+	start_await_end(p->start, p->rank);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;
 	return end.has_ended && end.how == CHANNEL_ENDED && !end.value;

@@ -14,6 +14,8 @@
 
 #include <stdatomic.h>
 
+struct computing;
+
 struct proxy_times {
 	sim_time turn; /* from a completion to the library's next operation */
 	sim_time test; /* a look at a queue in a call that tests */
@@ -27,6 +29,7 @@ enum proxy_ending {
 	PROXY_GARBAGE, /* the rank said what it may not */
 	PROXY_STUCK, /* the machine has no room for it: error */
 	PROXY_STOPPED,
+	PROXY_ASTRAY, /* its calls are not those of its recording */
 	PROXY_BURIED, /* its node has died */
 };
 
@@ -39,10 +42,19 @@ struct proxy {
 	site_id node;
 	uint32_t process; /* of its node */
 	struct proxy_times times;
+	sim_time long_sleep; /* is no part of a loop that waits */
+	struct computing *computing; /* to record or to replay, or NULL */
+	bool is_recorded;
+	/* Told when the rank has computed for long without a call: for how many
+	 * ps of the host's, and where.  0: never. */
+	int64_t patience;
+	void (*on_late)(const struct proxy *p, int64_t cpu, const char *where);
 	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
 	struct pin *pin; /* NULL: threads and ranks are anywhere */
 	bool by_channel; /* the rank copies its bytes itself */
 	sim_time dies_at; /* its node; SIM_NEVER: it does not */
+	/* It has ended where its program cannot. */
+	void (*on_lost)(struct proxy *p);
 
 	/* while it runs */
 	struct handover *channel;
@@ -50,6 +62,11 @@ struct proxy {
 	struct window window;
 	struct reach reach;
 	struct handover_turn turn;
+	uint32_t vain; /* looks of tests in a row that found nothing */
+	/* When it last did more than to wait and to test; of a rank that
+	 * sleeps, when it will have slept. */
+	sim_time active;
+	uint32_t reasons; /* why it is not the same each time */
 	pid_t pid;
 	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */

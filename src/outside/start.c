@@ -26,6 +26,8 @@ enum {
 	FILES = 4, /* of a rank */
 	HELPER_SOCKET = 3, /* its number in the helper */
 	PATIENCE = 3000, /* ms, which the helper has to end ranks */
+	ENDING = 5000, /* ms that ranks have for their end ... */
+	ENDING_EACH = 100, /* ... and for each of them, as they end together */
 	SLICE = 50, /* ms between looks at whether a rank has failed */
 };
 
@@ -323,7 +325,8 @@ static int open_channels(
 {
 	struct handover_place p = { .n_ranks = s->n_ranks,
 		.n_processes = set->n_processes,
-		.collectives = set->collectives };
+		.collectives = set->collectives,
+		.ways = set->ways };
 	int code = 0;
 
 	for (uint32_t i = 0; i < s->n_ranks && !code; i++) {
@@ -334,7 +337,6 @@ static int open_channels(
 		code = handover_open(&s->rank[i].channel, &p, e);
 		if (code)
 			break;
-		s->rank[i].channel.channel->is_measured = set->is_measured;
 		s->rank[i].channel.channel->spins = set->spins;
 	}
 	return code;
@@ -380,8 +382,7 @@ struct start *start_ranks(const struct start_setup *set, struct err *e)
 	s->rank = mem_alloc(set->n_ranks, sizeof(*s->rank));
 	s->output = set->output;
 	s->debugged = set->debugged;
-	getrlimit(RLIMIT_NOFILE, &s->files);
-	limits_raise(set->n_ranks);
+	s->files = set->files;
 	snprintf(s->path, sizeof(s->path), "%s", set->helper);
 	s->socket = s->wake[0] = s->wake[1] = -1;
 	pthread_mutex_init(&s->lock, NULL);
@@ -496,18 +497,13 @@ static bool has_ended(const struct start *s, uint32_t rank)
 				   : s->rank[rank].end.has_ended;
 }
 
-bool start_await_end(struct start *s, uint32_t rank, int milliseconds)
+bool start_await_end(struct start *s, uint32_t rank)
 {
 	struct timespec until;
 	bool is_over;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += milliseconds / 1000;
-	until.tv_nsec += milliseconds % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
+	until.tv_sec += (ENDING + ENDING_EACH * (int64_t)s->n_ranks) / 1000;
 	pthread_mutex_lock(&s->lock);
 	while (!has_ended(s, rank) &&
 		!pthread_cond_timedwait(&s->ended, &s->lock, &until))

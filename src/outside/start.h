@@ -7,6 +7,7 @@
 #define OUTSIDE_START_H
 
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "outside/handover.h"
@@ -29,8 +30,9 @@ struct start_setup {
 	bool has_input; /* rank 0 reads standard input */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
+	struct channel_ways ways;
 	uint32_t spins; /* looks at the word before one sleeps */
-	bool is_measured; /* ranks say how long they compute */
+	struct rlimit files; /* that ranks may open */
 	struct output *output; /* borrowed */
 };
 
@@ -63,11 +65,9 @@ struct handover *start_channel(struct start *s, uint32_t rank);
 pid_t start_pid(struct start *s, uint32_t rank);
 struct start_end start_end(struct start *s, uint32_t rank);
 
-enum { START_ENDING = 5000 }; /* ms that ranks have for their end */
-
-/* Waits until a rank has ended, or all for CHANNEL_ANY, at most so long; true
- * if they have. */
-bool start_await_end(struct start *s, uint32_t rank, int milliseconds);
+/* Waits until a rank has ended, or all for CHANNEL_ANY, for as long as so many
+ * ranks may need for their end; true if they have. */
+bool start_await_end(struct start *s, uint32_t rank);
 /* SIGKILL, at once. */
 void start_kill(struct start *s, uint32_t rank);
 /* Ends all ranks and the helper, and waits for them. */

@@ -69,7 +69,7 @@ static void rank_program(void *arg)
 {
 	const struct job *j = arg;
 	struct state *s = mem_alloc(1, sizeof(*s));
-	const struct endpoint_client c = { take, give, load, &s->c };
+	const struct endpoint_client c = { take, give, load, &s->c, NULL };
 	const struct weft_msg_options o = { .matching = WEFT_MSG_MATCH_HOST };
 
 	assert_int_equal(endpoint_open(&s->e, &c, &o), 0);
@@ -395,6 +395,129 @@ static void mistakes_are_completions_with_errors(void **state)
 	everywhere(err, false);
 }
 
+/* --- collectives --- */
+
+static struct channel_completion meet(
+	struct endpoint *e, struct channel_command c)
+{
+	c.context = CONTEXT;
+	one(e, c);
+	endpoint_meet(e);
+	return wait_for(e);
+}
+
+/* Ranks from a first one on, in reverse. */
+static struct channel_completion open_group(
+	struct endpoint *e, uint32_t first, uint32_t n)
+{
+	uint32_t list[64];
+
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = first + n - 1 - i;
+	weft_msg_store(MSG_TEST_SOURCE, list, 4 * n);
+	return meet(e, (struct channel_command){ .kind = CHANNEL_GROUP,
+			       .at = MSG_TEST_SOURCE,
+			       .bytes = 4 * n });
+}
+
+/* A sum of 32-bit numbers, which all get, or one of them. */
+static void sum(struct endpoint *e, uint64_t group, uint32_t root,
+	uint32_t first, uint32_t n)
+{
+	int32_t mine = (int32_t)me(e) - 20, all = 0, want = 0;
+	struct channel_completion c;
+
+	for (uint32_t i = 0; i < n; i++)
+		want += (int32_t)(first + i) - 20;
+	weft_msg_store(MSG_TEST_SOURCE, &mine, 4);
+	weft_msg_store(MSG_TEST_TARGET, &all, 4);
+	c = meet(e, (struct channel_command){ .kind = CHANNEL_REDUCE,
+			    .op = 4 << 8 | 2,
+			    .rank = root,
+			    .at = MSG_TEST_SOURCE,
+			    .tag = MSG_TEST_TARGET,
+			    .bytes = 4,
+			    .data = group });
+	weft_msg_load(MSG_TEST_TARGET, &all, 4);
+	if (c.error)
+		assert_int_equal(c.error, ENOTSUP);
+	else
+		assert_int_equal(
+			all, root == CHANNEL_ANY || root == me(e) ? want : 0);
+}
+
+/* One half of the ranks, which some networks cannot serve; all. */
+static void combine(struct endpoint *e, struct client *client)
+{
+	uint32_t n = weft_msg_ranks(&e->msg), half = n / 2;
+	uint32_t first = me(e) < half ? 0 : half;
+	uint32_t length = first ? n - half : half;
+	struct channel_completion c = open_group(e, first, length);
+
+	for (uint32_t i = 0; i < 6 && !c.error; i++)
+		sum(e, c.data, i % 2 ? first + i % length : CHANNEL_ANY, first,
+			length);
+	if (!c.error)
+		assert_int_equal(meet(e,
+					 (struct channel_command){
+						 .kind = CHANNEL_UNGROUP,
+						 .data = c.data })
+					 .error,
+			0);
+	else
+		assert_int_equal(c.error, ENOTSUP);
+	c = open_group(e, 0, n);
+	for (uint32_t i = 0; i < 6 && !c.error; i++)
+		sum(e, c.data, i % 2 ? i % n : CHANNEL_ANY, 0, n);
+}
+
+static void groups_combine_numbers(void **state)
+{
+	everywhere(combine, false);
+}
+
+/* Nothing of this asks another rank. */
+static void err_in_groups(struct endpoint *e, struct client *client)
+{
+	struct channel_command g = { .kind = CHANNEL_GROUP,
+		.at = MSG_TEST_SOURCE };
+	uint32_t list[3] = { me(e), me(e), UINT32_MAX };
+
+	weft_msg_store(MSG_TEST_SOURCE, list, sizeof(list));
+	assert_int_equal(meet(e, g).error, EINVAL);
+	g.bytes = 6;
+	assert_int_equal(meet(e, g).error, EINVAL);
+	g.bytes = 8; /* twice the same */
+	assert_int_equal(meet(e, g).error, EINVAL);
+	g.at += 4; /* one that does not exist */
+	assert_int_equal(meet(e, g).error, EINVAL);
+	g.bytes = UINT64_MAX - 3;
+	assert_int_equal(meet(e, g).error, EINVAL);
+	g.bytes = 8;
+	g.at = UINT64_MAX;
+	assert_int_equal(meet(e, g).error, EFAULT);
+	list[0] = next_of(e); /* without itself */
+	weft_msg_store(MSG_TEST_SOURCE, list, sizeof(list));
+	g.at = MSG_TEST_SOURCE;
+	g.bytes = 4;
+	assert_int_equal(meet(e, g).error, EINVAL);
+	for (uint64_t i = 0; i < 3; i++)
+		for (uint16_t k = CHANNEL_BARRIER; k < CHANNEL_KINDS; k++)
+			if (k != CHANNEL_GROUP)
+				assert_int_equal(
+					meet(e,
+						(struct channel_command){
+							.kind = k,
+							.data = i - 1 })
+						.error,
+					EINVAL);
+}
+
+static void groups_that_are_none_are_refused(void **state)
+{
+	everywhere(err_in_groups, false);
+}
+
 /* Random words, most of them nearly right. */
 static void babble(struct endpoint *e, struct client *client)
 {
@@ -437,4 +560,6 @@ TESTS(TEST(messages_have_tags_of_64_bits_and_a_data_word),
 	TEST(spaces_and_endpoints_do_not_meet),
 	TEST(messages_are_looked_at_claimed_and_dropped),
 	TEST(a_send_can_end_when_it_is_matched),
-	TEST(mistakes_are_completions_with_errors), TEST(anything_can_be_said))
+	TEST(mistakes_are_completions_with_errors),
+	TEST(groups_combine_numbers), TEST(groups_that_are_none_are_refused),
+	TEST(anything_can_be_said))

@@ -15,7 +15,7 @@ static uint64_t stream(uint32_t from, uint32_t to, uint32_t i)
 static void send_sizes(struct weft_msg *m, void *arg)
 {
 	static const uint64_t sizes[] = { 0, 1, 8, 63, 64, 65, 479, 480, 481,
-		512, 513, 3000 };
+		512, 513, 983, 984, 985, 1488, 1489, 3000 };
 	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), i;
 	uint32_t to = (me + 1) % n, from = (me + n - 1) % n;
 	struct weft_msg_status s;
@@ -44,6 +44,9 @@ static void messages_of_all_sizes_arrive(void **state)
 	msg_test_everywhere(send_sizes, NULL);
 	msg_test_everywhere(
 		send_sizes, &(struct weft_msg_options){ .eager = 64 });
+	/* in several slots */
+	msg_test_everywhere(
+		send_sizes, &(struct weft_msg_options){ .eager = 1488 });
 }
 
 /* A short one ends without its receiver, a long one does not. */
@@ -422,6 +425,42 @@ static void random_messages_arrive_in_order(void **state)
 	msg_test_everywhere(stress, NULL);
 	msg_test_everywhere(
 		stress, &(struct weft_msg_options){ .slots = 3, .eager = 100 });
+	msg_test_everywhere(stress,
+		&(struct weft_msg_options){ .slots = 4, .eager = 1200 });
+}
+
+/* A message of several slots needs all of them, in which others come first. */
+static void send_parts(struct weft_msg *m, void *arg)
+{
+	enum { N = 40, BYTES = 1400 };
+	struct weft_msg_status s;
+
+	for (uint32_t i = 0; weft_msg_rank(m) == 0 && i < N; i++) {
+		uint64_t bytes = i % 3 ? BYTES : 8;
+
+		msg_test_fill(MSG_TEST_SOURCE, stream(0, 1, i), bytes);
+		assert_int_equal(
+			weft_msg_send(m, 1, i, MSG_TEST_SOURCE, bytes), 0);
+	}
+	if (weft_msg_rank(m) == 1)
+		program_charge(100000 * SIM_NS);
+	for (uint32_t i = 0; weft_msg_rank(m) == 1 && i < N; i++) {
+		uint32_t k = i < 4 ? 3 - i : i; /* some came early */
+		uint64_t bytes = k % 3 ? BYTES : 8;
+
+		assert_int_equal(weft_msg_receive(m, 0, k, MSG_TEST_TARGET + 3,
+					 BYTES, &s),
+			0);
+		assert_int_equal(s.bytes, bytes);
+		assert_true(msg_test_is(
+			MSG_TEST_TARGET + 3, stream(0, 1, k), bytes));
+	}
+}
+
+static void messages_of_several_slots_wait_for_all_of_them(void **state)
+{
+	msg_test_everywhere(send_parts,
+		&(struct weft_msg_options){ .slots = 4, .eager = 1400 });
 }
 
 /* --- damaged --- */
@@ -464,4 +503,5 @@ TESTS(TEST(messages_of_all_sizes_arrive),
 	TEST(nodes_can_send_to_themselves), TEST(one_node_can_be_flooded),
 	TEST(what_piles_up_holds_up_nothing_else),
 	TEST(random_messages_arrive_in_order),
+	TEST(messages_of_several_slots_wait_for_all_of_them),
 	TEST(a_damaged_message_is_a_short_one))

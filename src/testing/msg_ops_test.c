@@ -34,25 +34,28 @@ static int atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 	return 0;
 }
 
-static int barrier(struct msg_state *m)
+static int barrier(struct msg_state *m, struct msg_group *g)
 {
+	assert_null(g);
 	seen(m)->barriers++;
 	return ENOSYS;
 }
 
 /* Of nothing there is nothing to do. */
-static int broadcast(
-	struct msg_state *m, uint32_t root, uint64_t at, uint64_t bytes)
+static int broadcast(struct msg_state *m, struct msg_group *g, uint32_t root,
+	uint64_t at, uint64_t bytes)
 {
+	assert_null(g);
 	assert_true(root < m->n_ranks);
 	assert_int_equal(at, m->base + MSG_TEST_SOURCE);
 	seen(m)->broadcasts++;
 	return bytes == 8 ? ENOSYS : 0;
 }
 
-static int reduce(struct msg_state *m, uint32_t root,
+static int reduce(struct msg_state *m, struct msg_group *g, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
+	assert_null(g);
 	assert_int_equal(from, m->base + MSG_TEST_SOURCE);
 	assert_int_equal(to, m->base + MSG_TEST_TARGET);
 	seen(m)->reductions++;

@@ -282,40 +282,86 @@ static int64_t element(uint32_t node, uint32_t i)
 	return (int64_t)(node * 7 + i * 13) % 101 - 50;
 }
 
-static int64_t expected(enum weft_msg_reduction op, uint32_t n, uint32_t i)
+/* Doubles by their bits, which are no numbers for which order is unclear. */
+static uint64_t both(enum weft_msg_reduction op, uint64_t a, uint64_t b)
 {
-	int64_t a = element(0, i);
+	int64_t x = (int64_t)a, y = (int64_t)b;
+	double p, q;
 
-	for (uint32_t k = 1; k < n; k++) {
-		int64_t b = element(k, i);
-
-		if (op == WEFT_MSG_SUM_INT)
-			a += b;
-		else if (op == WEFT_MSG_MIN_INT)
-			a = b < a ? b : a;
-		else
-			a = b > a ? b : a;
+	memcpy(&p, &a, 8);
+	memcpy(&q, &b, 8);
+	switch (op) {
+	case WEFT_MSG_SUM_INT:
+		return a + b;
+	case WEFT_MSG_MIN_INT:
+		return (uint64_t)(x < y ? x : y);
+	case WEFT_MSG_MAX_INT:
+		return (uint64_t)(x > y ? x : y);
+	case WEFT_MSG_MIN_UINT:
+		return a < b ? a : b;
+	case WEFT_MSG_MAX_UINT:
+		return a > b ? a : b;
+	case WEFT_MSG_AND_BITS:
+		return a & b;
+	case WEFT_MSG_OR_BITS:
+		return a | b;
+	case WEFT_MSG_XOR_BITS:
+		return a ^ b;
+	case WEFT_MSG_MIN_DOUBLE:
+		return p < q ? a : b;
+	default:
+		return p > q ? a : b;
 	}
+}
+
+static bool is_of_doubles(enum weft_msg_reduction op)
+{
+	return op == WEFT_MSG_MIN_DOUBLE || op == WEFT_MSG_MAX_DOUBLE;
+}
+
+static uint64_t word_for(enum weft_msg_reduction op, uint32_t node, uint32_t i)
+{
+	int64_t x = element(node, i);
+	double y = (double)x;
+	uint64_t word = (uint64_t)x;
+
+	if (is_of_doubles(op))
+		memcpy(&word, &y, 8);
+	return word;
+}
+
+static uint64_t expected(enum weft_msg_reduction op, uint32_t n, uint32_t i)
+{
+	uint64_t a = word_for(op, 0, i);
+
+	for (uint32_t k = 1; k < n; k++)
+		a = both(op, a, word_for(op, k, i));
 	return a;
 }
 
 static void check_result(enum weft_msg_reduction op, uint32_t n, uint64_t at)
 {
 	for (uint32_t i = 0; i < ELEMENTS; i++)
-		assert_true((int64_t)word(at + 8 * i) == expected(op, n, i));
+		assert_true(word(at + 8 * i) == expected(op, n, i));
+}
+
+static void store_elements(
+	enum weft_msg_reduction op, uint32_t node, uint64_t at)
+{
+	for (uint32_t i = 0; i < ELEMENTS; i++) {
+		uint64_t x = word_for(op, node, i);
+
+		weft_msg_store(at + 8 * i, &x, 8);
+	}
 }
 
 static void reduce_integers(struct weft_msg *m, void *arg)
 {
-	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), root, i, op;
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m), root, op;
 	uint64_t from = MSG_TEST_SOURCE, to = MSG_TEST_TARGET;
 
-	for (i = 0; i < ELEMENTS; i++) {
-		int64_t x = element(me, i);
-
-		weft_msg_store(from + 8 * i, &x, 8);
-	}
 	for (op = WEFT_MSG_SUM_INT; op < WEFT_MSG_REDUCTIONS; op++) {
+		store_elements(op, me, from);
 		for (root = 0; root < n; root += 3) {
 			assert_int_equal(weft_msg_reduce(m, root, op, from, to,
 						 ELEMENTS),
@@ -335,6 +381,7 @@ static void reduce_integers(struct weft_msg *m, void *arg)
 	assert_int_equal(
 		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, UINT64_MAX, to, 1),
 		EFAULT);
+	store_elements(WEFT_MSG_SUM_INT, me, from);
 	assert_int_equal(
 		weft_msg_allreduce(m, WEFT_MSG_SUM_INT, from, from, ELEMENTS),
 		0);
@@ -474,7 +521,12 @@ static void try_nonsense(struct weft_msg *m, void *arg)
 		weft_msg_init(&other, &(struct weft_msg_options){ .slots = 1 }),
 		EINVAL);
 	assert_int_equal(weft_msg_init(&other,
-				 &(struct weft_msg_options){ .eager = 481 }),
+				 &(struct weft_msg_options){
+					 .eager = WEFT_MSG_EAGER_MOST + 1 }),
+		EINVAL);
+	assert_int_equal(
+		weft_msg_init(&other, &(struct weft_msg_options){ .slots = 2,
+					      .eager = 1000 }),
 		EINVAL);
 	assert_int_equal(
 		weft_msg_init(&other, &(struct weft_msg_options){ .at = 4095 }),

@@ -189,6 +189,9 @@ static const struct msg_ops elan_msg_ops = {
 	.barrier = msg_coll_barrier,
 	.broadcast = msg_coll_broadcast,
 	.reduce = msg_coll_reduce,
+	.has_group = msg_coll_has_group,
+	.open_group = msg_coll_open_group,
+	.close_group = msg_coll_close_group,
 	.times = msg_elan_times,
 };
 

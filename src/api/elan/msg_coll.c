@@ -146,48 +146,76 @@ static struct coll *find(struct msg_state *m)
 
 /* --- operations --- */
 
-int msg_coll_barrier(struct msg_state *m)
+int msg_coll_barrier(struct msg_state *m, struct msg_group *g)
 {
 	struct coll *c = find(m);
 
+	(void)g;
 	return c && c->has_sync ? elan_hgsync(&c->sync) : ENOSYS;
 }
 
-int msg_coll_broadcast(
-	struct msg_state *m, uint32_t root, uint64_t at, uint64_t bytes)
+int msg_coll_broadcast(struct msg_state *m, struct msg_group *g, uint32_t root,
+	uint64_t at, uint64_t bytes)
 {
 	struct coll *c = find(m);
 	int code = ENOSYS;
 
+	(void)g;
 	if (c && !gpu_of(at))
 		code = elan_hbcast(&c->group, root, at, bytes);
 	/* a long one to different addresses: all know */
 	return code == EINVAL ? ENOSYS : code;
 }
 
-static enum elan_reduction reduction_of(enum weft_msg_reduction op)
-{
-	return op == WEFT_MSG_SUM_INT	? ELAN_SUM
-	       : op == WEFT_MSG_MIN_INT ? ELAN_MIN
-					: ELAN_MAX;
-}
-
 /* The words may be at any address, also at one that is not a multiple of 8. */
-int msg_coll_reduce(struct msg_state *m, uint32_t root,
+int msg_coll_reduce(struct msg_state *m, struct msg_group *g, uint32_t root,
 	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
 {
+	/* cards have no floating point */
+	static const uint8_t reductions[WEFT_MSG_REDUCTIONS] = {
+		[WEFT_MSG_SUM_DOUBLE] = ELAN_REDUCTIONS,
+		[WEFT_MSG_SUM_INT] = ELAN_SUM,
+		[WEFT_MSG_MIN_INT] = ELAN_MIN,
+		[WEFT_MSG_MAX_INT] = ELAN_MAX,
+		[WEFT_MSG_MIN_UINT] = ELAN_MIN_UNSIGNED,
+		[WEFT_MSG_MAX_UINT] = ELAN_MAX_UNSIGNED,
+		[WEFT_MSG_AND_BITS] = ELAN_AND,
+		[WEFT_MSG_OR_BITS] = ELAN_OR,
+		[WEFT_MSG_XOR_BITS] = ELAN_XOR,
+		[WEFT_MSG_MIN_DOUBLE] = ELAN_REDUCTIONS,
+		[WEFT_MSG_MAX_DOUBLE] = ELAN_REDUCTIONS,
+	};
 	struct coll *c = find(m);
 	bool is_mine = root == WEFT_MSG_ANY || root == m->rank;
 	int code;
 
-	if (!c || op == WEFT_MSG_SUM_DOUBLE || n > WORDS)
+	(void)g;
+	if (!c || reductions[op] == ELAN_REDUCTIONS || n > WORDS)
 		return ENOSYS;
 	program_move(m->own_at + AT_FROM, from, 8 * n);
 	code = elan_hreduce(&c->group, root == WEFT_MSG_ANY ? ELAN_ALL : root,
-		reduction_of(op), m->own_at + AT_FROM, m->own_at + AT_TO, n);
+		reductions[op], m->own_at + AT_FROM, m->own_at + AT_TO, n);
 	if (!code && is_mine)
 		program_move(to, m->own_at + AT_TO, 8 * n);
 	return code;
+}
+
+bool msg_coll_has_group(struct msg_state *m, const struct msg_group *g)
+{
+	return m->n_processes == 1 && g->n == m->n_ranks;
+}
+
+/* Barrier and group are opened with the first call that needs them. */
+int msg_coll_open_group(struct msg_state *m, struct msg_group *g)
+{
+	(void)m;
+	g->is_alike = true;
+	return 0;
+}
+
+void msg_coll_close_group(struct msg_state *m, struct msg_group *g)
+{
+	(void)m, (void)g;
 }
 
 void msg_coll_close(struct msg_state *m)

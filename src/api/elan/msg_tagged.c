@@ -168,6 +168,7 @@ static struct elan_tport_message message_of(const struct msg_tagged_entry *e)
 		{ MSG_TAGGED_CLAIM, ELAN_TPORT_CLAIM },
 		{ MSG_TAGGED_DISCARD, ELAN_TPORT_DISCARD },
 		{ MSG_TAGGED_DATA, ELAN_TPORT_DATA },
+		{ MSG_TAGGED_LASTS, ELAN_TPORT_LASTS },
 	};
 	struct elan_tport_message x = {
 		.tag = e->tag,

@@ -100,6 +100,8 @@ static inline uint8_t tport_bits(uint8_t code)
 
 /* Kinds of records. */
 enum tport_kind {
+	TPORT_PROBE_LASTS = 1, /* answered when there is a message */
+	TPORT_PROBE_CLAIM_LASTS,
 	TPORT_RECEIVE = 8,
 	TPORT_CANCEL,
 	TPORT_PROBE,

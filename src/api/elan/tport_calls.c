@@ -309,10 +309,11 @@ int elan_tport_peek(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle)
 {
 	struct elan_tport_message what = *m;
-	enum tport_kind kind = TPORT_PROBE;
+	bool lasts = m->flags & ELAN_TPORT_LASTS;
+	enum tport_kind kind = lasts ? TPORT_PROBE_LASTS : TPORT_PROBE;
 
 	if (m->flags & ELAN_TPORT_CLAIM)
-		kind = TPORT_PROBE_CLAIM;
+		kind = lasts ? TPORT_PROBE_CLAIM_LASTS : TPORT_PROBE_CLAIM;
 	else if (m->flags & ELAN_TPORT_DISCARD)
 		kind = TPORT_PROBE_DISCARD;
 	what.at = t->at;

@@ -367,6 +367,127 @@ static void messages_of_different_spaces_do_not_meet(void **state)
 	}
 }
 
+/* --- as MPI's messages are: of space 2, with the sender's rank --- */
+
+enum { USUAL = 2 * LENGTHS };
+
+static void send_usual(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t handle[USUAL];
+
+	(void)arg;
+	program_wait(20 * US);
+	for (uint32_t i = 0; i < USUAL; i++) {
+		uint64_t at = ET_SOURCE + i * 2 * MOST;
+		uint32_t n = length[i % LENGTHS];
+		struct elan_tport_message m = message(1, i,
+			ELAN_TPORT_DATA | (i % 3 ? 0 : ELAN_TPORT_SYNC), at, n);
+
+		m.space = 2;
+		m.data = 0;
+		et_fill(at, i, n);
+		assert_int_equal(elan_tport_send(&t, &m, &handle[i]), 0);
+	}
+	for (uint32_t i = 0; i < USUAL; i++)
+		assert_int_equal(elan_tport_wait(&t, handle[i], NULL), 0);
+}
+
+static uint32_t post_usual(struct elan_tport *t, uint32_t i)
+{
+	struct elan_tport_message m =
+		message(0, i, 0, ET_TARGET + i * 2 * MOST, MOST);
+	uint32_t handle;
+
+	m.space = 2;
+	assert_int_equal(elan_tport_receive(t, &m, &handle), 0);
+	return handle;
+}
+
+/* Some are posted before their messages come. */
+static void receive_usual(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t handle[USUAL];
+	struct elan_tport_status s;
+
+	(void)arg;
+	for (uint32_t i = 0; i < USUAL; i += 2)
+		handle[i] = post_usual(&t, i);
+	program_wait(200 * US);
+	for (uint32_t i = 1; i < USUAL; i += 2)
+		handle[i] = post_usual(&t, i);
+	for (uint32_t i = 0; i < USUAL; i++) {
+		assert_int_equal(elan_tport_wait(&t, handle[i], &s), 0);
+		assert_int_equal(s.bytes, length[i % LENGTHS]);
+		assert_int_equal(s.flags, ELAN_TPORT_DATA);
+		assert_int_equal(s.data, 0);
+		et_expect(ET_TARGET + (uint64_t)i * 2 * MOST, i,
+			length[i % LENGTHS]);
+	}
+	assert_int_equal(elan_tport_close(&t), 0);
+}
+
+static void messages_as_mpi_has_them_need_no_words(void **state)
+{
+	struct et *m = *state;
+
+	for (uint32_t slots = SLOTS; slots <= 64; slots *= 4) {
+		et_fini(m);
+		et_init(m, "4");
+		m->params.match.slots = slots;
+		et_run_two(m, send_usual, receive_usual, NULL);
+	}
+}
+
+/* --- peeks that last --- */
+
+static void send_late(void *arg)
+{
+	struct elan_tport t = tpt_open();
+
+	(void)arg;
+	program_wait(50 * US);
+	elan_tport_wait(&t, send(&t, 1, 0), NULL);
+	program_wait(100 * US);
+	elan_tport_wait(&t, send(&t, 2, 0), NULL);
+	elan_tport_wait(&t, send(&t, 3, 0), NULL);
+}
+
+static void peek_before(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t first = peek(&t, 1, ELAN_TPORT_LASTS);
+	uint32_t second = peek(&t, 2, ELAN_TPORT_LASTS | ELAN_TPORT_CLAIM);
+	struct elan_tport_message m =
+		message(0, 2, ELAN_TPORT_CLAIM, ET_TARGET, MOST);
+
+	(void)arg;
+	expect(&t, first, 1, false, 0);
+	assert_true(program_now() > 50 * US && program_now() < 60 * US);
+	/* it is still there; now it need not wait */
+	expect(&t, peek(&t, 1, ELAN_TPORT_LASTS), 1, false, 0);
+	expect(&t, post(&t, 1), 1, false, ET_TARGET + 2 * MOST);
+	expect(&t, second, 2, false, 0);
+	assert_true(program_now() > 100 * US);
+	assert_int_equal(elan_tport_receive(&t, &m, &second), 0);
+	expect(&t, second, 2, false, ET_TARGET);
+	expect(&t, post(&t, 3), 3, false, ET_TARGET + 3 * 2 * MOST);
+	assert_int_equal(elan_tport_close(&t), 0);
+}
+
+static void a_peek_that_lasts_ends_with_its_message(void **state)
+{
+	struct et *m = *state;
+
+	for (int64_t by = ELAN_MATCH_CARD; by <= ELAN_MATCH_INTERRUPT; by++) {
+		et_fini(m);
+		et_init(m, "4");
+		m->params.match.by = by;
+		et_run_two(m, send_late, peek_before, NULL);
+	}
+}
+
 /* --- misuse --- */
 
 static void misuse(void *arg)
@@ -398,4 +519,6 @@ TESTS(ET_TEST(data_words_come_with_messages_of_all_lengths),
 	ET_TEST(a_sender_waits_for_the_match),
 	ET_TEST(what_is_claimed_is_for_one_receive),
 	ET_TEST(messages_of_different_spaces_do_not_meet),
+	ET_TEST(messages_as_mpi_has_them_need_no_words),
+	ET_TEST(a_peek_that_lasts_ends_with_its_message),
 	ET_TEST(only_what_was_claimed_can_be_received_so))

@@ -186,6 +186,7 @@ static void match(struct tport_matcher *x, const struct elan_message *m)
 	elan_thread_note(ELAN_EARLY, 1);
 	if (x->plan.by == TPORT_INTERRUPT)
 		tport_hand_over(x, m);
+	tport_show(x, m);
 }
 
 /* A sender's message of a number. */

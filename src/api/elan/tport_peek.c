@@ -1,7 +1,8 @@
 /*
  * Looks at messages that came early.  One that is found stays, or is claimed:
  * then it waits in a list of its own, with the number of the look's handle, for
- * the receive with that handle.  Or it is dropped.
+ * the receive with that handle.  Or it is dropped.  A look that lasts waits in
+ * a list, as receives do, until there is a message.
  */
 #include "api/elan/tport_thread.h"
 
@@ -53,6 +54,51 @@ static void peek(struct tport_matcher *x, enum tport_kind kind,
 		drop_message(x, handle, &k, &m);
 }
 
+/* Whether it is, and has begun to wait. */
+static bool waits(struct tport_matcher *x, enum tport_kind kind,
+	const struct tport_wanted *w)
+{
+	const struct tport_record *r = &w->record;
+	const struct tport_posted p = {
+		.tag = w->tag,
+		.mask = r->mask,
+		.source = r->source,
+		.space = r->space,
+		.bytes = kind,
+	};
+	struct elan_message m;
+	struct tport_kept k;
+
+	if (tport_find(x, &x->early, tport_is_wanted, w, &k, &m))
+		return false;
+	tport_post(x, &x->awaiting, r->handle, &p);
+	return true;
+}
+
+static enum tport_kind kind_without_wait(enum tport_kind kind)
+{
+	return kind == TPORT_PROBE_LASTS ? TPORT_PROBE : TPORT_PROBE_CLAIM;
+}
+
+void tport_show(struct tport_matcher *x, const struct elan_message *m)
+{
+	struct tport_posted p;
+	uint32_t handle;
+
+	while (x->awaiting.first && (handle = tport_take_posted(x, &x->awaiting,
+					     tport_is_for, m, &p))) {
+		const struct tport_wanted w = {
+			.tag = p.tag,
+			.record = { .mask = p.mask,
+				.source = p.source,
+				.handle = (uint16_t)handle,
+				.space = p.space },
+		};
+
+		peek(x, kind_without_wait((enum tport_kind)p.bytes), &w);
+	}
+}
+
 static bool is_claimed(const struct tport_kept *k, const void *arg)
 {
 	return k->number == *(const uint16_t *)arg;
@@ -82,4 +128,8 @@ void tport_peek(struct tport_matcher *x, enum tport_kind kind,
 		take_claimed(x, kind == TPORT_CLAIMED_DISCARD, &w->record);
 	else if (kind >= TPORT_PROBE && kind <= TPORT_PROBE_DISCARD)
 		peek(x, kind, w);
+	else if ((kind == TPORT_PROBE_LASTS ||
+			 kind == TPORT_PROBE_CLAIM_LASTS) &&
+		 !waits(x, kind, w))
+		peek(x, kind_without_wait(kind), w);
 }

@@ -133,6 +133,8 @@ static bool answer_first(struct tport_matcher *x, const struct elan_message *m)
 	is_named = tport_keep_name(x, m);
 	elan_thread_note(ELAN_EARLY, is_named);
 	send_back(x, m);
+	if (is_named)
+		tport_show(x, m);
 	return is_named;
 }
 

@@ -27,6 +27,7 @@ struct tport_wanted {
 struct tport_matcher {
 	struct tport_plan plan;
 	struct tport_list posted, promised;
+	struct tport_list awaiting; /* peeks that last */
 	struct tport_queue early, ahead, claimed;
 	struct tport_queue records; /* ahead, too */
 	struct tport_queue gone; /* names of messages that nobody gets */
@@ -141,5 +142,7 @@ void tport_tell(
 /* A record that looks for a message, or receives one that was claimed. */
 void tport_peek(struct tport_matcher *x, enum tport_kind kind,
 	const struct tport_wanted *w);
+/* A message has come early: peeks that waited for it end. */
+void tport_show(struct tport_matcher *x, const struct elan_message *m);
 
 #endif

@@ -50,7 +50,7 @@ int weft_msg_barrier(struct weft_msg *msg)
 	if (!m->ops)
 		return EBADF;
 	if (m->ops->barrier && !m->is_software)
-		code = m->ops->barrier(m);
+		code = m->ops->barrier(m, NULL);
 	if (code != ENOSYS)
 		return code;
 	for (k = 1; k < n; k *= 2) {
@@ -85,9 +85,8 @@ static uint32_t bit_of(const struct msg_state *m, uint32_t place)
 	return bit;
 }
 
-/* Waits for a word to be free, then for the bytes. */
-static void get(struct msg_state *m, uint32_t rank, uint64_t from, uint64_t at,
-	uint64_t bytes)
+void msg_coll_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t at, uint64_t bytes)
 {
 	struct weft_msg_done done;
 
@@ -109,7 +108,7 @@ static void take_from_parent(
 		return;
 	}
 	receive(m, parent, &from, sizeof(from));
-	get(m, parent, from, at, bytes);
+	msg_coll_get(m, parent, from, at, bytes);
 	send(m, parent, NULL, 0); /* got it */
 }
 
@@ -145,7 +144,7 @@ int weft_msg_broadcast(
 		return code;
 	if (m->ops->broadcast && !m->is_software) {
 		code = m->ops->broadcast(
-			m, root, msg_address(m, m->rank, at), bytes);
+			m, NULL, root, msg_address(m, m->rank, at), bytes);
 		if (code != ENOSYS)
 			return code;
 	}
@@ -159,31 +158,58 @@ int weft_msg_broadcast(
 
 /* --- reductions --- */
 
-/* a = a op b, where a is of the lower ranks. */
-static void combine(
+static double double_of(uint64_t word)
+{
+	double x;
+
+	memcpy(&x, &word, 8);
+	return x;
+}
+
+static uint64_t word_of(double x)
+{
+	uint64_t word;
+
+	memcpy(&word, &x, 8);
+	return word;
+}
+
+static uint64_t combined(enum weft_msg_reduction op, uint64_t a, uint64_t b)
+{
+	int64_t x = (int64_t)a, y = (int64_t)b;
+
+	switch (op) {
+	case WEFT_MSG_SUM_INT:
+		return a + b;
+	case WEFT_MSG_MIN_INT:
+		return y < x ? b : a;
+	case WEFT_MSG_MAX_INT:
+		return y > x ? b : a;
+	case WEFT_MSG_MIN_UINT:
+		return b < a ? b : a;
+	case WEFT_MSG_MAX_UINT:
+		return b > a ? b : a;
+	case WEFT_MSG_AND_BITS:
+		return a & b;
+	case WEFT_MSG_OR_BITS:
+		return a | b;
+	case WEFT_MSG_XOR_BITS:
+		return a ^ b;
+	case WEFT_MSG_MIN_DOUBLE:
+		return double_of(b) < double_of(a) ? b : a;
+	case WEFT_MSG_MAX_DOUBLE:
+		return double_of(b) > double_of(a) ? b : a;
+	default:
+		return word_of(double_of(a) + double_of(b));
+	}
+}
+
+/* a is of the lower ranks. */
+void msg_combine(
 	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t x = (int64_t)a[i], y = (int64_t)b[i];
-		double p, q;
-
-		switch (op) {
-		case WEFT_MSG_SUM_INT:
-			a[i] += b[i];
-			break;
-		case WEFT_MSG_MIN_INT:
-			a[i] = (uint64_t)(y < x ? y : x);
-			break;
-		case WEFT_MSG_MAX_INT:
-			a[i] = (uint64_t)(y > x ? y : x);
-			break;
-		default:
-			memcpy(&p, &a[i], 8);
-			memcpy(&q, &b[i], 8);
-			p += q;
-			memcpy(&a[i], &p, 8);
-		}
-	}
+	for (uint32_t i = 0; i < n; i++)
+		a[i] = combined(op, a[i], b[i]);
 }
 
 /* Up the tree, to the root; whether this is the root. */
@@ -197,7 +223,7 @@ static bool reduce_piece(struct msg_state *m, uint32_t root,
 		if (place + k >= m->n_ranks)
 			continue;
 		receive(m, rank_at(m, root, place + k), b, 8 * n);
-		combine(op, a, b, n);
+		msg_combine(op, a, b, n);
 	}
 	if (place)
 		send(m, rank_at(m, root, place - bit), a, 8 * n);
@@ -212,9 +238,9 @@ static void exchange(struct msg_state *m, uint32_t other,
 	send(m, other, a, 8 * n);
 	receive(m, other, b, 8 * n);
 	if (other > m->rank) {
-		combine(op, a, b, n);
+		msg_combine(op, a, b, n);
 	} else {
-		combine(op, b, a, n);
+		msg_combine(op, b, a, n);
 		memcpy(a, b, 8 * n);
 	}
 }
@@ -236,7 +262,7 @@ static void allreduce_piece(struct msg_state *m, enum weft_msg_reduction op,
 	}
 	if (m->rank + half < m->n_ranks) {
 		receive(m, m->rank + half, b, 8 * n);
-		combine(op, a, b, n);
+		msg_combine(op, a, b, n);
 	}
 	for (uint32_t k = 1; k < half; k *= 2)
 		exchange(m, m->rank ^ k, op, a, n);
@@ -288,7 +314,7 @@ void msg_coll_pass(struct msg_state *m, const struct msg_piece *given,
 
 	send(m, given->rank, &given->at, sizeof(given->at));
 	receive(m, taken->rank, &there, sizeof(there));
-	get(m, taken->rank, there, taken->at, taken->bytes);
+	msg_coll_get(m, taken->rank, there, taken->at, taken->bytes);
 }
 
 static struct msg_piece chunk_of(
@@ -329,7 +355,7 @@ static void add_part(const struct ring *r, uint32_t chunk, const uint64_t *mine)
 	for (i = 0; i < n; i += k) {
 		k = n - i < PIECE ? (uint32_t)(n - i) : PIECE;
 		program_read(at + 8 * i, a, 8 * k);
-		combine(r->op, a, mine + i, k);
+		msg_combine(r->op, a, mine + i, k);
 		program_write(at + 8 * i, a, 8 * k);
 	}
 }
@@ -377,7 +403,7 @@ static int reduce(struct msg_state *m, uint32_t root,
 		return EFAULT;
 	if (m->ops->reduce && !m->is_software) {
 		int code = m->ops->reduce(
-			m, root, op, m->base + from, m->base + to, n);
+			m, NULL, root, op, m->base + from, m->base + to, n);
 
 		if (code != ENOSYS)
 			return code;

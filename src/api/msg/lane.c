@@ -43,6 +43,35 @@ static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 
 /* --- sending --- */
 
+/* Bytes in the first slot. */
+static uint64_t first_part(bool is_wide)
+{
+	return WEFT_MSG_EAGER - (is_wide ? sizeof(struct msg_wide) : 0);
+}
+
+uint32_t msg_lane_parts(uint64_t bytes, bool is_wide)
+{
+	uint64_t first = first_part(is_wide);
+
+	return bytes <= first ? 1
+			      : 1 + (uint32_t)((bytes - first + MSG_PART - 1) /
+					       MSG_PART);
+}
+
+uint64_t msg_lane_most(uint32_t n_parts, bool is_wide)
+{
+	return first_part(is_wide) + (n_parts - UINT64_C(1)) * MSG_PART;
+}
+
+bool msg_lane_has_slots(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, uint32_t n)
+{
+	uint64_t words[2] = { 0 };
+
+	program_read(credits_at(m, lane, rank), words, sizeof(words));
+	return p->box.sent - mailbox_emptied(words) + n <= m->n_slots;
+}
+
 bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
 	uint32_t rank, const struct msg_peer *p)
 {
@@ -61,7 +90,8 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
 	const void *data)
 {
-	uint32_t n = t->kind == MSG_SHORT ? whole_words(t->bytes) : 0;
+	uint64_t bytes = t->kind == MSG_PARTS ? first_part(w) : t->bytes;
+	uint32_t n = t->kind == MSG_LONG ? 0 : whole_words(bytes);
 	uint8_t slot[MSG_SLOT];
 
 	t->number = ++p->box.sent;
@@ -69,7 +99,7 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	msg_set_peer(m, lane, rank, p);
 	if (n) {
 		memset(slot + n - 8, 0, 8);
-		memcpy(slot, data, t->bytes);
+		memcpy(slot, data, bytes);
 	}
 	if (w) {
 		memcpy(slot + n, w, sizeof(*w));
@@ -80,19 +110,52 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	msg_post(m, rank, slot_end(m, lane, m->rank, t->number) - n, slot, n);
 }
 
+/* The next part of a message. */
+static void send_part(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p, const uint8_t *data, uint64_t bytes)
+{
+	uint64_t slot[MSG_SLOT / 8];
+	uint32_t n = whole_words(bytes) / 8;
+
+	slot[n - 1] = 0;
+	memcpy(slot, data, bytes);
+	slot[n++] = ++p->box.sent;
+	msg_set_peer(m, lane, rank, p);
+	msg_post(m, rank, slot_end(m, lane, m->rank, p->box.sent) - 8 * n, slot,
+		8 * n);
+}
+
+void msg_lane_send_parts(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const uint8_t *data)
+{
+	uint64_t at = first_part(w), n;
+
+	msg_lane_send(m, lane, rank, p, t, w, data);
+	for (; at < t->bytes; at += n) {
+		n = t->bytes - at < MSG_PART ? t->bytes - at : MSG_PART;
+		send_part(m, lane, rank, p, data + at, n);
+	}
+}
+
 /* --- receiving --- */
 
 /* The trailer may be corrupted: not every flipped bit is seen by a CRC of the
  * network. */
-static void make_sane(struct msg_trailer *t)
+static void make_sane(const struct msg_state *m, struct msg_trailer *t)
 {
-	uint64_t most =
-		WEFT_MSG_EAGER - (t->is_wide ? sizeof(struct msg_wide) : 0);
+	bool is_parts = t->kind == MSG_PARTS && m->eager > WEFT_MSG_EAGER;
+	uint64_t most;
 
-	t->kind = t->kind == MSG_LONG ? MSG_LONG : MSG_SHORT;
-	t->fin %= MSG_FINS;
 	t->is_wide &= 1;
-	if (t->kind == MSG_SHORT && t->bytes > most)
+	if (is_parts)
+		most = msg_lane_most(m->n_slots, t->is_wide);
+	else
+		most = first_part(t->is_wide);
+	if (t->kind != MSG_LONG)
+		t->kind = is_parts ? MSG_PARTS : MSG_SHORT;
+	t->fin %= MSG_FINS;
+	if (t->kind != MSG_LONG && t->bytes > most)
 		t->bytes = most;
 }
 
@@ -106,13 +169,45 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	program_read(end, t, sizeof(*t));
 	if (t->number != number)
 		return false;
-	make_sane(t);
+	make_sane(m, t);
 	*w = (struct msg_wide){ 0 };
 	if (t->is_wide) {
 		end -= sizeof(*w);
 		program_read(end, w, sizeof(*w));
 	}
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
+	if (t->kind == MSG_PARTS)
+		*at = end - whole_words(first_part(t->is_wide));
+	return true;
+}
+
+/* Whether part i of the next message is here, and the address of its n bytes.
+ */
+static bool has_part(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, uint32_t i, uint64_t n,
+	uint64_t *at)
+{
+	uint64_t number = p->box.taken + 1 + i, got = 0;
+	uint64_t end = slot_end(m, lane, rank, number) - 8;
+
+	program_read(end, &got, sizeof(got));
+	*at = end - whole_words(n);
+	return got == number;
+}
+
+bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, const struct msg_trailer *t,
+	uint64_t at, uint8_t *to)
+{
+	uint64_t done = first_part(t->is_wide), n;
+
+	program_read(at, to, done);
+	for (uint32_t i = 1; done < t->bytes; i++, done += n) {
+		n = t->bytes - done < MSG_PART ? t->bytes - done : MSG_PART;
+		if (!has_part(m, lane, rank, p, i, n, &at))
+			return false;
+		program_read(at, to + done, n);
+	}
 	return true;
 }
 

@@ -64,13 +64,19 @@ static uint64_t most_own(void)
 
 static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 {
+	uint32_t parts = msg_lane_parts(o->eager, true);
+
 	m->n_slots = o->slots ? o->slots : SLOTS;
+	if (!o->slots && parts > m->n_slots / 2 + 1)
+		m->n_slots = 2 * (parts - 1);
 	m->eager = o->eager ? o->eager : WEFT_MSG_EAGER;
 	m->is_eager_set = o->eager;
 	m->at = o->at;
 	m->is_software = o->software;
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
-		m->eager > WEFT_MSG_EAGER || m->at % PAGE || o->start < 0 ||
+		m->eager > WEFT_MSG_EAGER_MOST ||
+		(m->eager > WEFT_MSG_EAGER && parts > m->n_slots / 2 + 1) ||
+		m->at % PAGE || o->start < 0 ||
 		(uint32_t)o->matching >= WEFT_MSG_MATCHINGS)
 		return EINVAL;
 	return 0;
@@ -302,6 +308,8 @@ void msg_go_on(struct msg_state *m)
 {
 	uint64_t seen;
 
+	if (m->between)
+		m->between(m->on_end_arg);
 	if (msg_step(m) || has_news(m, &seen))
 		return;
 	if (m->awaited_at)

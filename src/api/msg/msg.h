@@ -33,7 +33,13 @@ enum {
 	MSG_STAGES = 8, /* of collectives, without slots */
 };
 
-enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF };
+struct msg_group;
+
+/* MSG_PARTS: a short one of several slots, of which this is the first. */
+enum msg_kind { MSG_SHORT, MSG_LONG, MSG_SELF, MSG_PARTS };
+
+/* Bytes of a part behind the first: its number is all that it has else. */
+enum { MSG_PART = MSG_SLOT - 8 };
 
 struct msg_trailer {
 	uint64_t bytes; /* of the message */
@@ -110,6 +116,9 @@ struct __attribute__((may_alias)) msg_state {
 	struct msg_soft *soft; /* of msg_slots */
 	/* Of the library above that uses tagged messages, too, or NULL. */
 	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	/* While a call of its waits, or NULL: it may begin other operations,
+	 * but no collective. */
+	void (*between)(void *arg);
 	void *on_end_arg;
 	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
@@ -200,13 +209,22 @@ struct msg_ops {
 	 */
 	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
 		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
-	int (*barrier)(struct msg_state *m);
-	int (*broadcast)(struct msg_state *m, uint32_t root, uint64_t at,
-		uint64_t bytes);
+	/* Of a group that is open, called by its leaders, of which the root is
+	 * one; NULL: of all ranks. */
+	int (*barrier)(struct msg_state *m, struct msg_group *g);
+	int (*broadcast)(struct msg_state *m, struct msg_group *g,
+		uint32_t root, uint64_t at, uint64_t bytes);
 	/* root: WEFT_MSG_ANY for all. */
-	int (*reduce)(struct msg_state *m, uint32_t root,
+	int (*reduce)(struct msg_state *m, struct msg_group *g, uint32_t root,
 		enum weft_msg_reduction op, uint64_t from, uint64_t to,
 		uint64_t n);
+	/* Groups of ranks (api/msg/group.h), all three or none.  Whether the
+	 * network could serve one: from what all members know alike. */
+	bool (*has_group)(struct msg_state *m, const struct msg_group *g);
+	/* Called by leaders at about the same time, who may wait for each
+	 * other.  If one of them fails, the others close theirs. */
+	int (*open_group)(struct msg_state *m, struct msg_group *g);
+	void (*close_group)(struct msg_state *m, struct msg_group *g);
 
 	/* What an MPI library takes for a message of so many bytes, beside what
 	 * the calls above take.  NULL: as the machine's block mpi says. */
@@ -323,6 +341,27 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p, struct msg_trailer *t, struct msg_wide *w,
 	uint64_t *at);
+/*
+ * Messages of several slots.  A receiver gives slots back when half of them are
+ * empty, so a sender that waits until half of them and one more are empty does
+ * not wait for ever.
+ */
+
+/* The slots of a message, and the most bytes of so many slots. */
+uint32_t msg_lane_parts(uint64_t bytes, bool is_wide);
+uint64_t msg_lane_most(uint32_t n_parts, bool is_wide);
+bool msg_lane_has_slots(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, uint32_t n);
+/* Fills the slots of a message; t->kind: MSG_PARTS. */
+void msg_lane_send_parts(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
+	const uint8_t *data);
+/* Reads the bytes of a message of several slots, whose first bytes are at an
+ * address.  Returns false if not all of it is here. */
+bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, const struct msg_trailer *t,
+	uint64_t at, uint8_t *to);
+
 /* Empties its slot. */
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p);
@@ -341,6 +380,9 @@ void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
 /* Advances all of them; returns whether there was any progress. */
 bool msg_advance_requests(struct msg_state *m);
+/* Unless a machine matches itself, messages are sent at once if their slots
+ * can be free. */
+void msg_send_most_at_once(struct msg_state *m);
 /* None is under way, and no message waits for a receive. */
 bool msg_has_no_requests(struct msg_state *m);
 
@@ -367,6 +409,12 @@ uint32_t msg_log_matched(
 
 /* --- coll.c --- */
 
+/* a = a op b, of n words. */
+void msg_combine(
+	enum weft_msg_reduction op, uint64_t *a, const uint64_t *b, uint32_t n);
+/* Gets bytes of a rank, as soon as a word is free, and waits for them. */
+void msg_coll_get(struct msg_state *m, uint32_t rank, uint64_t from,
+	uint64_t at, uint64_t bytes);
 /* A pass where the taker gets the piece. */
 void msg_coll_pass(struct msg_state *m, const struct msg_piece *given,
 	const struct msg_piece *taken);

@@ -141,6 +141,20 @@ static void look_in_slots(struct msg_state *m)
 	m->is_full = false;
 }
 
+/* Whether a message of so many bytes can be kept. */
+static bool has_room(const struct msg_soft *s, uint64_t bytes)
+{
+	return s->n_kept + bytes + sizeof(struct early) <= MOST_KEPT;
+}
+
+static void add_early(struct msg_soft *s, struct early *e, uint64_t bytes)
+{
+	e->next = NULL;
+	*s->early_end = e;
+	s->early_end = &e->next;
+	s->n_kept += bytes + sizeof(*e);
+}
+
 /* False if there is no room for it. */
 static bool keep(struct msg_state *m, const struct letter *l, uint64_t at)
 {
@@ -148,15 +162,13 @@ static bool keep(struct msg_state *m, const struct letter *l, uint64_t at)
 	uint64_t n = l->kind == MSG_SHORT ? l->bytes : 0;
 	struct early *e;
 
-	if (s->n_kept + n + sizeof(*e) > MOST_KEPT)
+	if (!has_room(s, n))
 		return false;
 	e = mem_alloc(1, sizeof(*e) + n);
 	e->letter = *l;
 	if (n)
 		msg_read(at, e->bytes, n);
-	*s->early_end = e;
-	s->early_end = &e->next;
-	s->n_kept += n + sizeof(*e);
+	add_early(s, e, n);
 	return true;
 }
 
@@ -287,6 +299,34 @@ static struct letter letter_of(
 	};
 }
 
+/* The same of a message of several slots, if all of them are here.  Returns
+ * their number, or 0. */
+static uint32_t arrive_in_parts(struct msg_state *m, struct letter *l,
+	const struct msg_peer *p, const struct msg_trailer *t, uint64_t at)
+{
+	struct msg_soft *s = m->soft;
+	struct early *e = mem_alloc(1, sizeof(*e) + l->bytes);
+	bool is_here =
+		msg_lane_gather(m, MSG_USER, l->rank, p, t, at, e->bytes);
+	struct op *x = NULL;
+
+	l->kind = MSG_SHORT;
+	e->letter = *l;
+	if (is_here && m->match)
+		spend_on_posted(m, l);
+	if (is_here)
+		x = take_posted(s, l);
+	if (x)
+		deliver(m, x, l, 0, e->bytes);
+	if (x || !is_here || !has_room(s, l->bytes)) {
+		m->is_full |= is_here && !x;
+		mem_free(e);
+		return x ? msg_lane_parts(t->bytes, t->is_wide) : 0;
+	}
+	add_early(s, e, l->bytes);
+	return msg_lane_parts(t->bytes, t->is_wide);
+}
+
 static void slots_drain(struct msg_state *m, uint32_t rank)
 {
 	struct msg_peer p = msg_peer(m, MSG_USER, rank);
@@ -295,8 +335,17 @@ static void slots_drain(struct msg_state *m, uint32_t rank)
 	uint64_t at;
 
 	while (msg_lane_next(m, MSG_USER, rank, &p, &t, &w, &at)) {
-		const struct letter l = letter_of(&t, &w, rank);
+		struct letter l = letter_of(&t, &w, rank);
+		uint32_t n;
 
+		if (l.kind == MSG_PARTS) {
+			n = arrive_in_parts(m, &l, &p, &t, at);
+			for (uint32_t i = 0; i < n; i++)
+				msg_lane_taken(m, MSG_USER, rank, &p);
+			if (!n)
+				return;
+			continue;
+		}
 		if (!arrive(m, &l, at)) {
 			m->is_full = true;
 			return;
@@ -321,7 +370,18 @@ static uint64_t most_short(
 	uint64_t most =
 		WEFT_MSG_EAGER - (is_wide(m, e) ? sizeof(struct msg_wide) : 0);
 
+	if (m->eager > WEFT_MSG_EAGER)
+		most = msg_lane_most(m->n_slots / 2 + 1, is_wide(m, e));
 	return m->eager < most ? m->eager : most;
+}
+
+static bool has_slots(const struct msg_state *m,
+	const struct msg_tagged_entry *e, const struct msg_peer *p)
+{
+	if (m->eager <= WEFT_MSG_EAGER || e->bytes > most_short(m, e))
+		return msg_lane_has_slot(m, MSG_USER, e->rank, p);
+	return msg_lane_has_slots(m, MSG_USER, e->rank, p,
+		msg_lane_parts(e->bytes, is_wide(m, e)));
 }
 
 static bool send_to_self(struct msg_state *m, struct op *x)
@@ -370,8 +430,31 @@ static bool is_short(
 	return e->bytes <= most_short(m, e) && !(e->flags & MSG_TAGGED_SYNC);
 }
 
-/* Fills a slot that is free. */
-static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
+static void fill_one(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w)
+{
+	uint8_t data[WEFT_MSG_EAGER];
+
+	if (t->kind == MSG_SHORT)
+		msg_read(e->at, data, e->bytes);
+	else
+		t->from = e->at;
+	msg_lane_send(m, MSG_USER, e->rank, p, t, w, data);
+}
+
+static void fill_several(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w)
+{
+	uint8_t *data = mem_alloc(1, e->bytes);
+
+	t->kind = MSG_PARTS;
+	msg_read(e->at, data, e->bytes);
+	msg_lane_send_parts(m, MSG_USER, e->rank, p, t, w, data);
+	mem_free(data);
+}
+
+/* Fills slots that are free. */
+static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 	struct msg_peer *p, struct msg_trailer *t)
 {
 	const struct msg_wide w = {
@@ -380,17 +463,14 @@ static void fill_slot(struct msg_state *m, const struct msg_tagged_entry *e,
 		.flags = e->flags,
 		.space = e->space,
 	};
-	uint8_t data[WEFT_MSG_EAGER];
 
 	t->bytes = e->bytes;
 	t->tag = (uint32_t)e->tag;
 	t->kind = e->bytes <= most_short(m, e) ? MSG_SHORT : MSG_LONG;
-	if (t->kind == MSG_SHORT)
-		msg_read(e->at, data, e->bytes);
+	if (t->kind == MSG_SHORT && msg_lane_parts(e->bytes, is_wide(m, e)) > 1)
+		fill_several(m, e, p, t, is_wide(m, e) ? &w : NULL);
 	else
-		t->from = e->at;
-	msg_lane_send(
-		m, MSG_USER, e->rank, p, t, is_wide(m, e) ? &w : NULL, data);
+		fill_one(m, e, p, t, is_wide(m, e) ? &w : NULL);
 	msg_log_sent(m, e->rank, e->tag, e->bytes);
 }
 
@@ -400,9 +480,9 @@ static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
 {
 	struct msg_trailer t = { 0 };
 
-	if (!msg_lane_has_slot(m, MSG_USER, e->rank, p))
+	if (!has_slots(m, e, p))
 		return false;
-	fill_slot(m, e, p, &t);
+	fill(m, e, p, &t);
 	return true;
 }
 
@@ -414,10 +494,9 @@ static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 		x->state = STATE_SENT;
 		return send_short(m, &x->e, p);
 	}
-	if (!msg_lane_has_slot(m, MSG_USER, x->e.rank, p) ||
-		!expect_answer(m, x, &t))
+	if (!has_slots(m, &x->e, p) || !expect_answer(m, x, &t))
 		return false;
-	fill_slot(m, &x->e, p, &t);
+	fill(m, &x->e, p, &t);
 	return true;
 }
 

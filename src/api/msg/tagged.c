@@ -270,6 +270,12 @@ void msg_open_requests(struct msg_state *m)
 		m->tagged->open(m);
 }
 
+void msg_send_most_at_once(struct msg_state *m)
+{
+	if (m->tagged->drain)
+		m->eager = (uint32_t)msg_lane_most(m->n_slots / 2 + 1, true);
+}
+
 const struct msg_pieces msg_pieces_by_tags = {
 	.give = give, .take = take, .pass = pass
 };

@@ -34,6 +34,9 @@ enum {
 	MSG_TAGGED_DISCARD = 4,
 	/* The message has a data word: of sends, and of ends. */
 	MSG_TAGGED_DATA = 8,
+	/* A peek that finds no message may wait for one; or it ends, and
+	 * whoever asked looks again when something has come. */
+	MSG_TAGGED_LASTS = 16,
 };
 
 #define MSG_TAGGED_ANY UINT32_MAX /* as a rank */

@@ -1,41 +1,19 @@
 /*
  * Messages on Blue Gene/Q: direct puts through injection FIFOs, gets by remote
  * gets, and reception counters.  Writes to slots are staged in memory, with a
- * stage for each of the last descriptors of the first FIFO.
- *
- * If every node of the machine has one process, the network performs the
- * collectives: barriers by global interrupts, the others over class route 0.
+ * stage for each of the last descriptors of the first FIFO.  Collectives are in
+ * msg_tree.c.
  */
 #include <errno.h>
 
 #include "api/spi/cnk.h"
-#include "api/msg/msg.h"
-#include "coll/tree.h"
+#include "api/spi/msg_tree.h"
 
 enum {
 	STAGES = 32,
 	FIFO_BYTES = 4096,
 	GETS_BYTES = 64 << 10,
-	TREE_BYTES = 1 << 10,
 	PUT_FIFOS = MU_PER_SUBGROUP,
-	TREE_FIFO = 1, /* of the first sub-group */
-	BROADCAST_WORD = 4, /* the network's shortest */
-
-	/* sub-groups of FIFOs, of each process; others' remote gets go to the
-	 * first FIFO of the last */
-	GROUP_POST = 0,
-	GROUP_PUT,
-	GROUP_GET,
-	GROUPS,
-	/* base addresses, of each process's sub-group: all of memory; the
-	 * words; one that nobody reads; where a collective's bytes go, and the
-	 * word that counts them */
-	BASE_MEMORY = 0,
-	BASE_WORDS,
-	BASE_NOBODY,
-	BASE_TREE,
-	BASE_TREE_WORD,
-	BASES,
 
 	/* memory, from own_at on */
 	AT_STAGES = 0,
@@ -44,20 +22,17 @@ enum {
 	AT_GET = AT_PUT + PUT_FIFOS * FIFO_BYTES,
 	AT_NOBODY = AT_GET + GETS_BYTES,
 	AT_TREE = AT_NOBODY + MSG_SLOT,
-	OWN_BYTES = AT_TREE + TREE_BYTES,
+	OWN_BYTES = AT_TREE + MSG_TREE_FIFO_BYTES,
+	AT_TREE_WORDS = AT_NOBODY + MSG_SLOT / 2,
 };
 
-/* What is waited for, beside puts by the number of their FIFO. */
-enum { DONE_TREE = PUT_FIFOS, DONE_BARRIER };
+_Static_assert((int)PUT_FIFOS <= (int)MSG_TREE_AWAITED, "numbers");
 
 struct __attribute__((may_alias)) own {
+	struct msg_tree tree;
 	MUSPI_InjFifoSubGroup_t post, put, get;
 	uint64_t posted; /* that are known to have gone */
 	uint32_t next; /* FIFO of a put */
-	bool has_tree; /* collectives are the network's */
-	MUSPI_InjFifoSubGroup_t tree;
-	MUSPI_GIBarrier_t barrier;
-	uint64_t bases[BASES]; /* as they were last set, of the tree's */
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
@@ -65,12 +40,6 @@ _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
 static struct own *own(struct msg_state *m)
 {
 	return (struct own *)m->own;
-}
-
-/* The first number that a process has of what sub-groups have. */
-static uint32_t first_of(uint32_t subgroup)
-{
-	return subgroup * MU_PER_SUBGROUP;
 }
 
 /* --- set-up --- */
@@ -94,23 +63,6 @@ static int open_bases(struct msg_state *m)
 	return 0;
 }
 
-/* All ranks decide alike. */
-static int open_tree(struct msg_state *m)
-{
-	struct own *o = own(m);
-	int code;
-
-	o->has_tree = m->n_processes == 1 && m->n_ranks > 1 && !m->world &&
-		      tree_of(m->nic->net);
-	if (!o->has_tree)
-		return 0;
-	code = spi_open_inj(&o->tree, GROUP_POST, TREE_FIFO, 1, NULL,
-		m->own_at + AT_TREE, TREE_BYTES);
-	return code ? code
-		    : MUSPI_GIBarrierInit(&o->barrier,
-			      Kernel_GetGlobalBarrierUserClassRouteId());
-}
-
 static int spi_open(struct msg_state *m)
 {
 	static const Kernel_InjFifoAttributes_t gets = { .RemoteGet = 1 };
@@ -127,7 +79,9 @@ static int spi_open(struct msg_state *m)
 	if (!code)
 		code = spi_open_inj(&o->get, first + GROUP_GET, 0, 1, &gets,
 			m->own_at + AT_GET, GETS_BYTES);
-	return code ? code : open_tree(m);
+	return code ? code
+		    : msg_tree_open(m, m->own_at + AT_TREE,
+			      m->own_at + AT_TREE_WORDS);
 }
 
 /* --- descriptors --- */
@@ -151,7 +105,7 @@ static MUHWI_Descriptor_t make_put(const struct msg_state *m, uint32_t source,
 	uint32_t target, uint64_t to, uint64_t from, uint64_t bytes,
 	uint32_t word)
 {
-	uint32_t first = first_of(msg_process_of(m, target));
+	uint32_t first = msg_first_of(msg_process_of(m, target));
 	bool is_counted = word != WEFT_MSG_NONE;
 	MUSPI_Pt2PtDirectPutDescriptorInfo_t i = {
 		.Base = make_base(m, source, target, from, bytes),
@@ -221,7 +175,7 @@ static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
 		.Base = make_base(m, m->rank, rank, stage, sizeof(put)),
 		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
-		.RemoteGet = { .Rget_Inj_FIFO_Id = first_of(
+		.RemoteGet = { .Rget_Inj_FIFO_Id = msg_first_of(
 				       msg_process_of(m, rank) * GROUPS +
 				       GROUP_GET) },
 	};
@@ -235,123 +189,18 @@ static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
 static bool spi_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
-	uint32_t fifo = first_of(m->process * GROUPS + GROUP_PUT) + done->index;
+	uint32_t fifo =
+		msg_first_of(m->process * GROUPS + GROUP_PUT) + done->index;
 
-	if (done->index == DONE_BARRIER)
-		return unit_barrier_is_over(m->nic, m->node,
-			&((const struct own *)m->own)->barrier);
-	if (done->index == DONE_TREE)
-		fifo = first_of(GROUP_POST) + TREE_FIFO;
+	if (done->index >= PUT_FIFOS)
+		return msg_tree_is_done(m, done);
 	return mu_peek(m->nic, m->node, MU_REGISTER(MU_INJ_COUNT, fifo)) >
 	       done->number;
 }
 
 static struct poll_loop spi_loop(struct msg_state *m)
 {
-	bool is_barrier = m->awaited.kind == MSG_DONE_OWN &&
-			  m->awaited.index == DONE_BARRIER;
-
-	return is_barrier ? unit_register_loop() : unit_poll_loop();
-}
-
-/* --- collectives --- */
-
-static int spi_barrier(struct msg_state *m)
-{
-	MUSPI_GIBarrier_t *b = &own(m)->barrier;
-	struct weft_msg_done done = { MSG_DONE_OWN, DONE_BARRIER, 0 };
-
-	if (!own(m)->has_tree)
-		return ENOSYS;
-	MUSPI_GIBarrierEnter(b);
-	weft_msg_wait((struct weft_msg *)m, &done);
-	unit_barrier_next(b);
-	return 0;
-}
-
-/* Nodes may use different addresses. */
-static void set_base(struct msg_state *m, uint32_t id, uint64_t base)
-{
-	const MUSPI_BaseAddressTableSubGroup_t g = { .subgrpid = m->process };
-
-	if (own(m)->bases[id] != base)
-		MUSPI_SetBaseAddress(&g, id, base);
-	own(m)->bases[id] = base;
-}
-
-/* A word that becomes zero when a collective's bytes are all at an address. */
-static struct weft_msg_done expect_tree(
-	struct msg_state *m, uint64_t at, uint64_t bytes)
-{
-	struct weft_msg_done done = { MSG_DONE_WORD, msg_take_word(m), 0 };
-
-	for (; !done.index; done.index = msg_take_word(m))
-		msg_go_on(m);
-	msg_word_expect(m, done.index, bytes);
-	set_base(m, BASE_TREE, at);
-	set_base(m, BASE_TREE_WORD,
-		MUSPI_GetAtomicAddress(
-			msg_word_at(m, done.index), MU_ATOMIC_STORE_ADD));
-	return done;
-}
-
-/* Returns what is done when the source may change. */
-static struct weft_msg_done inject_tree(struct msg_state *m, unsigned type,
-	unsigned op, uint32_t root, uint64_t from, uint64_t bytes)
-{
-	MUSPI_CollectiveDirectPutDescriptorInfo_t i = {
-		.Base = make_base(m, m->rank, root, from, bytes),
-		.Collective = { .Op_Code = (uint8_t)op,
-			.Word_Length =
-				type == MU_BROADCAST ? BROADCAST_WORD : 8,
-			.Class_Route = SPI_CLASS_WORLD,
-			.Misc = (uint8_t)(MU_COMM_WORLD << 5 | type) },
-		.DirectPut = { .Rec_Payload_Base_Address_Id = BASE_TREE,
-			.Rec_Counter_Base_Address_Id = BASE_TREE_WORD },
-	};
-	MUHWI_Descriptor_t d;
-
-	i.Base.Torus_FIFO_Map = MU_MAP_USER_COLLECTIVE;
-	BUG_IF(MUSPI_CreateCollectiveDirectPutDescriptor(&d, &i));
-	return (struct weft_msg_done){ MSG_DONE_OWN, DONE_TREE,
-		spi_inject(&own(m)->tree.fifo[TREE_FIFO], &d) };
-}
-
-static int spi_broadcast(
-	struct msg_state *m, uint32_t root, uint64_t at, uint64_t bytes)
-{
-	struct weft_msg_done done;
-
-	if (!own(m)->has_tree || !bytes || bytes % BROADCAST_WORD)
-		return ENOSYS;
-	done = expect_tree(m, at, bytes);
-	spi_barrier(m); /* all are ready */
-	if (root == m->rank)
-		inject_tree(m, MU_BROADCAST, MU_OP_OR, root, at, bytes);
-	weft_msg_wait((struct weft_msg *)m, &done);
-	return 0;
-}
-
-static int spi_reduce(struct msg_state *m, uint32_t root,
-	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
-{
-	static const uint8_t code[WEFT_MSG_REDUCTIONS] = {
-		[WEFT_MSG_SUM_DOUBLE] = MU_OP_FLOAT_ADD,
-		[WEFT_MSG_SUM_INT] = MU_OP_SIGNED_ADD,
-		[WEFT_MSG_MIN_INT] = MU_OP_SIGNED_MIN,
-		[WEFT_MSG_MAX_INT] = MU_OP_SIGNED_MAX,
-	};
-	bool is_for_all = root == WEFT_MSG_ANY;
-	struct weft_msg_done come = { 0 }, gone;
-
-	if (!own(m)->has_tree || !n)
-		return ENOSYS;
-	if (is_for_all || root == m->rank)
-		come = expect_tree(m, to, 8 * n);
-	gone = inject_tree(m, is_for_all ? MU_ALLREDUCE : MU_REDUCE, code[op],
-		is_for_all ? m->rank : root, from, 8 * n);
-	weft_msg_wait((struct weft_msg *)m, come.kind ? &come : &gone);
-	return 0;
+	return msg_tree_loop(m);
 }
 
 static void spi_close(struct msg_state *m)
@@ -380,9 +229,12 @@ static const struct msg_ops spi_msg_ops = {
 	.arrived = msg_word_arrived,
 	.is_done = spi_is_done,
 	.loop = spi_loop,
-	.barrier = spi_barrier,
-	.broadcast = spi_broadcast,
-	.reduce = spi_reduce,
+	.barrier = msg_tree_barrier,
+	.broadcast = msg_tree_broadcast,
+	.reduce = msg_tree_reduce,
+	.has_group = msg_tree_has_group,
+	.open_group = msg_tree_open_group,
+	.close_group = msg_tree_close_group,
 };
 
 const struct api spi_api = {

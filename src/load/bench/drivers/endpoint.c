@@ -52,7 +52,9 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 
 static bool endpoint_opened(struct bench_end *x)
 {
-	static const struct endpoint_client client = { take, give, load, NULL };
+	static const struct endpoint_client client = {
+		.take = take, .give = give, .load = load
+	};
 
 	return programs_did(x->programs, "endpoint_open",
 		endpoint_open(&own(x)->endpoint, &client, NULL));

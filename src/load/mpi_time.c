@@ -1,0 +1,142 @@
+#include "load/mpi_time.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "facts/facts.h"
+
+/* --- keys --- */
+
+static int read_compute(struct mpi_time *t, struct err *e)
+{
+	static const char *const words[] = { [CHANNEL_FREE] = "free",
+		[CHANNEL_CPU] = "cpu",
+		[CHANNEL_RECORD] = "record:",
+		[CHANNEL_REPLAY] = "replay:" };
+
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t n = strlen(words[i]);
+		bool has_file = words[i][n - 1] == ':';
+
+		if (strncmp(t->compute, words[i], n) != 0 ||
+			has_file == !t->compute[n])
+			continue;
+		t->ways.computing = i;
+		t->file = has_file ? t->compute + n : NULL;
+		return 0;
+	}
+	return err_set(e,
+		"compute: %s is none of free, cpu, record:FILE and replay:FILE",
+		t->compute);
+}
+
+int mpi_time_init(struct mpi_time *t, const struct load *l, uint32_t n_ranks,
+	struct err *e)
+{
+	if (read_compute(t, e))
+		return -1;
+	t->ways.speed = (uint64_t)t->speed;
+	t->ways.is_trapped = t->tsc != 0;
+	t->ways.is_interrupted = t->spin != 0;
+	if (t->ways.computing == CHANNEL_RECORD && l->place)
+		return err_set(e, "compute: a job among others cannot be "
+				  "recorded; record it alone, then use "
+				  "compute=replay:FILE");
+	if (t->ways.computing == CHANNEL_RECORD)
+		t->computing = computing_new(n_ranks);
+	if (t->ways.computing == CHANNEL_REPLAY) {
+		t->computing = computing_read(t->file, n_ranks, e);
+		return t->computing ? 0 : -1;
+	}
+	return 0;
+}
+
+void mpi_time_fini(struct mpi_time *t)
+{
+	computing_free(t->computing);
+}
+
+/* At once: the run may never end. */
+static void on_late(const struct proxy *p, int64_t cpu, const char *where)
+{
+	fprintf(stderr,
+		"weft: rank %u has computed for %.1f s without a call of MPI, "
+		"and is in %s\n",
+		p->rank, (double)cpu / 1e12, where);
+}
+
+void mpi_time_set(struct mpi_time *t, struct proxy *p)
+{
+	p->on_late = on_late;
+	p->long_sleep = t->idle / 10;
+	p->computing = t->computing;
+	p->is_recorded = t->ways.computing == CHANNEL_RECORD;
+	p->patience = t->patience;
+}
+
+/* --- the end of those who only wait --- */
+
+bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
+	const struct proxy *p, uint32_t n)
+{
+	sim_time now = sim_now(l->net->sim);
+	struct nic_pending e;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!p[i].ended && now - p[i].active < t->idle)
+			return false;
+	e = nic_pending(l->nic, l->place);
+	return e.n <= e.programs + e.patient;
+}
+
+/* --- words --- */
+
+void mpi_time_describe(const struct mpi_time *t, const struct proxy *p,
+	char *text, size_t size)
+{
+	const char *recorded =
+		computing_call(t->computing, p->rank, p->turn.n_calls);
+	bool has_ended = p->turn.call.name == CHANNEL_NONE;
+
+	snprintf(text, size,
+		"rank %u does not make the calls of the recording %s: after "
+		"%" PRIu64 " calls comes %s, and in the recording %s",
+		p->rank, t->file, p->turn.n_calls,
+		has_ended ? "its end" : account_call_name(p->turn.call.name),
+		recorded ? recorded : "its end");
+}
+
+void mpi_time_facts(const struct mpi_time *t, const struct proxy *p, uint32_t n,
+	struct facts *f)
+{
+	static const struct {
+		uint32_t reason;
+		const char *name;
+	} names[] = {
+		{ CHANNEL_THREADS, "threads" },
+		{ CHANNEL_SOCKETS, "sockets" },
+		{ CHANNEL_CLOCKS, "the host's clocks" },
+		{ CHANNEL_RANDOM, "the host's random numbers" },
+	};
+	bool is_measured = t->ways.computing == CHANNEL_CPU ||
+			   t->ways.computing == CHANNEL_RECORD;
+	uint32_t seen = 0, n_names = sizeof(names) / sizeof(names[0]);
+
+	for (uint32_t i = 0; i < n; i++)
+		seen |= p[i].reasons;
+	facts_flag(f, "reproducible", !is_measured && !t->spin && !seen);
+	facts_list(f, "irreproducible_by");
+	if (is_measured)
+		facts_text(f, NULL, "measured computing");
+	if (t->spin)
+		facts_text(f, NULL, "interrupts of ranks that compute");
+	for (uint32_t i = 0; i < n_names; i++)
+		if (seen & names[i].reason)
+			facts_text(f, NULL, names[i].name);
+	facts_end(f);
+	if (!is_measured && !t->spin && !seen)
+		facts_say(f, "reproducible", "yes");
+	else
+		facts_line(f, "reproducible", "no: {irreproducible_by}");
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+#
+# Collectives of MPI programs: by the network where it can, by messages
+# otherwise, with the same results.  Needs $WEFT built with libfabric and PMIx,
+# and mpicc.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
+	! command -v mpicc >/dev/null; then
+	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
+	exit 77
+fi
+for file in tests/mpi/groups tests/mpi/together examples/mpi/barrier \
+	examples/mpi/allreduce; do
+	mpicc -Wall -o "$tmp/$(basename $file)" "$src/$file.c" ||
+		complain "$file: mpicc"
+done
+report 'Open MPI compiles the programs'
+
+# $tmp/out and $tmp/err are what came of it.
+mpirun() { # ARGUMENTS
+	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
+		complain "$*: $?: $(cat "$tmp/out" "$tmp/err")"
+}
+
+says() { # TEXT
+	grep -qF -- "$1" "$tmp/out" || complain "no '$1' in: $(cat "$tmp/out")"
+}
+
+# A number of the last run's JSON.
+number() { # KEY
+	tr ',{' '\n\n' <"$tmp/err" | sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" |
+		head -n 1
+}
+
+holds() { # CONDITION, as awk has it
+	awk "BEGIN { exit !($1) }" || complain "not $1"
+}
+
+mpirun bgq-board -n 8 ppn=2 --json -- "$tmp/groups"
+says 'all groups are right'
+holds "$(number collectives_by_network) > 3000"
+holds "$(number collectives_by_messages) > 1000"
+grep -o '"digest": *"[0-9a-f]*"' "$tmp/err" >"$tmp/digest1" ||
+	complain 'no digest'
+mpirun bgq-board -n 8 ppn=2 --json --threads 2 -- "$tmp/groups"
+grep -o '"digest": *"[0-9a-f]*"' "$tmp/err" >"$tmp/digest2"
+cmp -s "$tmp/digest1" "$tmp/digest2" || complain 'another digest'
+report 'communicators whose nodes are a box have class routes'
+
+mpirun qsnet2-16 -n 4 --json -- "$tmp/groups"
+says 'all groups are right'
+holds "$(number collectives_by_network) > 300"
+report "cards of QsNetII execute the integers' collectives of all ranks"
+
+mpirun bgq-board -n 4 -- "$tmp/together"
+says 'all together is right'
+report 'a rank that waits in the network goes on with all else'
+
+mpirun bgq-board -n 8 -- "$tmp/barrier"
+holds "$(awk '{ print $3 }' "$tmp/out") < 0.85"
+mpirun bgq-board -n 8 --json -- "$tmp/allreduce" 512 2
+holds "$(awk '$1 == 1 { print $3 }' "$tmp/out") < 1.3"
+holds "$(awk '$1 == 512 { print $3 }' "$tmp/out") < 3.7"
+holds "$(number collectives_by_messages) == 0"
+mpirun bgq-board -n 8 collectives=messages --json -- "$tmp/allreduce" 1 2
+holds "$(awk '$1 == 1 { print $3 }' "$tmp/out") > 1.5"
+holds "$(number collectives_by_network) == 0"
+holds "$(number collectives_by_messages) > 20"
+report 'the network takes less time than messages, unless it is switched off'
+exit $status

@@ -1,0 +1,176 @@
+#!/bin/sh
+#
+# Time of MPI programs, and what is the same in each run.  Needs $WEFT built
+# with libfabric and PMIx, and mpicc.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
+	! command -v mpicc >/dev/null; then
+	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
+	exit 77
+fi
+mpicc -Wall -I"$src/include" -o "$tmp/timed" "$src/tests/mpi/timed.c" ||
+	complain 'timed: mpicc'
+report 'Open MPI compiles the program'
+
+# $code, $tmp/out and $tmp/err are what came of it.
+timed() { # OPTION... -- WORD...
+	options=
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	shift
+	timeout 100 "$weft" mpirun torus -n 2 $options -- "$tmp/timed" "$@" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+}
+
+ends() { # CODE TEXT; what standard error says
+	[ $code -eq "$1" ] || complain "$code, not $1: $(cat "$tmp/err")"
+	grep -qF -- "$2" "$tmp/err" ||
+		complain "no '$2' in: $(cat "$tmp/err")"
+}
+
+says() { # TEXT; what all ranks print
+	[ "$(grep -cF -- "$1" "$tmp/out")" -eq 2 ] ||
+		complain "not twice '$1' in: $(cat "$tmp/out")"
+}
+
+timed -- looks sleeps timers declare children
+ends 0 'reproducible yes'
+says 'looks 50 50 50 50 50 50 ns, day 0, resolution 1 ns'
+report 'each look at a clock takes 25 ns, and the day begins with 2000'
+says 'sleeps 1000 1000 1000000 1000 500 1000 1000 1000 1000 1000 us'
+says 'yield 125 ns'
+report 'sleeps take what they say, and to yield is a look'
+says 'timers 0 1 of 17 2, overruns 4, 900 us left, 2 3 of 18, 3 4'
+report 'timers fire with the first call behind their time'
+says 'declared 123456 ns'
+report 'a program can say how long it computes'
+says 'children 3 5 1, parent 0'
+report 'children of a rank have the real clock and no channel'
+
+# In a run of its own, as others have it.
+for i in $(seq "${WEFT_RUNS:-3}"); do
+	timed --threads $((i % 2 + 1)) -- selves addresses
+	ends 0 'reproducible yes'
+	cp "$tmp/out" "$tmp/out$i"
+	cmp -s "$tmp/out1" "$tmp/out" ||
+		complain "$(diff "$tmp/out1" "$tmp/out")"
+done
+grep -q '^node1, 1001 of 999, cpu 0 of 1 1 1, random' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report 'names, processors, random numbers and addresses are always the same'
+
+timed -- sockets sources
+ends 0 "reproducible no: sockets, the host's random numbers"
+timed --json -- sockets
+grep -q '"reproducible": false' "$tmp/err" || complain "$(cat "$tmp/err")"
+timed -- threads
+ends 0 'reproducible no: threads'
+says 'thread has got 41'
+report 'what cannot be the same is named, and threads compute in peace'
+
+# --- computing ---
+
+timed compute=cpu -- compute
+ends 0 'reproducible no: measured computing'
+awk '$1 == "computes" && $2 < 300 { exit 1 }' "$tmp/out" ||
+	complain "no time passes: $(cat "$tmp/out")"
+timed compute=record:"$tmp/recording" -- compute
+ends 0 'reproducible no: measured computing'
+cp "$tmp/out" "$tmp/recorded"
+for threads in 1 2; do
+	timed compute=replay:"$tmp/recording" --threads $threads -- compute
+	ends 0 'reproducible yes'
+	cmp -s "$tmp/recorded" "$tmp/out" ||
+		complain "$(cat "$tmp/recorded" "$tmp/out")"
+done
+timed compute=replay:"$tmp/recording" speed=0.5 -- compute
+awk 'FNR == NR { t[FNR] = $2; next }
+	$1 == "computes" { half = 2 * $2 / t[FNR] }
+	$1 == "computes" && (half < 0.95 || half > 1.05) { exit 1 }' \
+	"$tmp/recorded" "$tmp/out" || complain "$(cat "$tmp/out")"
+timeout 100 "$weft" mpirun gemini -n 2 compute=replay:"$tmp/recording" -- \
+	"$tmp/timed" compute >"$tmp/out" 2>"$tmp/err"
+code=$?
+ends 0 'reproducible yes'
+report 'computing is measured, recorded, and replayed on any machine'
+
+timed compute=replay:"$tmp/recording" -- compute otherwise
+ends 2 'rank 1 does not make the calls of the recording'
+ends 2 'comes MPI_Barrier, and in the recording MPI_Finalize'
+timed compute=replay:"$tmp/recording" --
+ends 2 'after 2 calls comes MPI_Finalize, and in the recording MPI_Irecv'
+report 'a program that takes another way than its recording is told where'
+
+bad() { # TEXT; as what replaying $tmp/bad ends
+	timed compute=replay:"$tmp/bad" -- compute
+	ends 2 "$1"
+}
+
+head -n 8 "$tmp/recording" >"$tmp/bad"
+bad ':9: the recording is cut off'
+sed 's/^ranks 2/ranks 3/' "$tmp/recording" >"$tmp/bad"
+bad 'the recording is of 3 ranks, but there are 2'
+sed 's/MPI_Irecv/MPI_Nothing/' "$tmp/recording" >"$tmp/bad"
+bad 'there is no such call of MPI'
+sed 's/^MPI_Irecv .*/MPI_Irecv 99999999999999999999/' "$tmp/recording" \
+	>"$tmp/bad"
+bad 'want a name, a space and a number'
+sed 's/^MPI_Irecv .*/MPI_Irecv 1000000000001/' "$tmp/recording" >"$tmp/bad"
+bad 'more than 1,000 s'
+sed 's/computing 1/computing 2/' "$tmp/recording" >"$tmp/bad"
+bad 'of another version'
+head -c 3000 /dev/urandom >"$tmp/bad"
+bad 'this is no recording'
+sed '/^rank 1$/d' "$tmp/recording" >"$tmp/bad"
+bad 'ranks are missing'
+timed compute=replay:"$tmp/none" -- compute
+ends 2 'No such file'
+echo precious >"$tmp/bad"
+timed compute=record:"$tmp/bad" -- compute
+ends 2 'is not a recording of computing that weft wrote'
+timed compute=fast -- compute
+ends 2 'fast is none of free, cpu, record:FILE and replay:FILE'
+[ "$(cat "$tmp/bad")" = precious ] || complain 'a file was overwritten'
+report 'recordings that are none are refused, and other files are kept'
+
+# --- waiting ---
+
+timed idle=1ms -- tests
+ends 3 'rank 0 (node 0): MPI_Test, 1 receive pending'
+ends 3 'rank 1 (node 1): MPI_Wait, 1 receive pending'
+timed idle=1ms -- probes
+ends 3 'rank 0 (node 0): MPI_Iprobe from any, tag 5'
+timed idle=1ms -- hides
+ends 3 'rank 0 (node 0): outside of MPI'
+report 'ranks that test for ever have stalled'
+
+timed -- late
+ends 0 finished
+grep -q '^few probes, 2001 us' "$tmp/out" || complain "$(cat "$tmp/out")"
+timed -- forever
+ends 4 'more than 275 s'
+report 'many tests in vain become fewer, and miss nothing'
+
+timeout --foreground 60 "$weft" mpirun torus -n 2 patience=50ms -- \
+	"$tmp/timed" loops >"$tmp/out" 2>"$tmp/err" </dev/null &
+pid=$!
+for i in $(seq 300); do
+	! grep -q computed "$tmp/err" || break
+	sleep 0.1
+done
+kill -INT $pid
+wait $pid
+code=$?
+ends 6 'rank 1 has computed for'
+ends 6 "and is in spin_here() of $tmp/timed"
+ends 6 ': stopped'
+report 'a rank that loops is named with its function, and can be stopped'
+
+! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
+report 'no process is left'
+exit $status

@@ -1,0 +1,182 @@
+/*
+ * Collectives of many communicators: halves, rows, every other rank, reversed
+ * ones, duplicates, and more at a time than a network has room for.  All types
+ * and operations that a network may do, with every root.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LENGTH = 60 };
+
+static int world, n_world;
+
+static void check(int is_good, const char *what, int line)
+{
+	if (is_good)
+		return;
+	printf("rank %d, line %d: %s is wrong\n", world, line, what);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+#define CHECK(what) check(what, #what, __LINE__)
+
+#define SUM(a, b) ((a) + (b))
+#define MIN(a, b) ((b) < (a) ? (b) : (a))
+#define MAX(a, b) ((b) > (a) ? (b) : (a))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b)  ((a) | (b))
+#define XOR(a, b) ((a) ^ (b))
+
+/* Small enough that sums of floating point are exact. */
+#define VALUE(type, rank, i) ((type)((rank)*3 - (i) % 11 - 5))
+
+#define TEST(name, type, handle, op, with)                                     \
+	static void name(MPI_Comm comm, const int *rank, int n, int root)      \
+	{                                                                      \
+		type a[LENGTH], b[LENGTH] = { 0 }, x;                          \
+		int me;                                                        \
+                                                                               \
+		MPI_Comm_rank(comm, &me);                                      \
+		for (int i = 0; i < LENGTH; i++)                               \
+			a[i] = VALUE(type, world, i);                          \
+		MPI_Reduce(a, b, LENGTH, handle, op, root, comm);              \
+		for (int again = 0; again < 2; again++) {                      \
+			for (int i = 0; i < LENGTH; i++) {                     \
+				x = VALUE(type, rank[0], i);                   \
+				for (int k = 1; k < n; k++)                    \
+					x = with(x, VALUE(type, rank[k], i));  \
+				CHECK(b[i] == x || (!again && me != root));    \
+			}                                                      \
+			if (!again)                                            \
+				MPI_Allreduce(a, b, LENGTH, handle, op, comm); \
+		}                                                              \
+	}
+
+#define ORDERED(name, type, handle)                                            \
+	TEST(name##_sum, type, handle, MPI_SUM, SUM)                           \
+	TEST(name##_min, type, handle, MPI_MIN, MIN)                           \
+	TEST(name##_max, type, handle, MPI_MAX, MAX)
+#define INTEGER(name, type, handle)                                            \
+	ORDERED(name, type, handle)                                            \
+	TEST(name##_and, type, handle, MPI_BAND, AND)                          \
+	TEST(name##_or, type, handle, MPI_BOR, OR)                             \
+	TEST(name##_xor, type, handle, MPI_BXOR, XOR)
+
+INTEGER(int32, int32_t, MPI_INT32_T)
+INTEGER(uint32, uint32_t, MPI_UINT32_T)
+INTEGER(int64, int64_t, MPI_INT64_T)
+INTEGER(uint64, uint64_t, MPI_UINT64_T)
+ORDERED(single, float, MPI_FLOAT)
+ORDERED(twice, double, MPI_DOUBLE)
+
+static void (*const tests[])(
+	MPI_Comm comm, const int *rank, int n, int root) = { int32_sum,
+	int32_min, int32_max, int32_and, int32_or, int32_xor, uint32_sum,
+	uint32_min, uint32_max, uint32_and, uint32_or, uint32_xor, int64_sum,
+	int64_min, int64_max, int64_and, int64_or, int64_xor, uint64_sum,
+	uint64_min, uint64_max, uint64_and, uint64_or, uint64_xor, single_sum,
+	single_min, single_max, twice_sum, twice_min, twice_max };
+
+enum { TESTS = sizeof(tests) / sizeof(tests[0]) };
+
+/* Bytes of any number, also of none. */
+static void broadcast(MPI_Comm comm, int root, int bytes)
+{
+	unsigned char *a = malloc((size_t)bytes + 1);
+	int me;
+
+	MPI_Comm_rank(comm, &me);
+	for (int i = 0; i < bytes; i++)
+		a[i] = (unsigned char)(me == root ? i * 7 + root : 0);
+	MPI_Bcast(a, bytes, MPI_BYTE, root, comm);
+	for (int i = 0; i < bytes; i++)
+		CHECK(a[i] == (unsigned char)(i * 7 + root));
+	free(a);
+}
+
+/* Nobody leaves before the last one comes. */
+static void barrier(MPI_Comm comm)
+{
+	double begin;
+	int me;
+
+	MPI_Comm_rank(comm, &me);
+	MPI_Barrier(comm);
+	begin = MPI_Wtime();
+	if (me == 0)
+		usleep(200);
+	MPI_Barrier(comm);
+	CHECK(MPI_Wtime() - begin > 100e-6);
+}
+
+static void use(MPI_Comm comm)
+{
+	int n, *rank;
+
+	MPI_Comm_size(comm, &n);
+	rank = malloc((size_t)n * sizeof(*rank));
+	MPI_Allgather(&world, 1, MPI_INT, rank, 1, MPI_INT, comm);
+	barrier(comm);
+	for (int i = 0; i < TESTS; i++)
+		tests[i](comm, rank, n, i % n);
+	for (int bytes = 0; bytes < 3000; bytes = 3 * bytes + 1)
+		broadcast(comm, bytes % n, bytes);
+	barrier(comm);
+	free(rank);
+}
+
+static void split(int color, int key)
+{
+	MPI_Comm comm;
+
+	MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm);
+	if (comm == MPI_COMM_NULL)
+		return;
+	use(comm);
+	MPI_Comm_free(&comm);
+}
+
+/* More than there are class routes; freed ones can be had again. */
+static void many(void)
+{
+	enum { MANY = 20 };
+	MPI_Comm comm[MANY];
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < MANY; i++) {
+			MPI_Comm_split(MPI_COMM_WORLD,
+				world < n_world / 2 + i % 2, 0, &comm[i]);
+			barrier(comm[i]);
+			broadcast(comm[i], 0, 100);
+		}
+		for (int i = 0; i < MANY; i++)
+			MPI_Comm_free(&comm[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Comm dup;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &world);
+	MPI_Comm_size(MPI_COMM_WORLD, &n_world);
+	use(MPI_COMM_WORLD);
+	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	use(dup);
+	split(0, -world);
+	split(world < n_world / 2, world);
+	split(world % 2, world);
+	split(world % 3, world);
+	split(world == 1 ? MPI_UNDEFINED : 0, world);
+	many();
+	use(dup);
+	MPI_Comm_free(&dup);
+	if (world == 0)
+		printf("all groups are right\n");
+	MPI_Finalize();
+	return 0;
+}
