@@ -250,15 +250,23 @@ fi
 # A rank that goes on for ever, and what it has started.
 cat >"$tmp/ever.c" <<'EOF'
 #include <mpi.h>
+#include <signal.h>
 #include <unistd.h>
+
+static void leave(int number)
+{
+	(void)number;
+	(void)!write(1, "asked to end\n", 13);
+	_exit(0);
+}
 
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
+	signal(SIGTERM, leave);
 	if (fork() == 0)
 		for (;;)
 			pause();
-	write(2, "begun\n", 6);
 	for (;;)
 		if (argc > 1)
 			MPI_Barrier(MPI_COMM_WORLD);
@@ -290,6 +298,7 @@ kill -INT $pid
 wait $pid
 code=$?
 ends 6 stopped
+says out 'asked to end'
 is_gone
 begin barrier
 kill -TERM $pid
@@ -377,7 +386,7 @@ run run torus --shape 4x4 --jobs "$tmp/jobs.yaml" --quiet --allow-programs
 ends 2 'command must be a text or a list'
 report 'a job beside noise, if the user allows it'
 
-run sweep bgq-board,torus mpi ranks=2 --quiet -- "$tmp/ring"
+run sweep bgq-board,torus mpi ranks=2 --quiet --wdir "$tmp" -- ./ring
 [ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
 grep -q '^bgq-board ' "$tmp/out" && grep -q '^torus ' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
