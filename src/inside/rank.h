@@ -7,6 +7,7 @@
  * compute.c the time between calls
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * stack.c  where main() begins
  * spin.c   looks of a rank that computes
  * threads.c the program's threads, and the MPI library's
  * timers.c alarms

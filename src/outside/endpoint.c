@@ -294,7 +294,7 @@ static int send(struct endpoint *e, uint32_t i)
 	int code = is_rank(e, e->op[i].c.rank) ? begin(e, i, take_buffer)
 					       : EHOSTUNREACH;
 
-	program_charge(msg_times(state(e), e->op[i].c.bytes).send);
+	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
 	return code ? code : begin(e, i, try_send);
 }
 
@@ -305,7 +305,7 @@ static int receive(struct endpoint *e, uint32_t i)
 			   ? begin(e, i, take_buffer)
 			   : EHOSTUNREACH;
 
-	program_charge(msg_times(state(e), c->bytes).receive);
+	msg_charge(state(e), msg_times(state(e), c->bytes).receive);
 	return code ? code : begin(e, i, try_receive);
 }
 
@@ -477,7 +477,7 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 {
 	endpoint_step(e);
 	if (!e->done.n)
-		program_charge(e->look);
+		msg_charge(state(e), e->look);
 	while (!e->done.n && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
@@ -516,6 +516,11 @@ uint32_t endpoint_first_rank(const struct endpoint *e)
 		return CHANNEL_ANY;
 	c = ring_at(&e->done, 0);
 	return c->kind <= CHANNEL_MORE ? c->rank : CHANNEL_ANY;
+}
+
+sim_time endpoint_own(struct endpoint *e)
+{
+	return state(e)->spent;
 }
 
 uint64_t endpoint_eager(struct endpoint *e)

@@ -101,6 +101,8 @@ bool endpoint_has_next(const struct endpoint *e);
 /* The other rank of the first one; CHANNEL_ANY: none. */
 uint32_t endpoint_first_rank(const struct endpoint *e);
 
+/* What the library took beside the interface, so far. */
+sim_time endpoint_own(struct endpoint *e);
 /* The longest message that is sent at once. */
 uint64_t endpoint_eager(struct endpoint *e);
 /* Receives that wait, as ", 2 receives pending, the first from 3, tag 7".  Of

@@ -98,8 +98,20 @@ static int64_t host_ns(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+/* Part of the time since the last charge was the library's. */
+static void charge_own(struct proxy *p)
+{
+	sim_time own = endpoint_own(p->endpoint) - p->own;
+	sim_time most = program_now() - p->account.until;
+
+	p->own += own;
+	account_until(&p->account, ACCOUNT_OWN, p->turn.call.name,
+		p->account.until + (own < most ? own : most));
+}
+
 static void charge(struct proxy *p, enum account_kind kind)
 {
+	charge_own(p);
 	account_until(&p->account, kind, p->turn.call.name, program_now());
 }
 
@@ -295,6 +307,7 @@ static void wait(struct proxy *p)
 
 	endpoint_wait(p->endpoint,
 		p->turn.until < LINK_MAX_TIME ? p->turn.until : SIM_NEVER);
+	charge_own(p);
 	if (account_is_collective(call))
 		charge(p, ACCOUNT_COLLECTIVES);
 	else

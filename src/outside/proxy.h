@@ -71,6 +71,7 @@ struct proxy {
 	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 	int64_t kicked; /* the host's time, ns */
+	sim_time own; /* of the library, charged so far */
 	struct channel_called logged; /* last, at this mark */
 	uint32_t mark;
 

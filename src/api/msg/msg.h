@@ -131,6 +131,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 	sim_time match; /* as in struct msg_times, of slots.c */
+	sim_time spent; /* so far, of an MPI library: see msg_charge() */
 
 	/* addresses in the node's memory */
 	uint64_t at, own_at, peers_at, stages_at;
@@ -246,6 +247,13 @@ struct msg_ops {
 static inline struct msg_state *msg_state(struct weft_msg *m)
 {
 	return (struct msg_state *)m;
+}
+
+/* What an MPI library takes beside the interface. */
+static inline void msg_charge(struct msg_state *m, sim_time t)
+{
+	program_charge(t);
+	m->spent += t;
 }
 
 static inline uint32_t msg_node_of(const struct msg_state *m, uint32_t rank)

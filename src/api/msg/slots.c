@@ -266,7 +266,7 @@ static void spend_on_posted(struct msg_state *m, const struct letter *l)
 
 	for (; x && !fits(&x->e, l); x = x->next)
 		n++;
-	program_charge(n * m->match);
+	msg_charge(m, n * m->match);
 }
 
 /* A message has arrived; false if there is no room for it yet. */
@@ -641,7 +641,7 @@ static void spend_on_early(
 
 	for (struct early **x = &m->soft->early; x != end; x = &(*x)->next)
 		n++;
-	program_charge(n * m->match);
+	msg_charge(m, n * m->match);
 }
 
 static struct early **find_claimed(struct msg_soft *s, uint64_t context)
