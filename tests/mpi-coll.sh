@@ -54,6 +54,11 @@ says 'all groups are right'
 holds "$(number collectives_by_network) > 300"
 report "cards of QsNetII execute the integers' collectives of all ranks"
 
+mpirun sunway-32 -n 4 ppn=2 --json -- "$tmp/groups"
+says 'all groups are right'
+holds "$(number collectives_by_network) > 300"
+report 'cards of Sunway execute collectives of any ranks'
+
 mpirun bgq-board -n 4 -- "$tmp/together"
 says 'all together is right'
 report 'a rank that waits in the network goes on with all else'

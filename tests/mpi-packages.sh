@@ -29,7 +29,8 @@ mpirun() { # ARGUMENTS
 }
 
 says() { # TEXT
-	grep -q -- "$1" "$tmp/out" || complain "no '$1' in: $(tail -n 20 "$tmp/out")"
+	grep -q -- "$1" "$tmp/out" ||
+		complain "no '$1' in: $(tail -n 20 "$tmp/out")"
 }
 
 # --- ScaLAPACK ---

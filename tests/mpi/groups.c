@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LENGTH = 60 };
+enum { LENGTH = 30 };
 
 static int world, n_world;
 
