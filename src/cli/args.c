@@ -541,7 +541,7 @@ static int check_words(
 /* A run file, of which a program may have made the run. */
 static bool is_file(const char *word, unsigned takes)
 {
-	return !(takes & CLI_SEED) && *word != '-';
+	return (takes & CLI_MACHINE) != CLI_MACHINE && *word != '-';
 }
 
 /*
