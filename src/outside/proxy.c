@@ -33,6 +33,14 @@ static int take(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold)
 	return window_take(&p->window, bytes, at, hold);
 }
 
+static int take_pieces(void *arg, const struct channel_piece *piece, uint32_t n,
+	uint64_t *at, uint32_t *hold)
+{
+	struct proxy *p = arg;
+
+	return window_take_pieces(&p->window, piece, n, at, hold);
+}
+
 static void give(void *arg, uint32_t hold)
 {
 	struct proxy *p = arg;
@@ -365,7 +373,13 @@ static bool serve(struct proxy *p)
 
 static int open_all(struct proxy *p)
 {
-	const struct endpoint_client c = { take, give, load, p, relay };
+	const struct endpoint_client c = { .take = take,
+		.take_pieces = take_pieces,
+		.give = give,
+		.load = load,
+		.arg = p,
+		.registry = p->registry,
+		.relay = relay };
 	const struct memory_foreign rank = { reach_read, reach_write,
 		&p->reach };
 	int code;

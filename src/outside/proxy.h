@@ -39,6 +39,7 @@ struct proxy {
 	/* NULL: no process has the channel, which is set, and so is pid */
 	struct start *start;
 	struct output *output;
+	struct registry *registry; /* of all ranks */
 	uint32_t rank, n_ranks;
 	site_id node;
 	uint32_t process; /* of its node */
