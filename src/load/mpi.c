@@ -414,6 +414,7 @@ static void mpi_start(struct load *l)
 	struct err e = { 0 };
 
 	programs_open(&m->programs);
+	m->programs.names_all = true;
 	set_world(m);
 	if (start_all(m, &e))
 		err_raise(&e);
