@@ -351,8 +351,9 @@ static void check_clocks(struct inspect *x)
 {
 	if (x->clocks)
 		add(x, INSPECT_NOTE,
-			"its code has the bytes of rdtsc at %llu place%s: such "
-			"clocks show the host's time, not the machine's",
+			"its code reads the processor's clock (rdtsc) at about "
+			"%llu place%s: that shows the host's time, not the "
+			"machine's",
 			(unsigned long long)x->clocks,
 			x->clocks == 1 ? "" : "s");
 }
