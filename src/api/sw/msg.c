@@ -23,8 +23,9 @@ enum {
 /* Bytes of one transfer. */
 #define MOST ((uint64_t)WEFT_SW_LONGEST)
 
-/* A descriptor's id: its kind, and a stage, a put's number or a word. */
-enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET };
+/* A descriptor's id: its kind, and a stage, a put's number or a word; and above
+ * these the other one's rank. */
+enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET, KINDS, RANK_SHIFT = 34 };
 #define ID(kind, value) ((uint64_t)(kind) << 32 | (value))
 
 struct own {
@@ -106,12 +107,15 @@ static void on_completion(
 {
 	struct own *o = own(m);
 	uint32_t value = (uint32_t)c->id;
+	uint32_t rank = (uint32_t)(c->id >> RANK_SHIFT);
 
 	if (c->kind == WEFT_SW_NOTICE)
 		msg_word_arrived(m, c->tag, c->bytes);
 	if (c->kind != WEFT_SW_DONE)
 		return;
-	switch (c->id >> 32) {
+	if (c->status)
+		msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
+	switch (c->id >> 32 & (KINDS - 1)) {
 	case OF_STAGE:
 		o->stages &= ~(UINT64_C(1) << value);
 		return;
@@ -178,6 +182,7 @@ static struct weft_sw_work work(struct msg_state *m, uint32_t rank,
 	uint32_t process = msg_process_of(m, rank);
 
 	return (struct weft_sw_work){
+		.id = (uint64_t)rank << RANK_SHIFT,
 		.to = { .node = msg_node_of(m, rank),
 			.interface = (uint8_t)interface_of(process),
 			.engine = (uint8_t)swhni_engine(m->nic, process) },
@@ -224,7 +229,7 @@ static void msg_sw_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	stage = take_stage(m);
 	program_write(m->own_at + (uint64_t)stage * MSG_SLOT, data, bytes);
 	w.own_at += (uint64_t)stage * MSG_SLOT;
-	w.id = ID(OF_STAGE, stage);
+	w.id |= ID(OF_STAGE, stage);
 	post(m, &w, weft_sw_post_write);
 }
 
@@ -237,7 +242,7 @@ static uint32_t put_part(
 	while (window_span(&o->puts) == 64)
 		wait_for_some(m);
 	number = o->puts.next++;
-	w->id = ID(OF_PUT, number);
+	w->id |= ID(OF_PUT, number);
 	w->tag = counter;
 	post(m, w,
 		counter == WEFT_MSG_NONE ? weft_sw_post_write
@@ -264,6 +269,15 @@ static void msg_sw_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, is_long, number };
 }
 
+/* A put is done when it is acknowledged. */
+static void msg_sw_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_sw_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -275,7 +289,7 @@ static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 
 		n = bytes < MOST ? bytes : MOST;
 		w = work(m, rank, from, to, n);
-		w.id = ID(OF_GET, word);
+		w.id |= ID(OF_GET, word);
 		post(m, &w, weft_sw_post_read);
 	}
 }
@@ -309,6 +323,7 @@ static const struct msg_ops sw_msg_ops = {
 	.close = msg_sw_close,
 	.post = msg_sw_post,
 	.put = msg_sw_put,
+	.deliver = msg_sw_deliver,
 	.get = msg_sw_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
