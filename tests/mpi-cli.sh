@@ -75,7 +75,10 @@ printf 'one\ntwo\n' | timeout 100 "$weft" mpirun $small -n 3 tags=yes -- cat \
 	>"$tmp/out" 2>"$tmp/err"
 [ "$(cat "$tmp/out")" = '0: one
 0: two' ] || complain "$(cat "$tmp/out" "$tmp/err")"
-report 'standard input is that of rank 0'
+"$weft" mpirun $small -n 2 -- "$tmp/ring" >/dev/full 2>"$tmp/err"
+code=$?
+ends 2 'cannot write what the program prints: No space left'
+report 'standard input is that of rank 0, output that cannot be is an error'
 
 mpirun $small -n 2 -- printenv LD_PRELOAD PYTHONHASHSEED PMIX_RANK
 says out libweft-rank.so
