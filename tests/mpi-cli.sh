@@ -109,6 +109,10 @@ mpirun bgq-board -n 20 -- "$tmp/ring" : "$tmp/ring"
 ends 2 'want the number of ranks of each program'
 mpirun bgq-board -n 2 -- "$tmp/ring" :
 ends 2 'want a program before and after each colon'
+mpirun -n 2 "$tmp/ring"
+ends 2 'want a machine, and the program behind --'
+mpirun bgq-board -n 2 ppn=1 ./ring
+ends 2 '`weft mpirun bgq-board -n 8 -- ./ring`'
 mpirun bgq-board -n 0 -- "$tmp/ring"
 ends 2 'not a number from 1'
 echo '3 3' >"$tmp/place"

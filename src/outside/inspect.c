@@ -352,8 +352,8 @@ static void check_clocks(struct inspect *x)
 	if (x->clocks)
 		add(x, INSPECT_NOTE,
 			"its code reads the processor's clock (rdtsc) at about "
-			"%llu place%s: that shows the host's time, not the "
-			"machine's",
+			"%llu place%s: that shows the host's time, unless "
+			"tsc=trap",
 			(unsigned long long)x->clocks,
 			x->clocks == 1 ? "" : "s");
 }
