@@ -91,7 +91,7 @@ for name in OMPI_COMM_WORLD_RANK PMIX_SERVER_TMPDIR PMI_FD SLURM_JOB_ID; do
 done
 report 'an outer job is forgotten, and a preload of the user stays'
 
-mpirun $small -n 2 stack=none -- "$tmp/fabric" tagged
+mpirun bgq-board -n 2 stack=none -- "$tmp/fabric"
 ends 0 finished
 says out 'all of libfabric is right'
 mpirun $small -n 3 stack=pmi -- "$tmp/pmi"
