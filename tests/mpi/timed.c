@@ -25,6 +25,7 @@
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 #include <weft/rank.h>
@@ -514,16 +515,26 @@ static void *receive(void *to)
 	return NULL;
 }
 
+static int receive_c11(void *to)
+{
+	MPI_Recv(to, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return 7;
+}
+
 static void threads(void)
 {
 	pthread_t thread;
-	int x = -1, y = 41;
+	thrd_t other;
+	int x = -1, y = 41, z = -1, code = 0;
 
 	pthread_create(&thread, NULL, receive, &x);
-	work(50000000);
+	thrd_create(&other, receive_c11, &z);
+	work(10000000);
 	MPI_Send(&y, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);
 	pthread_join(thread, NULL);
-	printf("thread has got %d\n", x);
+	MPI_Send(&y, 1, MPI_INT, rank, 8, MPI_COMM_WORLD);
+	thrd_join(other, &code);
+	printf("threads have got %d %d, and return %d\n", x, z, code);
 }
 
 int main(int argc, char **argv)
@@ -561,7 +572,7 @@ int main(int argc, char **argv)
 
 	began = real_us();
 	if (argc > 1 && !strcmp(argv[1], "starts"))
-		while (real_us() < began + 300000)
+		while (real_us() < began + 100000)
 			;
 	get_random(early);
 	if (argc > 1 && !strcmp(argv[1], "threads"))
