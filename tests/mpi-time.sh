@@ -92,7 +92,8 @@ for i in $(seq "${WEFT_RUNS:-2}"); do
 		complain "$(diff "$tmp/out1" "$tmp/out")"
 done
 cd "$tmp" || exit 1
-grep -q '^node1, 1001 of 999, cpu 0 of 1 1 1, random' "$tmp/out" ||
+grep -q '^node1, timed 1001 of 999, cpu 0 of 1 1 1, random.*, 25$' \
+	"$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'name, processors, random numbers and addresses are always the same'
 

@@ -275,15 +275,28 @@ static void selves(void)
 {
 	unsigned char bytes[24];
 	struct utsname u;
+	struct timespec t;
 	cpu_set_t cpus;
+	char text[64];
+	clockid_t id;
+	FILE *f;
 
 	get_random(bytes);
 	uname(&u);
+	clock_getcpuclockid(getpid(), &id);
+	clock_gettime(id, &t);
+	snprintf(text, sizeof(text), "/proc/%d/comm", (int)getpid());
+	f = fopen(text, "r");
+	if (!f || !fgets(text, sizeof(text), f))
+		exit(9);
+	fclose(f);
+	text[strcspn(text, "\n")] = 0;
 	sched_getaffinity(0, sizeof(cpus), &cpus);
-	printf("%s, %d of %d, cpu %d of %ld %d %d, random %016llx\n",
-		u.nodename, (int)getpid(), (int)getppid(), sched_getcpu(),
+	printf("%s, %s %d of %d, cpu %d of %ld %d %d, random %016llx, %ld\n",
+		u.nodename, text, (int)getpid(), (int)getppid(), sched_getcpu(),
 		sysconf(_SC_NPROCESSORS_ONLN), get_nprocs(), CPU_COUNT(&cpus),
-		(unsigned long long)sum_of(bytes, sizeof(bytes)));
+		(unsigned long long)sum_of(bytes, sizeof(bytes)),
+		(long)t.tv_nsec);
 }
 
 /* Where memory is, after MPI has made its own. */
