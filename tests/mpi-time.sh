@@ -183,7 +183,8 @@ report 'recordings that are none are refused, and other files are kept'
 # --- waiting ---
 
 timed idle=1ms -- tests
-ends 3 'rank 0 (node 0): MPI_Test, 1 receive pending'
+ends 3 'rank 0 (node 0): MPI_Test, 1 receive pending, from any, tag 5'
+ends 3 'since 10.000 us'
 ends 3 'rank 1 (node 1): MPI_Wait, 1 receive pending'
 timed idle=1ms -- probes
 ends 3 'rank 0 (node 0): MPI_Iprobe from any, tag 5'
