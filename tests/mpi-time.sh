@@ -79,6 +79,8 @@ else
 fi
 
 # From anywhere, and in any environment.
+weft=$(realpath "$weft")
+WEFT_MACHINES=$(realpath "$WEFT_MACHINES")
 folder=$tmp
 for i in $(seq "${WEFT_RUNS:-2}"); do
 	folder=$folder/$i$i$i
