@@ -21,9 +21,11 @@ enum {
 /* Bytes of one transfer. */
 #define MOST ((uint64_t)WEFT_SW_LONGEST)
 
-/* A descriptor's id: its kind, and a stage, a put's number or a word. */
-enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET, OF_TREE };
-#define ID(kind, value) ((uint64_t)(kind) << 32 | (value))
+/* A descriptor's id: its kind, and a stage, a put's number or a word; and above
+ * these the other one's rank. */
+enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET, OF_TREE, KIND_BITS = 3 };
+enum { KIND_SHIFT = 32, RANK_SHIFT = KIND_SHIFT + KIND_BITS };
+#define ID(kind, value) ((uint64_t)(kind) << KIND_SHIFT | (value))
 
 _Static_assert(ID(OF_TREE, 0) == MSG_TREES_ID, "numbers");
 
@@ -122,12 +124,15 @@ static void on_completion(
 {
 	struct own *o = own(m);
 	uint32_t value = (uint32_t)c->id;
+	uint32_t rank = (uint32_t)(c->id >> RANK_SHIFT);
 
 	if (c->kind == WEFT_SW_NOTICE)
 		msg_word_arrived(m, c->tag, c->bytes);
 	if (c->kind != WEFT_SW_DONE)
 		return;
-	switch (c->id >> 32) {
+	if (c->status)
+		msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
+	switch (c->id >> KIND_SHIFT & ((1u << KIND_BITS) - 1)) {
 	case OF_STAGE:
 		o->stages &= ~(UINT64_C(1) << value);
 		return;
@@ -197,6 +202,7 @@ static struct weft_sw_work work(struct msg_state *m, uint32_t rank,
 	uint32_t process = msg_process_of(m, rank);
 
 	return (struct weft_sw_work){
+		.id = (uint64_t)rank << RANK_SHIFT,
 		.to = address_of(m, rank),
 		.key = KEY + process,
 		.own_key = KEY + m->process,
@@ -241,7 +247,7 @@ static void msg_sw_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	stage = take_stage(m);
 	program_write(m->own_at + (uint64_t)stage * MSG_SLOT, data, bytes);
 	w.own_at += (uint64_t)stage * MSG_SLOT;
-	w.id = ID(OF_STAGE, stage);
+	w.id |= ID(OF_STAGE, stage);
 	post(m, &w, weft_sw_post_write);
 }
 
@@ -254,7 +260,7 @@ static uint32_t put_part(
 	while (window_span(&o->puts) == 64)
 		wait_for_some(m);
 	number = o->puts.next++;
-	w->id = ID(OF_PUT, number);
+	w->id |= ID(OF_PUT, number);
 	w->tag = counter;
 	post(m, w,
 		counter == WEFT_MSG_NONE ? weft_sw_post_write
@@ -281,6 +287,15 @@ static void msg_sw_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, is_long, number };
 }
 
+/* A put is done when it is acknowledged. */
+static void msg_sw_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_sw_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -292,7 +307,7 @@ static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 
 		n = bytes < MOST ? bytes : MOST;
 		w = work(m, rank, from, to, n);
-		w.id = ID(OF_GET, word);
+		w.id |= ID(OF_GET, word);
 		post(m, &w, weft_sw_post_read);
 	}
 }
@@ -326,6 +341,7 @@ static const struct msg_ops sw_msg_ops = {
 	.close = msg_sw_close,
 	.post = msg_sw_post,
 	.put = msg_sw_put,
+	.deliver = msg_sw_deliver,
 	.get = msg_sw_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
