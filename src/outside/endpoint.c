@@ -16,6 +16,7 @@ enum { NO_STAGE = ENDPOINT_STAGES };
 struct endpoint_op {
 	struct channel_command c;
 	uint64_t at; /* of the node */
+	sim_time since; /* when it was asked for */
 	uint32_t hold, stage;
 	uint32_t next; /* + 1, of unused ones */
 	bool is_used;
@@ -41,9 +42,11 @@ static uint32_t take_op(struct endpoint *e, const struct channel_command *c)
 	}
 	x = &e->op[i - 1];
 	e->unused = x->next;
-	*x = (struct endpoint_op){
-		.c = *c, .hold = NO_HOLD, .stage = NO_STAGE, .is_used = true
-	};
+	*x = (struct endpoint_op){ .c = *c,
+		.since = e->asked,
+		.hold = NO_HOLD,
+		.stage = NO_STAGE,
+		.is_used = true };
 	return i - 1;
 }
 
@@ -119,8 +122,8 @@ static void finish_message(
 
 	if (c.kind == CHANNEL_RECEIVE && !state(e)->tagged->logs &&
 		end->error != ECANCELED)
-		program_log_received(msg_log_matched(
-			state(e), end->rank, end->tag, end->bytes));
+		program_log_received(msg_log_matched(state(e), end->rank,
+			end->tag, end->bytes, e->op[i].since));
 	x.error = end->error;
 	x.rank = end->rank;
 	x.tag = end->tag;
@@ -243,6 +246,7 @@ static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 		.at = x->at,
 		.bytes = c->bytes,
 		.context = context_of(i),
+		.since = x->since,
 	};
 }
 
@@ -264,7 +268,7 @@ static int try_send(struct endpoint *e, uint32_t i)
 	int code = state(e)->tagged->send(state(e), &x, &is_over);
 
 	if (!code && !state(e)->tagged->logs)
-		msg_log_sent(state(e), x.rank, x.tag, x.bytes);
+		msg_log_sent(state(e), x.rank, x.tag, x.bytes, x.since);
 	if (is_over)
 		finish_op(e, i, 0);
 	return code;
@@ -360,6 +364,7 @@ static uint32_t find_claimed(
 			continue;
 		x->is_claimed = false;
 		x->c = *c;
+		x->since = e->asked;
 		return i;
 	}
 	return NO_OP;
@@ -407,6 +412,8 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 void endpoint_execute(
 	struct endpoint *e, const struct channel_command *c, uint32_t n)
 {
+	/* what follows in a turn was asked for at the same time */
+	e->asked = program_now();
 	for (uint32_t i = 0; i < n; i++)
 		execute(e, &c[i]);
 }

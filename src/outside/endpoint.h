@@ -59,6 +59,7 @@ struct endpoint {
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
 	uint32_t wanted, *wants; /* peeks that last */
+	sim_time asked; /* when the commands were that it executes */
 	struct ring done; /* completions */
 };
 
