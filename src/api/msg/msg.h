@@ -445,10 +445,10 @@ static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
 }
 
 /* Logs a message to a rank; one of a rank, and returns its mark. */
-void msg_log_sent(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes);
-uint32_t msg_log_matched(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes);
+void msg_log_sent(const struct msg_state *m, uint32_t rank, uint64_t tag,
+	uint64_t bytes, sim_time since);
+uint32_t msg_log_matched(const struct msg_state *m, uint32_t rank, uint64_t tag,
+	uint64_t bytes, sim_time since);
 
 /* --- coll.c --- */
 
