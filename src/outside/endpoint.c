@@ -580,6 +580,7 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 		return code;
 	if (!mine.eager)
 		msg_send_most_at_once(state(e));
+	msg_track_slots(state(e));
 	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
 	e->coll = state(e)->at - ENDPOINT_MEMORY;

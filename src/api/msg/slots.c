@@ -620,13 +620,22 @@ static void fini(void *kept)
 	}
 	mem_free(s->free_fins);
 	mem_free(s->lost);
+	mem_free(s->written);
 	s->free_fins = s->lost = NULL;
+	s->written = NULL;
 	while (s->early) {
 		struct early *next = s->early->next;
 
 		mem_free(s->early);
 		s->early = next;
 	}
+}
+
+uint8_t *soft_track(struct msg_soft *s, uint64_t bytes)
+{
+	mem_free(s->written);
+	s->written = mem_alloc(bytes, 1);
+	return s->written;
 }
 
 static uint64_t held(const void *kept)

@@ -62,6 +62,7 @@ struct msg_soft {
 	uint32_t n_fins, n_free_fins, *free_fins;
 	uint32_t n_lost, *lost; /* ranks that cannot be reached */
 	bool has_lost; /* one more than before */
+	uint8_t *written; /* msg_state's */
 };
 
 enum { MOST_KEPT = 16 << 20 }; /* bytes, then messages stay in their slots */
@@ -93,6 +94,9 @@ static inline void soft_take_out(
 /* x->end is filled in; or it ends a send, or what has no message. */
 void soft_end(struct msg_soft *s, struct op *x);
 void soft_end_alone(struct msg_soft *s, struct op *x, int error);
+
+/* Bytes that live as long as it does. */
+uint8_t *soft_track(struct msg_soft *s, uint64_t bytes);
 
 /* --- slots_answers.c --- */
 
