@@ -53,6 +53,8 @@ words run bgq --set link.ra | grep -qx link.rate= || complain 'no parameter'
 [ "$(words sweep bgq,toru)" = bgq,torus ] || complain 'no second machine'
 [ "$(words plot x.db late)" = latency ] || complain 'no picture'
 [ "$(words goal allreduce ran)" = ranks= ] || complain 'no key of goal'
+[ "$(words run torus random bytes=1 loa)" = load= ] || complain 'no second key'
+[ "$(words mpirun torus -n 2 pp)" = ppn= ] || complain 'no key of mpirun'
 [ -z "$(words run -o '')$(words sql x '')$(words run a b c.d)" ] ||
 	complain 'something where files are wanted'
 report 'keys, their words, parameters'

@@ -121,11 +121,14 @@ report 'what does not fit is an error before anything starts'
 
 (
 	ulimit -n 100
-	mpirun bgq-board -n 20 -- "$tmp/ring"
+	mpirun bgq-board -np 20 -- "$tmp/ring"
 	echo $code >"$tmp/code"
 )
 code=$(cat "$tmp/code")
 ends 4 '20 ranks need 164 open files'
+# 4.1 MiB each.
+mpirun torus --shape 128x128x32 -- "$tmp/ring"
+ends 4 'ranks need'
 report 'so is what the host does not allow'
 
 OMPI_MCA_pml=ob1 mpirun bgq-board -n 2 -- "$tmp/ring"
@@ -247,15 +250,23 @@ fi
 # A rank that goes on for ever, and what it has started.
 cat >"$tmp/ever.c" <<'EOF'
 #include <mpi.h>
+#include <signal.h>
 #include <unistd.h>
+
+static void leave(int number)
+{
+	(void)number;
+	(void)!write(1, "asked to end\n", 13);
+	_exit(0);
+}
 
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
+	signal(SIGTERM, leave);
 	if (fork() == 0)
 		for (;;)
 			pause();
-	write(2, "begun\n", 6);
 	for (;;)
 		if (argc > 1)
 			MPI_Barrier(MPI_COMM_WORLD);
@@ -287,6 +298,7 @@ kill -INT $pid
 wait $pid
 code=$?
 ends 6 stopped
+says out 'asked to end'
 is_gone
 begin barrier
 kill -TERM $pid
@@ -310,29 +322,36 @@ is_gone
 [ ! -e "/dev/shm/weft-$(printf %010d $helper)" ] || complain 'a folder is left'
 report 'nothing is left of a launcher that was killed'
 
-what='a rank waits for a debugger'
-if command -v gdb >/dev/null; then
-	"$weft" mpirun $small -n 2 --debug 1 -- "$tmp/ring" >"$tmp/out" \
-		2>"$tmp/err" </dev/null &
-	pid=$!
-	for i in $(seq 100); do
-		rank=$(sed -n 's/.*rank 1 of 2 .*gdb -p //p' "$tmp/err")
-		[ -z "$rank" ] || break
-		sleep 0.05
-	done
-	sleep 0.2
-	[ ! -s "$tmp/out" ] || complain 'it does not wait'
-	timeout 60 gdb -nx -batch -p "$rank" -ex 'break main' -ex continue \
-		-ex detach >"$tmp/gdb" 2>&1
-	says gdb 'main ()'
-	wait $pid
-	code=$?
-	ends 0 finished
-	says out 'rank 1 of 2 on node1'
-	report "$what"
-else
-	skip "$what" 'no gdb'
-fi
+cat >"$tmp/attach.c" <<'EOF'
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || ptrace(PTRACE_SEIZE, atoi(argv[1]), NULL, NULL))
+		return 1;
+	usleep(200000);
+	return 0;
+}
+EOF
+${CC:-cc} -o "$tmp/attach" "$tmp/attach.c" || complain 'attach: cc'
+"$weft" mpirun $small -n 2 --debug 1 -- "$tmp/ring" >"$tmp/out" \
+	2>"$tmp/err" </dev/null &
+pid=$!
+for i in $(seq 100); do
+	rank=$(sed -n 's/.*rank 1 of 2 .*gdb -p //p' "$tmp/err")
+	[ -z "$rank" ] || break
+	sleep 0.05
+done
+sleep 0.5
+[ ! -s "$tmp/out" ] || complain 'it does not wait'
+"$tmp/attach" "$rank" || complain 'it cannot be traced'
+wait $pid
+code=$?
+ends 0 finished
+says out 'rank 1 of 2 on node1'
+report 'a rank waits for a debugger'
 
 # --- jobs and sweeps ---
 
@@ -367,12 +386,24 @@ run run torus --shape 4x4 --jobs "$tmp/jobs.yaml" --quiet --allow-programs
 ends 2 'command must be a text or a list'
 report 'a job beside noise, if the user allows it'
 
-run sweep bgq-board,torus mpi ranks=2 --quiet -- "$tmp/ring"
+run sweep bgq-board,torus mpi ranks=2 --quiet --wdir "$tmp" -- ./ring
 [ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
 grep -q '^bgq-board ' "$tmp/out" && grep -q '^torus ' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 ! grep -q 'round the ring' "$tmp/out" || complain 'it prints'
 report 'a sweep runs a program on each machine'
+
+mpirun $small -n 2 --wdir "$tmp/there" -x WEFT_TEST_A=1 -o "$tmp/run.db" -- \
+	../ring
+ends 0 finished
+run rerun "$tmp/run.db" --wdir "$tmp/there" -x WEFT_TEST_A=2 -- ../ring
+ends 0 'as before'
+says err 'gone        environment WEFT_TEST_A=1'
+says err 'new         environment WEFT_TEST_A=2'
+echo >>"$tmp/ring"
+run rerun "$tmp/run.db" --wdir "$tmp/there" -x WEFT_TEST_A=1 -- ../ring
+ends 0 'changed     program'
+report 'a run is repeated, with what is different'
 
 ! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"
 report 'no process is left'

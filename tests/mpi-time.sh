@@ -10,9 +10,11 @@ if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
 	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
 	exit 77
 fi
-mpicc -Wall -I"$src/include" -o "$tmp/timed" "$src/tests/mpi/timed.c" ||
-	complain 'timed: mpicc'
-report 'Open MPI compiles the program'
+for file in tests/mpi/timed examples/mpi/computes examples/mpi/threads; do
+	mpicc -Wall -I"$src/include" -o "$tmp/$(basename $file)" \
+		"$src/$file.c" || complain "$file: mpicc"
+done
+report 'Open MPI compiles the programs'
 
 # $code, $tmp/out and $tmp/err are what came of it.
 timed() { # OPTION... -- WORD...
@@ -48,29 +50,68 @@ report 'sleeps take what they say, and to yield is a look'
 says 'timers 0 1 of 17 2, overruns 4, 900 us left, 2 3 of 18, 3 4'
 report 'timers fire with the first call behind their time'
 says 'declared 123456 ns'
+"$weft" mpirun torus -n 3 -- "$tmp/computes" >"$tmp/out3" 2>"$tmp/err"
+awk '/^sum 18000/ && $5 > 2 && $7 > $5 + 0.5 { is_good = 1 }
+	END { exit !is_good }' "$tmp/out3" ||
+	complain "$(cat "$tmp/out3" "$tmp/err")"
 report 'a program can say how long it computes'
 says 'children 3 5 1, parent 0'
 report 'children of a rank have the real clock and no channel'
 
-# In a run of its own, as others have it.
-for i in $(seq "${WEFT_RUNS:-3}"); do
+timed tsc=trap -- ticks ends
+ends 0 'reproducible yes'
+says 'ticks 3025'
+report "the processor's clock can be the machine's"
+says 'at the end 1 1'
+report 'sleeps in MPI_Finalize are neither short nor long'
+
+# As many as may begin at once, and one more.
+what='no more than twice the cores begin at once'
+most=$((2 * $(nproc)))
+if [ $most -le 16 ]; then
+	"$weft" mpirun torus -n $((most + 1)) -- "$tmp/timed" starts \
+		>"$tmp/out" 2>"$tmp/err"
+	awk '$4 < 300 { exit 1 }' "$tmp/out" || complain "$(cat "$tmp/out")"
+	grep -q '^started' "$tmp/out" || complain "$(cat "$tmp/err")"
+	report "$what"
+else
+	skip "$what" 'many cores'
+fi
+
+# From anywhere, and in any environment.
+folder=$tmp
+for i in $(seq "${WEFT_RUNS:-2}"); do
+	folder=$folder/$i$i$i
+	mkdir "$folder"
+	cd "$folder" || exit 1
+	export MORE="${MORE:-}much more than before"
 	timed --threads $((i % 2 + 1)) -- selves addresses
 	ends 0 'reproducible yes'
 	cp "$tmp/out" "$tmp/out$i"
 	cmp -s "$tmp/out1" "$tmp/out" ||
 		complain "$(diff "$tmp/out1" "$tmp/out")"
 done
+cd "$tmp" || exit 1
 grep -q '^node1, 1001 of 999, cpu 0 of 1 1 1, random' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
-report 'names, processors, random numbers and addresses are always the same'
+report 'name, processors, random numbers and addresses are always the same'
 
-timed -- sockets sources
-ends 0 "reproducible no: sockets, the host's random numbers"
-timed --json -- sockets
-grep -q '"reproducible": false' "$tmp/err" || complain "$(cat "$tmp/err")"
+timed --json -- sockets sources
+ends 0 '"reproducible": false'
+ends 0 '"sockets"'
+ends 0 "\"the host's random numbers\""
+(
+	ulimit -v 60000000
+	timed -- looks
+	ends 0 'reproducible no: addresses of memory'
+)
 timed -- threads
 ends 0 'reproducible no: threads'
 says 'thread has got 41'
+"$weft" mpirun torus -n 3 -- "$tmp/threads" >"$tmp/out" 2>"$tmp/err"
+code=$?
+ends 0 'reproducible no: threads'
+grep -qx 'threads: 190, 20190' "$tmp/out" || complain "$(cat "$tmp/out")"
 report 'what cannot be the same is named, and threads compute in peace'
 
 # --- computing ---
@@ -82,12 +123,10 @@ awk '$1 == "computes" && $2 < 300 { exit 1 }' "$tmp/out" ||
 timed compute=record:"$tmp/recording" -- compute
 ends 0 'reproducible no: measured computing'
 cp "$tmp/out" "$tmp/recorded"
-for threads in 1 2; do
-	timed compute=replay:"$tmp/recording" --threads $threads -- compute
-	ends 0 'reproducible yes'
-	cmp -s "$tmp/recorded" "$tmp/out" ||
-		complain "$(cat "$tmp/recorded" "$tmp/out")"
-done
+timed compute=replay:"$tmp/recording" --threads 1 -- compute
+ends 0 'reproducible yes'
+cmp -s "$tmp/recorded" "$tmp/out" ||
+	complain "$(cat "$tmp/recorded" "$tmp/out")"
 timed compute=replay:"$tmp/recording" speed=0.5 -- compute
 awk 'FNR == NR { t[FNR] = $2; next }
 	$1 == "computes" { half = 2 * $2 / t[FNR] }
@@ -135,6 +174,8 @@ timed compute=record:"$tmp/bad" -- compute
 ends 2 'is not a recording of computing that weft wrote'
 timed compute=fast -- compute
 ends 2 'fast is none of free, cpu, record:FILE and replay:FILE'
+run sweep torus mpi ranks=2 compute=record:"$tmp/new" -- "$tmp/timed"
+ends 2 'one file cannot be written by several runs'
 [ "$(cat "$tmp/bad")" = precious ] || complain 'a file was overwritten'
 report 'recordings that are none are refused, and other files are kept'
 
@@ -170,6 +211,27 @@ ends 6 'rank 1 has computed for'
 ends 6 "and is in spin_here() of $tmp/timed"
 ends 6 ': stopped'
 report 'a rank that loops is named with its function, and can be stopped'
+
+timed spin=interrupt -- spins
+ends 0 'reproducible no: interrupts of ranks that compute'
+grep -qx 'got 0' "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'a rank that waits for its memory to change can be interrupted'
+
+# --- ranks at once ---
+
+timed --set mpi.turn=0ns --threads 1 -- overlaps
+grep -qx 'overlap 0' "$tmp/out" || complain "turn=0: $(cat "$tmp/out")"
+for threads in 1 2; do
+	timed --set mpi.turn=5us --threads $threads -- overlaps looks late
+	ends 0 'reproducible yes'
+	grep -qx 'overlap 1' "$tmp/out" ||
+		complain "$threads threads: $(cat "$tmp/out")"
+	cp "$tmp/out" "$tmp/out$threads"
+	grep '^digest' "$tmp/err" >>"$tmp/out$threads"
+	cmp -s "$tmp/out1" "$tmp/out$threads" ||
+		complain "$(cat "$tmp/out1" "$tmp/out$threads")"
+done
+report 'with mpi.turn ranks run at once, with one result on any threads'
 
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
 report 'no process is left'

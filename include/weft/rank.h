@@ -1,7 +1,7 @@
 /*
- * For MPI programs that run on a simulated machine (weft-mpi(7)): what they can
- * tell it.  The program needs no library for it: where it runs without Weft,
- * the function is not there, which is asked before it is called.
+ * For MPI programs that run on a simulated machine (weft-mpirun(1)): what they
+ * can tell it.  The program needs no library for it: where it runs without
+ * Weft, the function is not there, which is asked before it is called.
  *
  *   if (weft_rank_compute)
  *           weft_rank_compute(1500);

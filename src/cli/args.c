@@ -51,11 +51,11 @@ static const struct cli_option table[] = {
 		"number of processes (default: one for each node)" },
 	{ CLI_MPI, "check", 0, FLAG, AT(is_check), NULL,
 		"start nothing; say what would go wrong with a program" },
-	{ CLI_MPI, "wdir", 0, TEXT, AT(folder), "DIR",
+	{ CLI_LAUNCH, "wdir", 0, TEXT, AT(folder), "DIR",
 		"folder in which the processes start" },
-	{ CLI_MPI, "export", 'x', VARIABLE, 0, "NAME[=VALUE]",
+	{ CLI_LAUNCH, "export", 'x', VARIABLE, 0, "NAME[=VALUE]",
 		"set a variable in the environment of the processes" },
-	{ CLI_MPI, "debug", 0, RANK, AT(debugged), "RANK",
+	{ CLI_LAUNCH, "debug", 0, RANK, AT(debugged), "RANK",
 		"make this process wait for a debugger before it begins" },
 	{ CLI_FILE, "report", 0, TEXT, AT(report), "FILE",
 		"write the report to FILE" },
@@ -209,6 +209,22 @@ static int add(struct parse *p, const struct cli_option *o, const char **list,
 	return 0;
 }
 
+/* NAME alone stands for the value that it has here. */
+static int add_variable(
+	struct parse *p, const struct cli_option *o, const char *arg)
+{
+	if (!*arg || *arg == '=')
+		return err_set(
+			p->e, "-x \"%.100s\": want NAME or NAME=VALUE", arg);
+	if (!strchr(arg, '=') && !getenv(arg))
+		return err_set(p->e,
+			"-x %.100s: it is not in the environment (want "
+			"NAME=VALUE)",
+			arg);
+	return add(p, o, p->a->variable, &p->a->n_variables, CLI_MAX_VARIABLES,
+		arg);
+}
+
 /* Of those that may be given several times. */
 static bool is_list(const struct cli_option *o)
 {
@@ -250,8 +266,7 @@ static int take_option(
 		return add(
 			p, o, a->plugin, &a->n_plugins, CLI_MAX_PLUGINS, arg);
 	case VARIABLE:
-		return add(p, o, a->variable, &a->n_variables,
-			CLI_MAX_VARIABLES, arg);
+		return add_variable(p, o, arg);
 	case FOLLOW:
 		return read_follow(a, arg, p->e);
 	case SEED:
@@ -526,7 +541,7 @@ static int check_words(
 /* A run file, of which a program may have made the run. */
 static bool is_file(const char *word, unsigned takes)
 {
-	return !(takes & CLI_SEED) && *word != '-';
+	return (takes & CLI_MACHINE) != CLI_MACHINE && *word != '-';
 }
 
 /*
@@ -552,6 +567,16 @@ static const char *const *find_rest(int *argc, char **argv, unsigned takes)
 	return NULL;
 }
 
+/* As other launchers have it. */
+static void take_np(int argc, char **argv)
+{
+	static char n[] = "-n";
+
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "-np"))
+			argv[i] = n;
+}
+
 int cli_parse(struct cli_args *a, int argc, char **argv,
 	const struct cli_command *c, struct err *e)
 {
@@ -564,9 +589,11 @@ int cli_parse(struct cli_args *a, int argc, char **argv,
 
 	collect(&p, c->takes);
 	if (argc > 1 && !strcmp(argv[1], "--complete")) {
-		cli_complete(p.options, c->usage, argv + 2, (size_t)argc - 2);
+		cli_complete(p.options, c, argv + 2, (size_t)argc - 2);
 		return 1;
 	}
+	if (c->takes & CLI_MPI)
+		take_np(argc, argv);
 	memset(a, 0, sizeof(*a));
 	a->seed = 1;
 	a->rest = rest;

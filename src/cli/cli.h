@@ -37,7 +37,8 @@ enum cli_takes {
 	CLI_JOBS = 4096,
 	CLI_GOAL = 8192, /* --binary */
 	CLI_REST = 32768, /* words behind -- are a program's */
-	CLI_MPI = 65536, /* -n, --check, and how programs are started */
+	CLI_MPI = 65536, /* -n, --check */
+	CLI_LAUNCH = 524288, /* how programs of the host are started */
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
 };
@@ -94,6 +95,7 @@ struct cli_command {
 	const char *brief; /* for the list of commands */
 	unsigned takes; /* enum cli_takes */
 	const char *usage;
+	const char *load; /* the only workload that it runs, or NULL */
 	const char *help; /* a \v stands where the options go */
 	void (*list)(FILE *f); /* writes more of the help; or NULL */
 	/* At least and at most so many words, and the error otherwise: a
@@ -112,6 +114,11 @@ struct cli_command {
  * --help was asked for and printed. */
 int cli_parse(struct cli_args *a, int argc, char **argv,
 	const struct cli_command *c, struct err *e);
+
+/* How programs of the host are started. */
+struct load_launch;
+int cli_launch(
+	const struct cli_args *a, struct load_launch *how, struct err *e);
 
 /* The machine that a command line names; NULL with the error. */
 struct machine;

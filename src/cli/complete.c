@@ -21,6 +21,7 @@ struct line {
 	const char *typed;
 	const char *word[CLI_MAX_WORDS]; /* before it, without options */
 	size_t n_words;
+	const char *load; /* the command's own workload, or NULL */
 	const struct argp_option *option; /* whose value is typed, or NULL */
 };
 
@@ -128,7 +129,8 @@ static void offer_keys(const struct line *l)
 	const struct goal_pattern *p = goal_patterns;
 
 	for (size_t i = 0; i < l->n_words; i++) {
-		const struct load_ops *ops = load_find(l->word[i]);
+		const struct load_ops *ops =
+			load_find(l->load ? l->load : l->word[i]);
 
 		if (ops)
 			offer_rows(l->typed, "", ops->params, ops->n_params);
@@ -202,13 +204,20 @@ static void offer_meant(const struct line *l, const char *meant)
 		cli_offer(l->typed, meant, "");
 }
 
+/* Whether words of a command follow: not options, or a program behind --. */
+static bool has_more(const char *usage)
+{
+	return *usage && strncmp(usage, " -", 2) != 0 &&
+	       strncmp(usage, " [-", 3) != 0;
+}
+
 /* The part of a usage that a word stands for; the last one may be repeated. */
 static void offer_words(const struct line *l, const char *usage)
 {
 	size_t i = 0, n = strcspn(usage, " ");
 	char text[NAME_SIZE], *save = NULL;
 
-	while (i < l->n_words && usage[n]) {
+	while (i < l->n_words && has_more(usage + n)) {
 		usage += n + 1;
 		n = strcspn(usage, " ");
 		i++;
@@ -224,11 +233,12 @@ static void offer_words(const struct line *l, const char *usage)
 	}
 }
 
-void cli_complete(const struct argp_option *options, const char *usage,
-	char **word, size_t n)
+void cli_complete(const struct argp_option *options,
+	const struct cli_command *c, char **word, size_t n)
 {
 	struct line l = read_line(options, word, n);
 
+	l.load = c->load;
 	if (l.option && !strcmp(l.option->arg, "PATH=VALUE"))
 		offer_params(&l);
 	else if (l.option)
@@ -236,5 +246,5 @@ void cli_complete(const struct argp_option *options, const char *usage,
 	else if (*l.typed == '-')
 		offer_options(options, l.typed);
 	else
-		offer_words(&l, usage);
+		offer_words(&l, c->usage);
 }

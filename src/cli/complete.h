@@ -9,8 +9,9 @@
 void cli_offer(const char *typed, const char *word, const char *help);
 
 /* Prints what can stand in place of the last word of a command line; options
- * and usage are the command's. */
-void cli_complete(const struct argp_option *options, const char *usage,
-	char **word, size_t n);
+ * are the command's. */
+struct cli_command;
+void cli_complete(const struct argp_option *options,
+	const struct cli_command *c, char **word, size_t n);
 
 #endif

@@ -83,7 +83,7 @@ static void tell_variable(FILE *f, const char *how, const char *variable)
 static void tell_environment(const struct record_setup *s, FILE *f)
 {
 	const char *now[RECORD_VARIABLES];
-	size_t n = s->n_command ? record_environment(now, RECORD_VARIABLES) : 0;
+	size_t n = s->n_command ? record_environment(&s->setup.launch, now) : 0;
 	size_t i = 0, k = 0;
 
 	while (s->n_command && (i < s->n_environment || k < n)) {
@@ -127,7 +127,7 @@ static int compare(const struct cli_args *a, const struct was *w,
 		fprintf(out.file,
 			"version     " WEFT_VERSION ", which was %s\n",
 			w->weft);
-	if (tell(&out, r->load->ops->prints, e))
+	if (tell(&out, load_prints(r->load), e))
 		return -1;
 	return same && same_machine ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
@@ -210,7 +210,7 @@ static int take_command(const struct cli_args *a, struct record_setup *s,
 		return err_set(
 			e, "%s: the run was one of `%s`", db_path(d), text);
 	s->setup.command = a->rest;
-	return 0;
+	return cli_launch(a, &s->setup.launch, e);
 }
 
 static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
@@ -226,6 +226,7 @@ static int rerun(const struct cli_args *a, struct machine_run *r, struct db *d,
 		s.setup.threads = a->threads;
 		s.setup.stop = cli_stop_flag();
 		s.setup.programs = &app_ops;
+		s.setup.allows_programs = a->allows_programs;
 		if (!machine_run_open(r, &s.setup, e) &&
 			!machine_run_perform(r, e))
 			code = r->result.ending == LOAD_STOPPED
@@ -249,7 +250,7 @@ static int perform(const struct cli_args *a, struct err *e)
 
 const struct cli_command cli_rerun = { .name = "rerun",
 	.brief = "repeat the run of a run file",
-	.takes = CLI_THREADS | CLI_PLUGIN | CLI_REST,
+	.takes = CLI_THREADS | CLI_PLUGIN | CLI_REST | CLI_LAUNCH | CLI_ALLOW,
 	.usage = "FILE [-- PROGRAM [ARGUMENT...]]",
 	.help = "Repeats the run recorded in a run file, and compares the "
 		"digests.  The program of an MPI run is started only if it "

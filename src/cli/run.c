@@ -209,13 +209,20 @@ static int write_links(
 	return out_file_close(&f, e);
 }
 
-/* A report that is a file, or is not alone, says whose it is. */
+/* Beside what a program prints, and in a file, it is clear who speaks. */
 static void write_report(
 	const struct cli_args *a, const struct facts *f, FILE *out)
 {
-	if (!a->is_json)
-		fputs("weft: ", out);
-	cli_write(a, f, CLI_PLAIN, out);
+	static const char who[] = "weft: ";
+	struct stream o;
+
+	stream_open(&o);
+	cli_write(a, f, CLI_PLAIN, o.file);
+	fflush(o.file);
+	if (!a->is_json && strncmp(o.text, who, strlen(who)) != 0)
+		fputs(who, out);
+	fputs(o.text, out);
+	cli_out_drop(&o);
 }
 
 static int write_file(
@@ -458,7 +465,7 @@ static int run(const struct cli_args *a, struct err *e)
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e))
+	if (check_words(a, e) || cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -470,12 +477,6 @@ static int run(const struct cli_args *a, struct err *e)
 	s.threads = a->threads;
 	s.command = a->rest;
 	s.allows_programs = a->allows_programs;
-	s.launch = (struct load_launch){
-		.folder = a->folder,
-		.variables = a->variable,
-		.is_debugged = a->is_debugged,
-		.debugged = a->debugged,
-	};
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
@@ -488,7 +489,8 @@ static int run(const struct cli_args *a, struct err *e)
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW,
+		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
+		 CLI_LAUNCH,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

@@ -36,6 +36,10 @@ static void add_machine(struct stream *o, const struct cli_args *a)
 /* A program of the host. */
 static void add_rest(struct stream *o, const struct cli_args *a)
 {
+	if (a->folder)
+		add_word(o, "--wdir", a->folder);
+	for (size_t i = 0; i < a->n_variables; i++)
+		add_word(o, "-x", a->variable[i]);
 	for (size_t i = 0; a->rest && a->rest[i]; i++)
 		add_word(o, i ? "" : "--", a->rest[i]);
 }

@@ -109,7 +109,7 @@ static struct card_thread *new_thread(
 
 	c->program.host = h;
 	c->program.node = node;
-	c->program.is_card = true;
+	c->program.is_card = c->program.is_apart = true;
 	take_fiber(h, c);
 	c->next = k->all;
 	k->all = c;
@@ -143,31 +143,18 @@ bool card_resume(struct card_thread *c, struct sim_worker *w, sim_time t)
 	return true;
 }
 
-static struct card_thread *current(void)
-{
-	struct program *p = program_current();
-
-	return p && p->is_card ? (struct card_thread *)p : NULL;
-}
-
 void card_suspend(void)
 {
-	struct card_thread *c = current();
+	const struct program *p = program_current();
+	const struct card_thread *c = (const struct card_thread *)p;
 
-	BUG_IF(!c);
+	BUG_IF(!p || !p->is_card);
 	fiber_suspend(c->pool, c->fiber);
 }
 
 sim_time *card_clock(struct card_thread *c)
 {
 	return &c->program.now;
-}
-
-void *card_current(void)
-{
-	const struct card_thread *c = current();
-
-	return c ? c->program.arg : NULL;
 }
 
 void card_watch(

@@ -189,7 +189,8 @@ enum { HOST_POLLS_WORD, HOST_POLLS_TEST, HOST_POLLS };
 struct host_node {
 	struct memory memory;
 	struct program *polling[HOST_POLLS];
-	bool is_watched; /* by a program, or by the interface */
+	bool is_watched; /* by a program, or by the interface; these bytes: */
+	uint64_t watched_from, watched_to;
 };
 
 /* The first member of struct host; host_node() finds nodes by it. */
@@ -221,7 +222,9 @@ static inline void host_tell(struct host *h, struct sim_worker *w, site_id node,
 {
 	const struct host_node *to = host_node(h, node);
 
-	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
+	if (to->polling[HOST_POLLS_WORD] ||
+		(to->is_watched && at < to->watched_to &&
+			at + n > to->watched_from))
 		host_notice(h, node, w, t, at, n);
 }
 
@@ -316,6 +319,19 @@ static inline void host_poke(
 {
 	if (host_node(h, node)->polling[HOST_POLLS_TEST])
 		host_look(h, w, node, t);
+}
+
+/*
+ * The same for a change of [at, at + n), and of other things that tests of a
+ * single word (program_poll_done()) do not depend on.
+ */
+void host_look_at(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, size_t n);
+static inline void host_poke_at(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, uint64_t at, size_t n)
+{
+	if (host_node(h, node)->polling[HOST_POLLS_TEST])
+		host_look_at(h, w, node, t, at, n);
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #define WINDOW (40 * SIM_NS)
 
-enum { ENGINE_WORD, ENGINE_DEVICE };
+enum { ENGINE_WORD, ENGINE_DEVICE, ENGINE_TAKE };
 
 static void on_engine(struct host_testing *m, struct sim_worker *w,
 	site_id site, sim_time t, const struct sim_event *e)
@@ -15,6 +15,11 @@ static void on_engine(struct host_testing *m, struct sim_worker *w,
 	if (sim_number(e) == ENGINE_WORD) {
 		assert_true(host_write(m->host, w, site, t, HOST_TESTING_WORD,
 			&word, sizeof(word)));
+		host_poke_at(
+			m->host, w, site, t, HOST_TESTING_WORD, sizeof(word));
+	} else if (sim_number(e) == ENGINE_TAKE) {
+		host_take(m->host, site, UINT64_MAX, t,
+			t + (sim_time)word * SIM_NS);
 	} else {
 		m->device[site] = word;
 		host_poke(m->host, w, site, t);
@@ -98,6 +103,12 @@ void host_testing_set(
 	struct host_testing *m, site_id node, sim_time t, uint32_t value)
 {
 	post(m, node, t, ENGINE_DEVICE, value);
+}
+
+void host_testing_take(
+	struct host_testing *m, site_id node, sim_time t, uint32_t ns)
+{
+	post(m, node, t, ENGINE_TAKE, ns);
 }
 
 void host_testing_set_now(struct host_testing *m, uint64_t value)

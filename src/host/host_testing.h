@@ -38,6 +38,10 @@ void host_testing_set(
 /* The same from a program, now. */
 void host_testing_set_now(struct host_testing *m, uint64_t value);
 
+/* The system takes all of a node's CPUs for so many ns. */
+void host_testing_take(
+	struct host_testing *m, site_id node, sim_time t, uint32_t ns);
+
 /* Random, from a count that goes on. */
 uint64_t host_testing_draw(uint64_t *n, uint64_t below);
 

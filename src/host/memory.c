@@ -7,6 +7,7 @@
 
 enum {
 	FIRST_ROOM = 8,
+	SMALL = 64, /* pages */
 	MOST_CHUNK = 1024, /* pages */
 	ENDS = 8, /* pages that blocks begin or end in, and what goes with them
 		   */
@@ -113,16 +114,23 @@ uint8_t *memory_stored_elsewhere(const struct memory *m, uint64_t at, size_t n)
 	return page ? page + at % MEMORY_PAGE : NULL;
 }
 
-/* Room for n pages in a table that is half full at most. */
+/* How large a table for n pages is at least: large ones are half full at most,
+ * small ones, which cost little, a quarter, so that few pages meet. */
+static uint64_t room_for(uint64_t n)
+{
+	return n <= SMALL ? 4 * n : 2 * n;
+}
+
+/* Room for n pages. */
 static void grow(struct memory *m, uint64_t n)
 {
 	struct memory_page *old = m->table;
 	uint32_t old_room = m->room;
 
-	if (2 * n <= old_room)
+	if (room_for(n) <= old_room)
 		return;
 	m->room = old_room > FIRST_ROOM ? old_room : FIRST_ROOM;
-	while (m->room < 2 * n)
+	while (m->room < room_for(n))
 		m->room *= 2;
 	m->shift = 32 - (uint32_t)__builtin_ctz(m->room);
 	m->table = mem_grow(NULL, m->room, sizeof(*m->table));

@@ -52,6 +52,10 @@ struct program {
 	bool is_system;
 	bool is_service; /* counts as none that runs */
 	bool is_card; /* of the network interface: see host/card.h */
+	bool is_ahead; /* of its node: see program_pass() */
+	bool is_exact; /* it never is */
+	bool is_apart; /* most calls are not for it, or not yet */
+	uint8_t process; /* of its thread */
 	void (*run)(void *arg);
 	void *arg;
 
@@ -68,7 +72,7 @@ struct program {
 	const struct poll_through *through; /* NULL: everything wakes it */
 	sim_time back_at; /* had it been woken, it would poll anew; or 0 */
 	sim_time first; /* look */
-	sim_time look_at; /* where one is posted */
+	sim_time look_at; /* the next one, or the last; or 0 */
 	sim_time deadline; /* SIM_NEVER: none */
 	sim_time late_at; /* the last EVENT_LATE that was posted */
 	uint64_t told; /* how often, ever */
@@ -179,6 +183,14 @@ void program_resume(struct program *p, struct sim_worker *w, sim_time t);
 /* Gives control back; the state says what it waits for. */
 void program_suspend(struct program *p, enum program_state state);
 
+/* A program that is ahead waits until its node is there. */
+void program_settle(struct program *p);
+
+/* --- program_log.c --- */
+
+/* The call that a program was in is over. */
+void program_log_ended(const struct program *p);
+
 /* --- card.c --- */
 
 void card_init(struct host *h);
@@ -194,14 +206,16 @@ void poll_forget(struct program *p);
 void poll_look(struct program *p, struct sim_worker *w, sim_time t);
 void poll_give_up(struct program *p, struct sim_worker *w, sim_time t);
 
+/* The poll of a program that is ahead begins so much later. */
+void poll_put_off(struct program *p, sim_time time);
+
 /* A program that watches does so no more. */
 void poll_end_watch(struct program *p);
 
 /* Who watches has changed. */
-static inline void poll_set_watched(struct node *n)
-{
-	n->hot.is_watched =
-		n->watching || n->n_with || (n->cards && n->cards->on_write);
-}
+void poll_set_watched(struct node *n);
+
+/* The program that calls; one that was ahead of its node has joined it. */
+struct program *host_self(void);
 
 #endif

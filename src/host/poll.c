@@ -55,6 +55,7 @@ void poll_give_up(struct program *p, struct sim_worker *w, sim_time t)
 {
 	poll_forget(p);
 	p->is_look_posted = false;
+	p->look_at = 0;
 	p->is_late = true;
 	program_resume(p, w, t);
 }
@@ -105,18 +106,49 @@ static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
 	return true;
 }
 
+/* What it has seen now lasts until its look, which needs no event. */
+static void see_ahead(struct program *p, struct sim_worker *w)
+{
+	poll_forget(p);
+	p->state = STATE_TIMED;
+	program_post(p, w, p->look_at + p->loop.load, 0, EVENT_RESUME);
+}
+
 static void consider(struct program *p, struct sim_worker *w, sim_time t)
 {
 	if (p->is_look_posted || (p->through ? sleeps_on(p, w, t) : !passes(p)))
 		return;
-	p->is_look_posted = true;
 	p->look_at = next_look(p, t);
+	if (p->loop.lasts && p->seen == 1) {
+		see_ahead(p, w);
+		return;
+	}
+	p->is_look_posted = true;
 	program_post(p, w, p->look_at, 0, EVENT_LOOK);
 }
 
 static bool touches(const struct program *p, uint64_t at, size_t n)
 {
 	return p->at + sizeof(p->value) > at && p->at < at + n;
+}
+
+/* All bytes, if it is not known which. */
+void poll_set_watched(struct node *n)
+{
+	bool is_all = n->n_with || (n->cards && n->cards->on_write);
+	struct host_node *to = &n->hot;
+
+	to->is_watched = is_all || n->watching;
+	to->watched_from = is_all ? 0 : UINT64_MAX;
+	to->watched_to = is_all ? UINT64_MAX : 0;
+	for (const struct program *p = n->watching; p; p = p->next_watching) {
+		const struct watch *x = &p->watch;
+
+		if (x->at < to->watched_from)
+			to->watched_from = x->at;
+		if (x->at + x->bytes > to->watched_to)
+			to->watched_to = x->at + x->bytes;
+	}
 }
 
 static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
@@ -162,6 +194,16 @@ void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t)
 		consider(p, w, t);
 }
 
+void host_look_at(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint64_t at, size_t n)
+{
+	struct program *p = host_node(h, node)->polling[HOST_POLLS_TEST];
+
+	for (; p; p = p->next_polling)
+		if (!p->loop.lasts || touches(p, at, n))
+			consider(p, w, t);
+}
+
 /* --- for programs --- */
 
 /* One event will do for all polls with the same deadline. */
@@ -173,11 +215,25 @@ static void post_deadline(struct program *p)
 	program_post(p, p->worker, p->deadline, 0, EVENT_LATE);
 }
 
+void poll_put_off(struct program *p, sim_time time)
+{
+	p->now += time;
+	p->first += time;
+	if (!p->is_look_posted)
+		return;
+	p->look_at += time;
+	program_post(p, p->worker, p->look_at, 0, EVENT_LOOK);
+}
+
 static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 {
 	struct program **list = list_of(p);
 
 	BUG_IF(loop.period < 1 || loop.load < 0 || loop.phase < 0);
+	/* one that is ahead looks later, and is told of changes until then */
+	if (p->is_ahead && (!loop.phase || deadline != SIM_NEVER))
+		program_settle(p);
+	p->is_ahead = p->is_apart = false;
 	p->loop = loop;
 	p->first = p->now + loop.phase;
 	p->deadline = deadline;
@@ -193,9 +249,10 @@ static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 	post_deadline(p);
 	p->next_polling = *list;
 	*list = p;
+	p->state = STATE_POLLING;
 	if (loop.phase && !loop.is_checked)
 		consider(p, p->worker, p->now);
-	program_suspend(p, STATE_POLLING);
+	program_suspend(p, (enum program_state)p->state);
 }
 
 bool program_poll(uint64_t at, enum word_test test, uint64_t value,
@@ -247,6 +304,17 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	program_poll_before(test, arg, loop, SIM_NEVER, seen);
 }
 
+void program_poll_done(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
+	void *arg, struct poll_loop loop, uint64_t *seen)
+{
+	struct program *p = set_test(test, arg);
+
+	p->at = at;
+	loop.lasts = true;
+	poll(p, loop, SIM_NEVER);
+	*seen = p->seen;
+}
+
 void program_poll_with(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
 	void *arg, struct poll_loop loop, uint64_t *seen)
 {
@@ -269,6 +337,8 @@ void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	struct program *p = set_test(test, arg);
 	bool is_alone = !node_of(p)->programs->next && !p->host->dies_at;
 
+	if (p->is_ahead)
+		program_settle(p);
 	if (is_alone && loop.load)
 		p->through = through;
 	p->back_at = 0;
@@ -295,6 +365,8 @@ void program_watch(uint64_t at, uint64_t bytes,
 	struct program *p = program_current();
 
 	BUG_IF(!p || p->is_card);
+	if (p->is_ahead)
+		program_settle(p);
 	poll_end_watch(p);
 	if (!on_write)
 		return;

@@ -65,6 +65,8 @@ static void run_program(void *arg)
 	struct program *p = arg;
 
 	p->run(p->arg);
+	if (p->is_ahead)
+		program_settle(p);
 }
 
 static uint32_t index_of(const struct program *p)
@@ -121,6 +123,11 @@ struct program *program_current(void)
 	return current;
 }
 
+void *card_current(void)
+{
+	return current && current->is_card ? current->arg : NULL;
+}
+
 /* Of a program that was started and has not ended. */
 static __attribute__((noinline)) void kill(struct program *p)
 {
@@ -174,6 +181,22 @@ bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 	}
 }
 
+/*
+ * A program that computes, or will be back at a time, loses its CPU for some
+ * time from t on.  One that was ahead is so much later there; one that polls
+ * until a look that needs no event loses nothing before it.
+ */
+static void lose(struct program *p, sim_time t, sim_time time)
+{
+	if (t < p->now) {
+		p->look_at += p->look_at > p->now ? time : 0;
+		p->now += time;
+	} else if (t < p->look_at) {
+		return;
+	}
+	p->lost += time;
+}
+
 void host_take(struct host *h, site_id node, uint64_t threads, sim_time t,
 	sim_time until)
 {
@@ -181,7 +204,9 @@ void host_take(struct host *h, site_id node, uint64_t threads, sim_time t,
 		if (!(threads >> p->thread & 1))
 			continue;
 		if (p->state == STATE_TIMED)
-			p->lost += until - t;
+			lose(p, t, until - t);
+		else if (p->state == STATE_POLLING && t < p->now)
+			poll_put_off(p, until - t);
 		p->free_at = until;
 	}
 }
@@ -249,10 +274,13 @@ static void set_up(struct host *h, struct program *p, uint32_t thread,
 	void (*run)(void *arg), void *arg)
 {
 	p->thread = (uint8_t)thread;
+	p->process = (uint8_t)(thread / host_threads_each(h));
 	p->state = STATE_STARTED;
 	p->is_system = current && current->is_system;
 	p->is_service = false;
+	p->is_ahead = p->is_exact = p->is_apart = false;
 	p->late_at = SIM_NEVER;
+	p->look_at = 0;
 	p->told = 0;
 	p->lost = p->free_at = 0;
 	p->run = run;
@@ -328,11 +356,27 @@ static struct program *self(void)
 	return current;
 }
 
-/* Of a program of the host; a thread of its interface has no part in it. */
-static struct program *host_self(void)
+void program_settle(struct program *p)
 {
-	BUG_IF(self()->is_card);
-	return current;
+	p->is_ahead = p->is_apart = false;
+	program_post(p, p->worker, p->now, 0, EVENT_RESUME);
+	program_suspend(p, STATE_TIMED);
+}
+
+static __attribute__((noinline)) void join_node(struct program *p)
+{
+	BUG_IF(p->is_card);
+	program_settle(p);
+}
+
+/* Of a program of the host; a thread of its interface has no part in it. */
+struct program *host_self(void)
+{
+	struct program *p = self();
+
+	if (__builtin_expect(p->is_apart, 0))
+		join_node(p);
+	return p;
 }
 
 bool program_is_card(void)
@@ -376,19 +420,25 @@ const struct host_world *program_world(void)
 	return h->worlds ? h->worlds[self()->node] : NULL;
 }
 
+/* A program's thread does not change, ahead or not. */
 uint32_t program_thread(void)
 {
-	return host_self()->thread;
+	BUG_IF(self()->is_card);
+	return current->thread;
 }
 
 uint32_t program_process(void)
 {
-	return program_thread() / host_threads_each(current->host);
+	BUG_IF(self()->is_card);
+	return current->process;
 }
 
 uint64_t program_base(void)
 {
-	return program_process() * host_memory_each(current->host);
+	const struct program *p = self();
+
+	BUG_IF(p->is_card);
+	return p->process ? p->process * host_memory_each(p->host) : 0;
 }
 
 bool program_has(uint64_t at, uint64_t bytes)
@@ -398,9 +448,14 @@ bool program_has(uint64_t at, uint64_t bytes)
 	return at <= each && bytes <= each - at;
 }
 
+/* One that is ahead does not know whether it will lose its CPU until then. */
 sim_time program_now(void)
 {
-	return self()->now;
+	struct program *p = self();
+
+	if (__builtin_expect(p->is_apart, 0) && !p->is_card)
+		program_settle(p);
+	return p->now;
 }
 
 struct sim_worker *program_worker(void)
@@ -457,21 +512,77 @@ uint64_t program_draw(void)
 	return node_of(host_self())->n_draws++;
 }
 
+static void wait_until(struct program *p, sim_time t)
+{
+	BUG_IF(p->is_card);
+	if (t <= p->now)
+		return;
+	if (t > FOREVER)
+		t = FOREVER;
+	p->is_ahead = p->is_apart = false;
+	program_post(p, p->worker, t, 0, EVENT_RESUME);
+	program_suspend(p, STATE_TIMED);
+}
+
 void program_wait(sim_time t)
+{
+	wait_until(self(), t);
+}
+
+void program_charge(sim_time dt)
+{
+	struct program *p = self();
+
+	wait_until(p, dt < FOREVER ? p->now + dt : FOREVER);
+}
+
+static bool may_be_ahead(const struct program *p)
+{
+	const struct host *h = p->host;
+
+	return !p->is_exact && !p->watch.on_write &&
+	       !node_of(p)->programs->next && !h->dies_at && !h->log;
+}
+
+void program_pass(sim_time t)
 {
 	struct program *p = host_self();
 
 	if (t <= p->now)
 		return;
-	if (t > FOREVER)
-		t = FOREVER;
-	program_post(p, p->worker, t, 0, EVENT_RESUME);
-	program_suspend(p, STATE_TIMED);
+	if (!may_be_ahead(p)) {
+		program_wait(t);
+		return;
+	}
+	p->now = t;
+	p->is_ahead = p->is_apart = true;
 }
 
-void program_charge(sim_time dt)
+void program_join(void)
 {
-	program_wait(dt < FOREVER ? host_self()->now + dt : FOREVER);
+	if (self()->is_ahead)
+		program_settle(current);
+}
+
+void program_be_exact(void)
+{
+	host_self()->is_exact = true;
+}
+
+int program_private_begin(void)
+{
+	struct program *p = self();
+
+	p->is_apart = p->is_card;
+	return 1;
+}
+
+void program_private_end(const int *is_open)
+{
+	struct program *p = self();
+
+	(void)is_open;
+	p->is_apart = p->is_card || p->is_ahead;
 }
 
 bool program_read(uint64_t at, void *to, size_t n)
@@ -528,6 +639,7 @@ void program_forget(uint64_t at)
 
 uint8_t *program_map(uint64_t at, uint64_t n)
 {
+	program_be_exact();
 	return memory_map(&node_of(host_self())->hot.memory, at, n);
 }
 
@@ -569,134 +681,4 @@ void program_await(uint64_t n)
 	uint64_t seen;
 
 	program_poll_until(was_told, &t, at_once, &seen);
-}
-
-int program_call_begin(const char *text, uint32_t a, uint32_t b)
-{
-	struct program *p = host_self();
-
-	if (!p->call_depth++) {
-		p->call = text;
-		p->call_args[0] = a == UINT32_MAX ? UINT64_MAX : a;
-		p->call_args[1] = b == UINT32_MAX ? UINT64_MAX : b;
-		p->call_since = p->now;
-	}
-	return 1;
-}
-
-static struct host_log_process *log_of(const struct program *p)
-{
-	const struct host_log *l = p->host->log;
-
-	return &l->process[p->node * l->n_processes +
-			   p->thread / host_threads_each(p->host)];
-}
-
-static void log_call(const struct program *p)
-{
-	const struct host_log_call c = {
-		.text = p->call,
-		.args = { p->call_args[0], p->call_args[1] },
-		.thread = p->thread,
-		.from = p->call_since,
-		.to = p->now,
-	};
-
-	host_log_call(log_of(p), p->host->log->most, &c);
-}
-
-void program_call_end(const int *is_open)
-{
-	struct program *p = host_self();
-
-	(void)is_open;
-	if (--p->call_depth)
-		return;
-	if (p->host->log && p->call)
-		log_call(p);
-	p->call = NULL;
-}
-
-void program_explain(
-	void (*explain)(void *arg, char *text, size_t size), void *arg)
-{
-	struct program *p = host_self();
-
-	p->explain = explain;
-	p->explain_arg = arg;
-}
-
-uint32_t program_log_begin(
-	const char *text, const uint64_t args[HOST_CALL_ARGS])
-{
-	const struct program *p = host_self();
-	struct host_log_call c = {
-		.text = text,
-		.thread = p->thread,
-		.from = p->now,
-		.to = SIM_NEVER,
-	};
-
-	if (!p->host->log)
-		return 0;
-	memcpy(c.args, args, sizeof(c.args));
-	return host_log_call(log_of(p), p->host->log->most, &c);
-}
-
-void program_log_end(uint32_t mark)
-{
-	const struct program *p = host_self();
-
-	if (mark)
-		log_of(p)->call[mark - 1].to = p->now;
-}
-
-uint32_t program_log_call(const struct host_log_call *c)
-{
-	const struct program *p = host_self();
-	struct host_log_call x = *c;
-
-	x.thread = p->thread;
-	return p->host->log ? host_log_call(log_of(p), p->host->log->most, &x)
-			    : 0;
-}
-
-void program_log_more(uint32_t mark, sim_time to)
-{
-	struct host_log_call *c;
-
-	if (!mark)
-		return;
-	c = &log_of(host_self())->call[mark - 1];
-	c->to = to;
-	c->more++;
-}
-
-void program_log_sent(const struct host_log_message *m)
-{
-	const struct program *p = host_self();
-	struct host_log_message now = *m;
-
-	now.at = p->now;
-	if (p->host->log)
-		host_log_sent(log_of(p), p->host->log->most, &now);
-}
-
-uint32_t program_log_matched(const struct host_log_message *m)
-{
-	const struct program *p = host_self();
-	struct host_log_message now = *m;
-
-	now.at = SIM_NEVER;
-	return p->host->log
-		       ? host_log_matched(log_of(p), p->host->log->most, &now)
-		       : 0;
-}
-
-void program_log_received(uint32_t mark)
-{
-	const struct program *p = host_self();
-
-	if (mark)
-		log_of(p)->received[mark - 1].at = p->now;
 }

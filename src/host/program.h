@@ -81,6 +81,28 @@ void program_charge(sim_time dt);
 void program_wait(sim_time t);
 
 /*
+ * Waits until t, too, but may return at once: then the program is ahead of its
+ * node, until it next waits or does anything that could tell.  So a wait that
+ * another one follows costs nothing.  Programs that share their node, map or
+ * watch memory, or are exact, since something else runs code of theirs, are
+ * never ahead.
+ *
+ * Until the end of its block a function with PROGRAM_PRIVATE() does nothing
+ * that could tell before it waits, though it calls what others must not: it
+ * touches only what is its own, such as the memory of a library.
+ */
+void program_pass(sim_time t);
+void program_be_exact(void);
+/* A program that is ahead waits for its node. */
+void program_join(void);
+#define PROGRAM_PRIVATE()                                                      \
+	__attribute__((cleanup(program_private_end), unused))                  \
+	const int program_private_is_open = program_private_begin()
+
+int program_private_begin(void);
+void program_private_end(const int *is_open);
+
+/*
  * Tells a program of any node, by its number (host_program()), that something
  * is done: a way besides the network, of which only the time is known, at least
  * a window.  program_await() waits until it was told so often, ever.
@@ -122,6 +144,7 @@ struct poll_loop {
 	sim_time load;
 	sim_time phase; /* from the call to the first look */
 	bool is_checked; /* the test fails now, as the caller knows */
+	bool lasts; /* see program_poll_done() */
 };
 
 /*
@@ -143,6 +166,14 @@ void program_poll_until(bool (*test)(void *arg, uint64_t *seen), void *arg,
 /* The same, and test() is called after writes to the word at an address, too.
  */
 void program_poll_with(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
+	void *arg, struct poll_loop loop, uint64_t *seen);
+
+/*
+ * For a word that becomes 1 and stays so until the program changes it, such as
+ * a flag of its library: test() waits for that, or for something else of which
+ * only host_poke() tells.
+ */
+void program_poll_done(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
 	void *arg, struct poll_loop loop, uint64_t *seen);
 
 /*

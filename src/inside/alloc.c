@@ -5,11 +5,13 @@
  * within a packet or a page, and MPI libraries keep lists in the order of
  * addresses.  MPI_Init() makes threads, which leave the heap of the C library
  * in another state each time.  Therefore what the program's own threads
- * allocate comes from here.  Most runs have it at the same places, not yet all:
- * something that MPI_Init() finds still moves what is behind it.  Threads of
- * the MPI library stay with the C library's; what they free of ours is not used
- * again, since nobody knows when they do.  So it is with what the dynamic
- * linker allocates for a thread when that first needs it.
+ * allocate comes from here.  Threads of the MPI library stay with the C
+ * library's; what they free of ours is not used again, since nobody knows when
+ * they do.  So it is with what the dynamic linker allocates for a thread when
+ * that first needs it.
+ *
+ * There are two heaps.  What MPI_Init() allocates depends on the host, on the
+ * name of the folder say, and must not move what the program has.
  *
  * Blocks of one size class are reused, last come, first served; there is
  * nothing more clever.  A block's first 16 bytes say where and of which class
@@ -29,8 +31,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BASE ((uintptr_t)0x200000000000)
-#define ALL  ((size_t)1 << 36)
+#define BASE  ((uintptr_t)0x200000000000)
+#define ALL   ((size_t)1 << 36) /* of a heap */
+#define HEAPS 2
 
 enum {
 	ALIGN = 16,
@@ -39,6 +42,7 @@ enum {
 	SMALL = 1024, /* classes of each multiple of 16 */
 	LARGE = 256 << 10, /* begins a page; what is free is given back */
 	PAGE = 4096,
+	CHUNK = 4 << 20,
 };
 
 struct head {
@@ -60,62 +64,79 @@ void *__libc_realloc(void *p, size_t bytes);
 void *__libc_memalign(size_t align, size_t bytes);
 void __libc_free(void *p);
 
-static struct {
-	bool is_open;
+/* The program's, and MPI_Init()'s. */
+static struct heap {
 	atomic_flag lock;
-	uintptr_t next; /* beyond what was ever given out */
-	uintptr_t linker, linker_end; /* the dynamic linker's code */
+	uintptr_t next, end; /* beyond what was ever given out; of all */
+	uintptr_t dumped; /* up to here it is part of core files */
 	struct block *unused[CLASSES];
-} heap = { .lock = ATOMIC_FLAG_INIT };
+} heaps[HEAPS] = { { .lock = ATOMIC_FLAG_INIT }, { .lock = ATOMIC_FLAG_INIT } };
+
+static bool is_open;
+static uintptr_t linker, linker_end; /* the dynamic linker's code */
 
 static int find_linker(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	if (info->dlpi_addr != *(uintptr_t *)base)
 		return 0;
-	heap.linker = info->dlpi_addr;
-	heap.linker_end = heap.linker;
+	linker = info->dlpi_addr;
+	linker_end = linker;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD)
-			heap.linker_end = heap.linker +
-					  info->dlpi_phdr[i].p_vaddr +
-					  info->dlpi_phdr[i].p_memsz;
+			linker_end = linker + info->dlpi_phdr[i].p_vaddr +
+				     info->dlpi_phdr[i].p_memsz;
 	return 1;
 }
 
-void alloc_open(void)
+bool alloc_open(void)
 {
-	uintptr_t linker = getauxval(AT_BASE);
-	void *p = mmap((void *)BASE, ALL, PROT_READ | PROT_WRITE,
+	uintptr_t base = getauxval(AT_BASE);
+	void *p = mmap((void *)BASE, HEAPS * ALL, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 			MAP_FIXED_NOREPLACE,
 		-1, 0);
 
-	dl_iterate_phdr(find_linker, &linker);
-	heap.next = BASE;
-	heap.is_open = p == (void *)BASE;
+	dl_iterate_phdr(find_linker, &base);
+	for (size_t i = 0; i < HEAPS; i++) {
+		heaps[i].next = BASE + i * ALL;
+		heaps[i].end = heaps[i].next + ALL;
+		heaps[i].dumped = heaps[i].next;
+	}
+	is_open = p == (void *)BASE;
+	if (is_open)
+		madvise(p, HEAPS * ALL, MADV_DONTDUMP);
+	else if (p != MAP_FAILED)
+		munmap(p, HEAPS * ALL);
+	return is_open;
 }
 
 /* A child is alone with a copy. */
 void alloc_on_child(void)
 {
-	atomic_flag_clear(&heap.lock);
+	for (size_t i = 0; i < HEAPS; i++)
+		atomic_flag_clear(&heaps[i].lock);
 }
 
-static void lock(void)
+static void lock(struct heap *h)
 {
-	while (atomic_flag_test_and_set(&heap.lock))
+	while (atomic_flag_test_and_set(&h->lock))
 		syscall(SYS_sched_yield);
 }
 
-static void unlock(void)
+static void unlock(struct heap *h)
 {
-	atomic_flag_clear(&heap.lock);
+	atomic_flag_clear(&h->lock);
 }
 
 static bool is_ours(const void *p)
 {
-	return (uintptr_t)p - BASE < ALL;
+	return (uintptr_t)p - BASE < HEAPS * ALL;
+}
+
+static struct heap *heap_of(const void *p)
+{
+	return &heaps[((uintptr_t)p - BASE) / ALL];
 }
 
 /* Whether a new block is to come from here, if it is for that caller. */
@@ -123,8 +144,7 @@ static bool is_wanted(const void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
 
-	return heap.is_open && link_is_timed() &&
-	       at - heap.linker >= heap.linker_end - heap.linker;
+	return is_open && link_is_timed() && at - linker >= linker_end - linker;
 }
 
 #define IS_WANTED() is_wanted(__builtin_return_address(0))
@@ -153,15 +173,29 @@ static uint32_t class_of(size_t *bytes)
 
 /* --- blocks --- */
 
-static void *new_block(size_t bytes)
+/* A core file with all of a heap would seem to be larger than any disk. */
+static void dump(struct heap *h)
 {
-	uintptr_t at = heap.next;
+	size_t more = (h->next - h->dumped + CHUNK - 1) / CHUNK * CHUNK;
+
+	if (h->next <= h->dumped)
+		return;
+	if (more > h->end - h->dumped)
+		more = h->end - h->dumped;
+	madvise((void *)h->dumped, more, MADV_DODUMP);
+	h->dumped += more;
+}
+
+static void *new_block(struct heap *h, size_t bytes)
+{
+	uintptr_t at = h->next;
 
 	if (bytes >= LARGE)
 		at = (at + PAGE - 1) / PAGE * PAGE;
-	if (bytes > BASE + ALL - at)
+	if (at > h->end || bytes > h->end - at)
 		return NULL;
-	heap.next = at + bytes;
+	h->next = at + bytes;
+	dump(h);
 	return (void *)at;
 }
 
@@ -170,16 +204,17 @@ static void *take(size_t wanted, size_t align, bool *is_new)
 {
 	size_t bytes = wanted + sizeof(struct head) + align - ALIGN;
 	uint32_t class = class_of(&bytes);
+	struct heap *h = &heaps[call_mine()->is_setup];
 	uintptr_t block, at;
 
-	lock();
-	*is_new = !heap.unused[class];
-	block = (uintptr_t)heap.unused[class];
+	lock(h);
+	*is_new = !h->unused[class];
+	block = (uintptr_t)h->unused[class];
 	if (block)
-		heap.unused[class] = heap.unused[class]->next;
+		h->unused[class] = h->unused[class]->next;
 	else
-		block = (uintptr_t)new_block(bytes);
-	unlock();
+		block = (uintptr_t)new_block(h, bytes);
+	unlock(h);
 	if (!block)
 		return NULL;
 	at = (block + sizeof(struct head) + align - 1) / align * align;
@@ -196,15 +231,16 @@ static void give_back(void *p)
 	struct head h = *((struct head *)p - 1);
 	struct block *b = (struct block *)((char *)p - h.back);
 	size_t bytes = h.back + h.bytes;
+	struct heap *heap = heap_of(p);
 
 	if (bytes >= LARGE)
 		madvise((char *)b + PAGE, bytes - PAGE, MADV_DONTNEED);
 	if (!link_is_timed())
 		return;
-	lock();
-	b->next = heap.unused[h.class];
-	heap.unused[h.class] = b;
-	unlock();
+	lock(heap);
+	b->next = heap->unused[h.class];
+	heap->unused[h.class] = b;
+	unlock(heap);
 }
 
 /* NULL if there is none, and errno says so. */
@@ -225,7 +261,7 @@ static void *get(size_t bytes, size_t align, bool is_zero)
 
 static void *get_aligned(size_t align, size_t bytes)
 {
-	if (!heap.is_open || !link_is_timed())
+	if (!is_open || !link_is_timed())
 		return __libc_memalign(align, bytes);
 	if (align & (align - 1)) {
 		errno = EINVAL;

@@ -1,5 +1,6 @@
 #include "inside/start.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -203,6 +204,16 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	set_default(list, start_text("IPATH_NO_BACKTRACE=1"));
 }
 
+/* NAME alone keeps what it was, if it is an outer job's. */
+static void add_variable(char ***list, const char *pair)
+{
+	const char *value = strchr(pair, '=') ? "" : getenv(pair);
+
+	if (value)
+		environ_set(list,
+			start_text("%s%s%s", pair, *value ? "=" : "", value));
+}
+
 char **environ_make(const struct start *s, uint32_t rank)
 {
 	char **list = NULL, **added = s->rank[rank].variables;
@@ -211,7 +222,7 @@ char **environ_make(const struct start *s, uint32_t rank)
 		if (!is_outer(environ[i]))
 			environ_set(&list, start_text("%s", environ[i]));
 	for (size_t i = 0; added[i]; i++)
-		environ_set(&list, start_text("%s", added[i]));
+		add_variable(&list, added[i]);
 	add_openmpi(&list);
 	add_ours(&list, s, rank);
 	return list;

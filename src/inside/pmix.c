@@ -168,6 +168,16 @@ static void add_maps(struct facts *f)
 	free(ranks);
 }
 
+/* The last node may have fewer than the others. */
+static uint32_t n_peers(uint32_t node)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < start_->n_ranks; r++)
+		n += start_->rank[r].node == node;
+	return n;
+}
+
 static void add_node(struct facts *all, uint32_t rank)
 {
 	const struct start_rank *r = &start_->rank[rank];
@@ -176,8 +186,8 @@ static void add_node(struct facts *all, uint32_t rank)
 
 	add_text(&f, PMIX_HOSTNAME, node_name(r->node));
 	add_number(&f, PMIX_NODEID, r->node);
-	add_number(&f, PMIX_LOCAL_SIZE, r->n_processes);
-	add_number(&f, PMIX_NODE_SIZE, r->n_processes);
+	add_number(&f, PMIX_LOCAL_SIZE, n_peers(r->node));
+	add_number(&f, PMIX_NODE_SIZE, n_peers(r->node));
 	add_rank(&f, PMIX_LOCALLDR, rank);
 	add_text(&f, PMIX_LOCAL_PEERS, of_node);
 	add_array(all, PMIX_NODE_INFO_ARRAY, &f);

@@ -7,6 +7,7 @@
  * compute.c the time between calls
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * stack.c  where main() begins
  * spin.c   looks of a rank that computes
  * threads.c the program's threads, and the MPI library's
  * timers.c alarms
@@ -115,7 +116,8 @@ void compute_look(void);
 
 /* --- alloc.c --- */
 
-void alloc_open(void);
+/* False if this host has no place for it. */
+bool alloc_open(void);
 void alloc_on_child(void);
 
 /* --- threads.c --- */

@@ -51,12 +51,25 @@ void batch_note(const struct machine_run *r, struct batch_result *result)
 	machine_run_each(r, add, result);
 }
 
+/* Each run would replace it. */
+static int check_file(const struct machine_run *r, struct err *e)
+{
+	const char *path =
+		r->load->ops->file ? r->load->ops->file(r->load) : NULL;
+
+	return path ? err_set(e,
+			      "%s: one file cannot be written by several runs; "
+			      "want `weft run` or `weft mpirun`",
+			      path)
+		    : 0;
+}
+
 static void run_one(const struct batch *b, const struct machine_run_setup *s,
 	struct batch_result *result)
 {
 	struct machine_run *r = mem_alloc(1, sizeof(*r));
 
-	if (!machine_run_open(r, s, &result->e) &&
+	if (!machine_run_open(r, s, &result->e) && !check_file(r, &result->e) &&
 		!machine_run_perform(r, &result->e)) {
 		batch_note(r, result);
 		if (b->look)

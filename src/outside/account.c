@@ -219,6 +219,12 @@ static void count_sent(struct account *a, const struct channel_command *c)
 	a->bytes += c->bytes;
 }
 
+/* Groups of ranks are made together, but exchange nothing. */
+static bool exchanges(uint16_t kind)
+{
+	return channel_is_collective(kind) && kind <= CHANNEL_REDUCE;
+}
+
 void account_command(
 	struct account *a, const struct channel_command *c, uint64_t eager)
 {
@@ -230,13 +236,13 @@ void account_command(
 	a->n_writes += c->kind == CHANNEL_WRITE;
 	a->n_reads += c->kind == CHANNEL_READ;
 	a->n_atomics += c->kind == CHANNEL_ATOMIC;
+	/* unless it is refused */
+	a->n_network += exchanges(c->kind);
 }
 
 void account_completion(struct account *a, const struct channel_completion *c)
 {
-	/* groups of ranks are no collectives */
-	a->n_network += channel_is_collective(c->kind) &&
-			c->kind <= CHANNEL_REDUCE && c->error != ENOTSUP;
+	a->n_network -= exchanges(c->kind) && c->error == ENOTSUP;
 }
 
 /* --- the sum --- */

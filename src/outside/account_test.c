@@ -70,6 +70,7 @@ static void messages_are_counted_by_receiver(void **state)
 
 static void collectives_are_known_by_name(void **state)
 {
+	const struct channel_command barrier = { .kind = CHANNEL_BARRIER };
 	struct channel_completion c = { .kind = CHANNEL_BARRIER };
 	struct account a;
 
@@ -85,6 +86,8 @@ static void collectives_are_known_by_name(void **state)
 	a.called[number_of("MPI_Barrier")] = 5;
 	a.called[number_of("MPI_Finalize")] = 1;
 	assert_int_equal(account_collectives(&a), 5);
+	account_command(&a, &barrier, 0);
+	account_command(&a, &barrier, 0);
 	account_completion(&a, &c);
 	c.error = ENOTSUP;
 	account_completion(&a, &c);

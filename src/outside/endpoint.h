@@ -15,6 +15,7 @@
 #include "api/msg/msg.h"
 #include "base/ring.h"
 #include "outside/channel.h"
+#include "outside/registry.h"
 #include "parts/mpi/mpi.h"
 
 /* Whose commands they are. */
@@ -22,10 +23,15 @@ struct endpoint_client {
 	/* Holds bytes of the client's memory: *at becomes their address in the
 	 * node's.  An error number, or 0. */
 	int (*take)(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold);
+	/* The same for several pieces that become one; may be NULL. */
+	int (*take_pieces)(void *arg, const struct channel_piece *piece,
+		uint32_t n, uint64_t *at, uint32_t *hold);
 	void (*give)(void *arg, uint32_t hold);
 	/* Bytes that came with the commands; false if there are none. */
 	bool (*load)(void *arg, uint64_t offset, void *to, uint64_t bytes);
 	void *arg;
+	/* Memory that all ranks give to others; NULL: none does. */
+	struct registry *registry;
 	/* There are completions while a collective lasts: it may take them, and
 	 * give other commands.  NULL: they wait for its end. */
 	void (*relay)(void *arg);
@@ -34,8 +40,12 @@ struct endpoint_client {
 enum {
 	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at a time */
 	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
+	/* bytes of each: a header, operands and comparands of an atomic */
+	ENDPOINT_STAGE = 64 + 2 * CHANNEL_SHORT,
+	ENDPOINT_MAILS = 2, /* messages of other endpoints at a time */
 	/* of a process's memory, beside that of messages */
-	ENDPOINT_MEMORY = ENDPOINT_COLL + ENDPOINT_STAGES * CHANNEL_SHORT,
+	ENDPOINT_MEMORY = ENDPOINT_COLL +
+			  (ENDPOINT_STAGES + ENDPOINT_MAILS) * ENDPOINT_STAGE,
 };
 
 struct endpoint_op;
@@ -59,6 +69,17 @@ struct endpoint {
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
 	uint32_t wanted, *wants; /* peeks that last */
+	uint32_t looking; /* the one that looks now, + 1 */
+	/* operations on others' memory, and what else is to go on, in order */
+	uint32_t n_active, *active;
+	uint32_t n_unserved, *unserved; /* messages of others */
+	bool has_mail; /* others may say something */
+	bool is_going_on;
+	/* of the next command */
+	uint32_t n_pieces; /* UINT32_MAX: they are none */
+	struct channel_piece piece[CHANNEL_VECTOR];
+	bool has_atomic; /* one that waits for the rest of it */
+	struct channel_command atomic;
 	struct ring done; /* completions */
 };
 
@@ -101,6 +122,8 @@ bool endpoint_has_next(const struct endpoint *e);
 /* The other rank of the first one; CHANNEL_ANY: none. */
 uint32_t endpoint_first_rank(const struct endpoint *e);
 
+/* What the library took beside the interface, so far. */
+sim_time endpoint_own(struct endpoint *e);
 /* The longest message that is sent at once. */
 uint64_t endpoint_eager(struct endpoint *e);
 /* Receives that wait, as ", 2 receives pending, the first from 3, tag 7".  Of

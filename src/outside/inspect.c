@@ -73,27 +73,24 @@ static void join(char *path, const struct inspect_how *how, const char *folder,
 }
 
 /* As execvp() finds it. */
-static bool find_program(
-	struct inspect *x, const char *name, const struct inspect_how *how)
+bool inspect_find(
+	const char *name, const struct inspect_how *how, char path[PATH_MAX])
 {
 	const char *at = getenv("PATH");
-	char path[PATH_MAX];
 
 	if (strchr(name, '/')) {
-		join(x->path, how, "", 0, name);
-		return is_program(x->path);
+		join(path, how, "", 0, name);
+		return is_program(path);
 	}
 	for (at = at ? at : "/bin:/usr/bin"; *at;) {
 		int n = (int)strcspn(at, ":");
 
 		join(path, how, n ? at : ".", n ? n : 1, name);
-		if (is_program(path)) {
-			snprintf(x->path, sizeof(x->path), "%s", path);
+		if (is_program(path))
 			return true;
-		}
 		at += n + (at[n] == ':');
 	}
-	snprintf(x->path, sizeof(x->path), "%s", name);
+	snprintf(path, PATH_MAX, "%s", name);
 	return false;
 }
 
@@ -390,7 +387,7 @@ void inspect(
 	enum elf_answer answer;
 
 	*x = (struct inspect){ .kind = INSPECT_OTHER };
-	if (!find_program(x, program, how)) {
+	if (!inspect_find(program, how, x->path)) {
 		explain_missing(x, program);
 		return;
 	}

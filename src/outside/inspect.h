@@ -66,6 +66,9 @@ struct inspect_how {
 
 void inspect(
 	struct inspect *x, const char *program, const struct inspect_how *how);
+/* Where a program would be found; false if it would not. */
+bool inspect_find(const char *program, const struct inspect_how *how,
+	char path[PATH_MAX]);
 /* The worst of its findings; NULL if it has only notes. */
 const struct inspect_finding *inspect_worst(const struct inspect *x);
 

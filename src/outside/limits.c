@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "outside/channel.h"
 
 enum {
@@ -183,9 +184,22 @@ static int check_groups(uint32_t n_ranks, struct err *e)
 	return 0;
 }
 
+static int check_memory(uint32_t n_ranks, struct err *e)
+{
+	uint64_t need = limits_memory(n_ranks), have = mem_available();
+
+	if (need <= have)
+		return 0;
+	return err_set_code(e, EXIT_LIMIT,
+		"%u ranks need about %.1f GiB of memory as processes, but only "
+		"%.1f GiB is free",
+		n_ranks, (double)need / (1 << 30), (double)have / (1 << 30));
+}
+
 int limits_check(uint32_t n_ranks, struct err *e)
 {
-	return check_files(n_ranks, e) || check_user(n_ranks, e) ||
+	return check_memory(n_ranks, e) || check_files(n_ranks, e) ||
+			       check_user(n_ranks, e) ||
 			       check_groups(n_ranks, e)
 		       ? -1
 		       : 0;

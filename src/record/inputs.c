@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "load/jobs.h"
 #include "meas/digest.h"
-#include "record/program.h"
+#include "outside/inspect.h"
 #include "record/tables.h"
 
 #define MOST_BYTES (UINT64_C(1) << 28)
@@ -85,12 +85,13 @@ static void add_keys(struct record_inputs *in, const struct param_block *keys)
 /* The program that it starts. */
 static void add_program(struct record_inputs *in, const struct load *l)
 {
-	char path[PROGRAM_PATH];
+	const struct inspect_how how = { .folder = l->needs.launch.folder };
+	char path[PATH_MAX];
 
 	if (!l->needs.command || !*l->needs.command)
 		return;
-	record_find_program(*l->needs.command, path);
-	record_inputs_add(in, "program", path);
+	if (inspect_find(*l->needs.command, &how, path))
+		record_inputs_add(in, "program", path);
 }
 
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r)

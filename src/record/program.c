@@ -1,36 +1,9 @@
 #include "record/program.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 extern char **environ;
-
-static bool is_program(const char *path)
-{
-	struct stat is;
-
-	return !stat(path, &is) && S_ISREG(is.st_mode) && !access(path, X_OK);
-}
-
-void record_find_program(const char *name, char path[PROGRAM_PATH])
-{
-	const char *folder = getenv("PATH");
-	size_t n;
-
-	snprintf(path, PROGRAM_PATH, "%s", name);
-	if (strchr(name, '/'))
-		return;
-	for (; folder && *folder; folder += n + (folder[n] == ':')) {
-		n = strcspn(folder, ":");
-		snprintf(path, PROGRAM_PATH, "%.*s/%s", (int)n, folder, name);
-		if (n && is_program(path))
-			return;
-	}
-	path[0] = '\0';
-}
 
 static bool matters(const char *variable)
 {
@@ -50,13 +23,29 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-size_t record_environment(const char **variable, size_t most)
+/* Whether the user has set it for the program. */
+static bool is_set(const struct load_launch *how, const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; how->variables && how->variables[i]; i++)
+		if (!strncmp(how->variables[i], variable, n) &&
+			how->variables[i][n] == '=')
+			return true;
+	return false;
+}
+
+size_t record_environment(
+	const struct load_launch *how, const char *variable[RECORD_VARIABLES])
 {
 	size_t n = 0;
 
-	for (char **v = environ; *v && n < most; v++)
-		if (matters(*v))
+	for (char **v = environ; *v && n < RECORD_VARIABLES; v++)
+		if (matters(*v) && !is_set(how, *v))
 			variable[n++] = *v;
+	for (size_t i = 0; how->variables && how->variables[i]; i++)
+		if (n < RECORD_VARIABLES && strchr(how->variables[i], '='))
+			variable[n++] = how->variables[i];
 	qsort(variable, n, sizeof(*variable), by_text);
 	return n;
 }

@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PROGRAM_PATH = 4096, RECORD_VARIABLES = 1024 };
+#include "load/load.h"
 
-/* The file of a program, which is looked for as a shell does; "" if there is
- * none. */
-void record_find_program(const char *name, char path[PROGRAM_PATH]);
+enum { RECORD_VARIABLES = 1024 };
 
 /* Variables NAME=VALUE of the environment that MPI libraries and run-time
- * systems read, in order; as many as there are, at most so many. */
-size_t record_environment(const char **variable, size_t most);
+ * systems read, and those that the user has set for the program, in order; as
+ * many as there are. */
+size_t record_environment(
+	const struct load_launch *how, const char *variable[RECORD_VARIABLES]);
 
 #endif

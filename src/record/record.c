@@ -98,7 +98,7 @@ static void put_program(struct db *d, const struct load *l, struct err *e)
 	while (command[n])
 		n++;
 	put_arguments(d, "command", command, n, e);
-	n = record_environment(variable, RECORD_VARIABLES);
+	n = record_environment(&l->needs.launch, variable);
 	put_arguments(d, "environment", variable, n, e);
 }
 

@@ -44,6 +44,7 @@ void sim_run_window(struct sim_worker *w, uint64_t k);
 /* Visits all sites with mail, of which there is some, in a window. */
 void sim_visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events);
+void sim_visit_one(struct sim_worker *w, const struct sim_event *e);
 
 /* --- mail.c --- */
 

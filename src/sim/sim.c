@@ -219,7 +219,7 @@ static inline __attribute__((always_inline)) void visit_crowds(
 }
 
 /* The same for a site's single event, which needs no order. */
-static void visit_one(struct sim_worker *w, const struct sim_event *e)
+static inline void visit_one(struct sim_worker *w, const struct sim_event *e)
 {
 	w->n_visits++;
 	w->n_events++;
@@ -248,6 +248,24 @@ static __attribute__((noinline)) void visit_many(
 		visit_crowds(w, e, n, UINT64_MAX);
 }
 
+/* After the visits of a window. */
+static inline void end_visits(struct sim_worker *w)
+{
+	uint64_t counted = w->n_events - w->n_discounted;
+
+	w->visited = NO_SITE;
+	if (counted == w->n_counted)
+		return;
+	w->n_counted = counted;
+	w->last = w->start + w->width;
+}
+
+void sim_visit_one(struct sim_worker *w, const struct sim_event *e)
+{
+	visit_one(w, e);
+	end_visits(w);
+}
+
 void sim_visit_all(struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	if (n_events == 1) {
@@ -258,11 +276,7 @@ void sim_visit_all(struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 	} else {
 		visit_many(w, e, n_events);
 	}
-	w->visited = NO_SITE;
-	if (w->n_events - w->n_discounted == w->n_counted)
-		return;
-	w->n_counted = w->n_events - w->n_discounted;
-	w->last = w->start + w->width;
+	end_visits(w);
 }
 
 /* All mail of the window. */
@@ -310,8 +324,10 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->reach = (uint64_t)(s->n_slots - 2) * w->width;
 	w->owner = s->owner;
 	w->visited = NO_SITE;
-	w->out = mem_alloc(t * s->n_slots, sizeof(*w->out));
-	w->first = mem_alloc(t * s->n_slots, sizeof(*w->first));
+	/* one more than there are, which is never empty: see find_window() */
+	w->out = mem_alloc(t * s->n_slots + 1, sizeof(*w->out));
+	w->first = mem_alloc(t * s->n_slots + 1, sizeof(*w->first));
+	w->out[t * s->n_slots].next = (struct sim_event *)(void *)w;
 	/* what is not its own is not touched */
 	w->head = map_alloc(n * sizeof(*w->head));
 	w->order = map_alloc(n * sizeof(*w->order));

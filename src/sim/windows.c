@@ -143,28 +143,46 @@ static __attribute__((noinline)) uint64_t find_far(const struct sim_worker *w)
 	return w->far.n ? (uint64_t)w->far.item[0].t / w->width : NO_WINDOW;
 }
 
+/* The same for slots from the first one on, up to the last window's. */
+static __attribute__((noinline)) uint32_t find_behind(
+	const struct sim_worker *w, sim_time *start)
+{
+	uint32_t slot = 0;
+	uint64_t k;
+
+	*start = w->start + (sim_time)(w->slot_mask - w->slot) * w->width;
+	for (; slot <= w->slot; slot++) {
+		*start += w->width;
+		if (w->out[slot].next != w->first[slot])
+			return slot;
+	}
+	k = find_far(w);
+	*start = k == NO_WINDOW ? SIM_NEVER : (sim_time)k * w->width;
+	return (uint32_t)k & w->slot_mask;
+}
+
 /* The same: moves to the next window that has mail and starts before a time.
- * What is far off is later than all slots. */
+ * What is far off is later than all slots.  Behind these is one that is never
+ * empty. */
 static inline bool find_window(struct sim_worker *w, sim_time until)
 {
-	uint32_t mask = w->slot_mask, last = w->slot, slot = last;
+	const struct sim_mail *all = w->out, *m = all + w->slot;
+	struct sim_event *const *first = w->first + w->slot;
 	sim_time start = w->start;
+	uint32_t slot;
 
-	for (;;) {
-		slot = (slot + 1) & mask;
-		start += w->width;
-		if (w->out[slot].next != w->first[slot])
+	while (m[1].next == first[1]) {
+		m++;
+		first++;
+		if (m[1].next != first[1])
 			break;
-		if (slot == last) {
-			uint64_t k = find_far(w);
-
-			if (k == NO_WINDOW)
-				return false;
-			start = (sim_time)k * w->width;
-			slot = (uint32_t)k & mask;
-			break;
-		}
+		m++;
+		first++;
 	}
+	slot = (uint32_t)(m + 1 - all);
+	start += (sim_time)(slot - w->slot) * w->width;
+	if (__builtin_expect(slot > w->slot_mask, 0))
+		slot = find_behind(w, &start);
 	if (start >= until)
 		return false;
 	w->start = start;
@@ -190,6 +208,7 @@ static void run_single(struct sim_worker *w)
 	move_on(w, -1); /* as if the window before had just run */
 	while (!atomic_load_explicit(stop, memory_order_relaxed) &&
 		find_window(w, until)) {
+		struct sim_mail *m = &w->out[w->slot];
 		struct sim_event *first;
 		uint32_t n;
 
@@ -197,9 +216,12 @@ static void run_single(struct sim_worker *w)
 		if (__builtin_expect(w->start > w->near_at, 0))
 			mail_take_far(w);
 		first = w->first[w->slot];
-		n = (uint32_t)(w->out[w->slot].next - first);
-		w->out[w->slot].next = first;
-		sim_visit_all(w, first, n);
+		n = (uint32_t)(m->next - first);
+		m->next = first;
+		if (n == 1)
+			sim_visit_one(w, first);
+		else
+			sim_visit_all(w, first, n);
 	}
 	move_on(w, 1);
 }

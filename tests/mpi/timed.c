@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -185,6 +186,67 @@ static void timers(void)
 	printf(" %d\n", n_signals);
 }
 
+/* The host's clock, us: by no name that is wrapped. */
+static long long real_us(void)
+{
+	struct timespec t;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
+}
+
+/* Called within MPI_Finalize(): all sleeps are some 10 ms there. */
+static int end(MPI_Comm comm, int key, void *value, void *state)
+{
+	long long t = real_us(), a, b;
+
+	(void)comm;
+	(void)key;
+	(void)value;
+	(void)state;
+	usleep(1);
+	a = real_us() - t;
+	sleep(60);
+	b = real_us() - t - a;
+	printf("at the end %d %d\n", a >= 10000, b >= 10000 && b < 30000000);
+	return MPI_SUCCESS;
+}
+
+static void ends(void)
+{
+	int key;
+
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL);
+	MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
+/* When the process began, for those that compute before MPI_Init(). */
+static long long began;
+
+static void starts(void)
+{
+	long long first, last;
+
+	MPI_Reduce(
+		&began, &first, 1, MPI_LONG_LONG, MPI_MIN, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&began, &last, 1, MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("started within %lld ms\n", (last - first) / 1000);
+}
+
+/* The processor's clock, which ticks once a nanosecond if it is trapped. */
+static void ticks(void)
+{
+#if defined(__x86_64__)
+	unsigned long long a = __builtin_ia32_rdtsc();
+
+	usleep(3);
+	printf("ticks %llu\n", __builtin_ia32_rdtsc() - a);
+#else
+	printf("ticks 3025\n");
+#endif
+}
+
 /* --- what is the same each time --- */
 
 static uint64_t sum_of(const void *bytes, size_t n_bytes)
@@ -257,6 +319,12 @@ static void sources(void)
 	if (f)
 		fclose(f);
 	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec < b->tv_sec ||
+	       (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
 /* --- computing --- */
@@ -367,6 +435,40 @@ static void loops(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Waits for a message by looking at its buffer. */
+static void spins(void)
+{
+	MPI_Request request;
+	volatile int x = -1;
+
+	if (rank == 0) {
+		usleep(3000);
+		MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+		return;
+	}
+	MPI_Irecv((int *)&x, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);
+	while (x == -1)
+		;
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	printf("got %d\n", x);
+}
+
+/* Whether both ranks compute at the same time of the host. */
+static void overlaps(void)
+{
+	struct timespec t[2], all[4];
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t[0]);
+	work(3000000);
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t[1]);
+	MPI_Gather(t, sizeof(t), MPI_BYTE, all, sizeof(t), MPI_BYTE, 0,
+		MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("overlap %d\n", is_before(&all[0], &all[3]) &&
+					       is_before(&all[2], &all[1]));
+}
+
 /* Longer than any run. */
 static void forever(void)
 {
@@ -433,6 +535,9 @@ int main(int argc, char **argv)
 		{ "looks", looks },
 		{ "sleeps", sleeps },
 		{ "timers", timers },
+		{ "ends", ends },
+		{ "starts", starts },
+		{ "ticks", ticks },
 		{ "selves", selves },
 		{ "addresses", addresses },
 		{ "sockets", sockets },
@@ -445,6 +550,8 @@ int main(int argc, char **argv)
 		{ "hides", hides },
 		{ "late", late },
 		{ "loops", loops },
+		{ "spins", spins },
+		{ "overlaps", overlaps },
 		{ "forever", forever },
 		{ "children", children },
 		{ "threads", threads },
@@ -452,6 +559,10 @@ int main(int argc, char **argv)
 	unsigned char early[24];
 	int level;
 
+	began = real_us();
+	if (argc > 1 && !strcmp(argv[1], "starts"))
+		while (real_us() < began + 300000)
+			;
 	get_random(early);
 	if (argc > 1 && !strcmp(argv[1], "threads"))
 		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

@@ -35,18 +35,18 @@ bool cq_is_early(const struct elan_cq *q)
 	return is_relaxed(&r) && in == 1 + random_below(r.b, most - 1);
 }
 
-static void hand_over(
-	struct elan_cq *q, const uint64_t *word, uint32_t first, uint32_t n)
+static void hand_over(struct nic *nic, struct elan_cq *q, const uint64_t *word,
+	uint32_t first, uint32_t n)
 {
 	uint32_t offset = (uint32_t)((q->stored + 8 * first) % ELAN_PAGE);
 
-	q->free_at = elan_store(cq_card(), program_worker(), program_node(),
+	q->free_at = elan_store(nic, program_worker(), program_node(),
 		q->free_at, q->id, offset, word + first, n);
 }
 
 /* Words [first, last), of which those with a bit begin a part. */
-static void in_parts(struct elan_cq *q, const uint64_t *word, uint32_t first,
-	uint32_t last, uint64_t begins)
+static void in_parts(struct nic *nic, struct elan_cq *q, const uint64_t *word,
+	uint32_t first, uint32_t last, uint64_t begins)
 {
 	uint32_t n;
 
@@ -54,11 +54,12 @@ static void in_parts(struct elan_cq *q, const uint64_t *word, uint32_t first,
 		n = 1;
 		while (first + n < last && !(begins >> (first + n) & 1))
 			n++;
-		hand_over(q, word, first, n);
+		hand_over(nic, q, word, first, n);
 	}
 }
 
-void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n)
+void cq_drain(
+	struct nic *nic, struct elan_cq *q, const uint64_t *word, uint32_t n)
 {
 	struct random_bits r = { 0, 0 };
 
@@ -68,10 +69,10 @@ void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n)
 		/* the words from this one on leave first */
 		uint32_t from = 1 + (uint32_t)random_below(r.b << 32, n - 1);
 
-		in_parts(q, word, from, n, r.a);
-		in_parts(q, word, 0, from, r.a);
+		in_parts(nic, q, word, from, n, r.a);
+		in_parts(nic, q, word, 0, from, r.a);
 	} else {
-		hand_over(q, word, 0, n);
+		hand_over(nic, q, word, 0, n);
 	}
 	q->stored += 8 * n;
 }

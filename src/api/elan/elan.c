@@ -355,26 +355,38 @@ static bool has_fired(void *arg, uint64_t *seen)
 	       elan_queue_error(f->nic, f->node, f->queue) != ELAN_FINE;
 }
 
-bool cq_wait_event(
-	const struct elan_cq *q, uint64_t at, uint64_t value, sim_time after)
+static bool may_wait(const struct elan_cq *q, struct fired *f)
 {
-	PROGRAM_CALL("elan_wait_event, queue #", q->id, 0);
-	struct fired f = { cq_card(), program_host(), program_node(), q->id, at,
-		value };
-	struct poll_loop loop;
-	uint64_t seen;
-
-	if (cq_may_use(q) || at % 8 || !cq_find(&f.at, 8))
-		return false;
-	loop = elan_poll_loop();
-	loop.load += after;
-	program_poll_until(has_fired, &f, loop, &seen);
-	return seen == value;
+	return !cq_may_use(q) && f->at % 8 == 0 && cq_find(&f->at, 8);
 }
 
 bool elan_wait_event(const struct elan_cq *q, uint64_t at, uint64_t value)
 {
-	return cq_wait_event(q, at, value, 0);
+	PROGRAM_CALL("elan_wait_event, queue #", q->id, 0);
+	struct fired f = { cq_card(), program_host(), program_node(), q->id, at,
+		value };
+	uint64_t seen;
+
+	if (!may_wait(q, &f))
+		return false;
+	program_poll_until(has_fired, &f, elan_poll_loop(), &seen);
+	return seen == value;
+}
+
+bool cq_wait_done(const struct elan_cq *q, uint64_t at, sim_time after)
+{
+	PROGRAM_CALL("elan_wait_event, queue #", q->id, 0);
+	struct fired f = { cq_card(), program_host(), program_node(), q->id, at,
+		1 };
+	struct poll_loop loop;
+	uint64_t seen;
+
+	if (!may_wait(q, &f))
+		return false;
+	loop = elan_poll_loop();
+	loop.load += after;
+	program_poll_done(f.at, has_fired, &f, loop, &seen);
+	return seen == f.value;
 }
 
 /* --- threads on the card --- */
@@ -401,6 +413,7 @@ int elan_thread_start(
 
 int elan_handle(elan_handler *run, void *arg)
 {
+	program_be_exact();
 	return elan_handler_set(
 		cq_card(), program_node(), cq_context(), run, arg);
 }

@@ -223,9 +223,9 @@ struct poll_loop elan_poll_loop(void)
  * so they are handed over some time ahead, and the core waits when that
  * becomes too long.
  */
-static void store(struct elan_cq *q, uint32_t n)
+static void store(struct nic *nic, struct elan_cq *q, uint32_t n)
 {
-	const struct elan_params *p = cq_params();
+	const struct elan_params *p = elan_params_of(nic);
 	uint32_t most = (uint32_t)p->host[p->platform].pio_burst / 8, i, k;
 	sim_time now = program_now(), way = way_by(p);
 
@@ -233,7 +233,7 @@ static void store(struct elan_cq *q, uint32_t n)
 		q->free_at = now + way;
 	for (i = 0; i < n; i += k) {
 		k = n - i < most ? n - i : most;
-		cq_drain(q, q->word + i, k);
+		cq_drain(nic, q, q->word + i, k);
 	}
 	q->n -= n;
 	if (q->n)
@@ -253,15 +253,22 @@ sim_time cq_hand_over(struct elan_cq *q)
 {
 	sim_time now;
 
-	store(q, q->n);
+	store(cq_card(), q, q->n);
 	now = program_now();
 	return q->free_at > now ? q->free_at - now : 0;
 }
 
+/* The next call has nothing to wait for, except where its time is charged to
+ * budgets. */
 void elan_flush(struct elan_cq *q)
 {
-	store(q, q->n);
-	program_wait(q->free_at);
+	struct nic *nic = cq_card();
+
+	store(nic, q, q->n);
+	if (nic->net->book)
+		program_wait(q->free_at);
+	else
+		program_pass(q->free_at);
 }
 
 void cq_add_and_store(struct elan_cq *q, uint64_t word)
@@ -269,23 +276,28 @@ void cq_add_and_store(struct elan_cq *q, uint64_t word)
 	uint32_t most = (uint32_t)cq_host()->pio_burst / 8;
 
 	if (q->n == ELAN_CQ_WORDS)
-		store(q, q->n - q->n % most);
+		store(cq_card(), q, q->n - q->n % most);
 	q->word[q->n++] = word;
 	if (q->is_relaxed && cq_is_early(q))
-		store(q, q->n);
+		store(cq_card(), q, q->n);
 }
 
-void cq_need_room(struct elan_cq *q, uint32_t bytes)
+static inline void need_room(struct nic *nic, struct elan_cq *q, uint32_t bytes)
 {
-	struct room r = { cq_card(), program_node(), q->id, bytes + 8 * q->n };
+	struct room r = { nic, program_node(), q->id, bytes + 8 * q->n };
 	uint64_t seen;
 
 	if (has_room(&r, &seen))
 		return;
-	store(q, q->n);
+	store(nic, q, q->n);
 	r.bytes = bytes;
 	if (!has_room(&r, &seen))
 		program_poll_until(has_room, &r, elan_poll_loop(), &seen);
+}
+
+void cq_need_room(struct elan_cq *q, uint32_t bytes)
+{
+	need_room(cq_card(), q, bytes);
 }
 
 void cq_add_bytes(struct elan_cq *q, const uint8_t *data, uint32_t bytes)
@@ -310,7 +322,7 @@ void cq_begin(struct elan_cq *q, uint32_t bytes, sim_time born)
 {
 	struct nic *nic = cq_card();
 
-	cq_need_room(q, bytes);
+	need_room(nic, q, bytes);
 	if (nic->net->book)
 		elan_note_birth(
 			nic, program_node(), q->id, q->stored + 8 * q->n, born);

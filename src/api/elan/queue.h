@@ -72,9 +72,9 @@ static inline uint64_t cq_page(uint32_t queue)
 
 /* --- elan.c --- */
 
-/* elan_wait_event() of a library that computes for some time after it. */
-bool cq_wait_event(
-	const struct elan_cq *q, uint64_t at, uint64_t value, sim_time after);
+/* elan_wait_event() of a library, for a word that the card sets to 1 and that
+ * only the library clears; it computes for some time after that. */
+bool cq_wait_done(const struct elan_cq *q, uint64_t at, sim_time after);
 
 /* --- input.c --- */
 
@@ -87,8 +87,9 @@ int cq_enqueue(struct elan_cq *q, uint32_t rank, uint32_t own,
 
 /* Whether the last word makes its write buffer drain before it is full. */
 bool cq_is_early(const struct elan_cq *q);
-/* A write buffer with the next n words to be stored drains. */
-void cq_drain(struct elan_cq *q, const uint64_t *word, uint32_t n);
+/* A write buffer with the next n words to be stored drains to the card. */
+void cq_drain(
+	struct nic *nic, struct elan_cq *q, const uint64_t *word, uint32_t n);
 
 /* Words of a command about one event, without its operands, and of the end of a
  * packet; they return how many. */

@@ -167,6 +167,7 @@ static int send_short(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t n = tport_front_bytes(l.kind);
 
 	if (n) {
+		program_join(); /* the bytes are the program's */
 		memcpy(block, front, n);
 		elan_load_bytes(m->at, block + n, m->bytes);
 		l.data = block;
@@ -218,6 +219,8 @@ static bool is_short(
 int elan_tport_send(struct elan_tport *t, const struct elan_tport_message *m,
 	uint32_t *handle)
 {
+	PROGRAM_PRIVATE();
+
 	*handle = 0;
 	if (!t->is_open)
 		return EBADF;
@@ -275,6 +278,7 @@ static int check_receive(
 static int begin(struct elan_tport *t, enum tport_kind kind,
 	const struct elan_tport_message *m, uint32_t *handle)
 {
+	PROGRAM_PRIVATE();
 	struct tport_record r = { .mask = m->mask,
 		.source = m->rank,
 		.space = (uint16_t)m->space,
@@ -354,7 +358,10 @@ static int result(const struct elan_tport *t, uint32_t handle,
 	const struct tport_status *s, struct elan_tport_status *status)
 {
 	struct elan_tport_status x = {
-		.tag = s->tag, .source = s->source, .bytes = s->bytes
+		.tag = s->tag,
+		.source = s->source,
+		.bytes = s->bytes,
+		.space = s->code >> TPORT_SPACE_SHIFT,
 	};
 
 	if (s->code & TPORT_HAS_DATA) {
@@ -413,6 +420,7 @@ static void explain(void *arg, char *text, size_t size)
 int elan_tport_wait(
 	struct elan_tport *t, uint32_t handle, struct elan_tport_status *status)
 {
+	PROGRAM_PRIVATE();
 	struct awaited what;
 	struct tport_status s;
 	bool is_done, is_claim;
@@ -424,7 +432,7 @@ int elan_tport_wait(
 	s = status_of(t, handle);
 	what = (struct awaited){ s.tag, s.source };
 	program_explain(explain, &what);
-	is_done = cq_wait_event(&t->queue, done_at(t, handle), 1, half_mpi());
+	is_done = cq_wait_done(&t->queue, done_at(t, handle), half_mpi());
 	program_explain(NULL, NULL);
 	return is_done ? finish(t, handle, status, &is_claim) : EIO;
 }

@@ -1,6 +1,7 @@
 /* Tagged ports: messages of which only a descriptor is sent (QSN-F63). */
 #include <errno.h>
 
+#include "api/elan/tport_lib.h"
 #include "api/elan/tport_testing.h"
 #include "testing/testing.h"
 
@@ -258,6 +259,56 @@ static void forged_messages_are_not_executed(void **state)
 	assert_int_equal(et_counts(m, 1).lost, 1);
 }
 
+/* --- garbage --- */
+
+/* What no command is, into the page where node 0's card takes DMAs. */
+static void spoil(void *arg)
+{
+	const uint64_t word = UINT64_MAX;
+	struct elan_cq q;
+
+	(void)arg;
+	assert_int_equal(elan_cq_open(&q, 0, ELAN_8K, ELAN_MAY_ALL), 0);
+	program_wait(20 * US);
+	elan_put(&q, 0, tport_page_at(TPT_PORT, TPORT_PAGE_DMAS), &word, 8, 0,
+		0);
+}
+
+static void send_spoilt(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t h;
+
+	(void)arg;
+	program_wait(100 * US);
+	assert_int_equal(elan_cq_error(&t.dmas), ELAN_ERROR_COMMAND);
+	assert_int_equal(elan_tport_tx_start(&t, 1, 9, ET_SOURCE, LONG, &h), 0);
+	tpt_send(&t, 1, 7, 64);
+	program_wait(900 * US);
+	assert_int_equal(elan_tport_test(&t, h, NULL), EINPROGRESS);
+	tpt_expect(&t, tpt_post(&t, 1, 8, TPT_ALL, FAR, LONG), 8, FAR, LONG);
+}
+
+static void receive_spoilt(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t bad = tpt_post(&t, 0, 9, TPT_ALL, ET_TARGET, LONG);
+	uint32_t good = tpt_post(&t, 0, 7, TPT_ALL, FAR, 64);
+
+	(void)arg;
+	tpt_expect(&t, good, 7, FAR, 64);
+	tpt_send(&t, 0, 8, LONG);
+	assert_int_equal(elan_tport_test(&t, bad, NULL), EINPROGRESS);
+}
+
+/* Long messages that the spoilt port sends do not end; short ones arrive, and
+ * so does what others send to it. */
+static void garbage_stops_the_queue_that_it_is_written_to(void **state)
+{
+	ET_RUN(*state, 1, { 0, send_spoilt, NULL }, { 1, receive_spoilt, NULL },
+		{ 2, spoil, NULL });
+}
+
 /* --- to itself --- */
 
 static void self_program(void *arg)
@@ -286,4 +337,5 @@ TESTS(ET_TEST(qsn_f63_no_byte_moves_before_its_match),
 	ET_TEST(messages_of_all_lengths_arrive),
 	ET_TEST(a_receive_gets_what_fits),
 	ET_TEST(forged_messages_are_not_executed),
+	ET_TEST(garbage_stops_the_queue_that_it_is_written_to),
 	ET_TEST(a_process_sends_to_itself))

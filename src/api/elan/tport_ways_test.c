@@ -448,6 +448,54 @@ static void messages_that_are_not_here_are_claimed_and_dropped(void **state)
 		assert_int_equal(et_counts(m, 0).errors[i], 0);
 }
 
+/* --- more of them than a queue has packets under way --- */
+
+enum { UNDER_WAY = 4 };
+
+static void send_a_pile(void *arg)
+{
+	struct elan_tport t = tpt_open();
+
+	(void)arg;
+	program_wait(SENT);
+	for (uint32_t i = 0; i <= UNDER_WAY; i++)
+		tpt_send(&t, 1, i, 8);
+}
+
+static void receive_last_first(void *arg)
+{
+	struct elan_tport t = tpt_open();
+	uint32_t last = tpt_post(&t, 0, UNDER_WAY, TPT_ALL, ET_TARGET, 8);
+	bool *waits = arg;
+
+	program_wait(SENT + 500 * US);
+	*waits = elan_tport_test(&t, last, NULL) == EINPROGRESS;
+	if (!*waits)
+		return;
+	for (uint32_t i = 0; i < UNDER_WAY; i++)
+		tpt_expect(&t, tpt_post(&t, 0, i, TPT_ALL, ET_TARGET + 64, 8),
+			i, ET_TARGET + 64, 8);
+	tpt_expect(&t, last, UNDER_WAY, ET_TARGET, 8);
+}
+
+/* A receive of a message behind them waits for theirs, as weft-elan(7) says; a
+ * card that keeps them lets it pass. */
+static void rejected_messages_hold_up_the_ones_behind_them(void **state)
+{
+	static const enum elan_match_by by[] = { ELAN_MATCH_REJECT,
+		ELAN_MATCH_CARD };
+	struct et *m = *state;
+	bool waits;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		renew(m, "4");
+		select(m, by[i]);
+		m->params.outstanding = UNDER_WAY;
+		et_run_two(m, send_a_pile, receive_last_first, &waits);
+		assert_int_equal(waits, by[i] == ELAN_MATCH_REJECT);
+	}
+}
+
 TESTS(ET_TEST(qsn_f62_a_kept_message_ends_soon_after_its_receive),
 	ET_TEST(qsn_f62_a_rejected_message_comes_by_its_senders_back_off),
 	ET_TEST(qsn_f62_a_rejected_message_stays_with_its_sender),
@@ -455,4 +503,5 @@ TESTS(ET_TEST(qsn_f62_a_kept_message_ends_soon_after_its_receive),
 	ET_TEST(qsn_f62_the_host_has_to_take_it_in_first),
 	ET_TEST(each_message_is_matched_once_by_every_way),
 	ET_TEST(names_of_rejected_messages_keep_their_order),
+	ET_TEST(rejected_messages_hold_up_the_ones_behind_them),
 	ET_TEST(messages_that_are_not_here_are_claimed_and_dropped))

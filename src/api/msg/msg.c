@@ -8,7 +8,6 @@
 #include "parts/mpi/mpi.h"
 
 enum {
-	PAGE = 4096,
 	SLOTS = 8, /* by default */
 	FIN = 16, /* bytes */
 	CREDITS = 2, /* words */
@@ -22,7 +21,7 @@ enum {
 
 static uint64_t round_up(uint64_t bytes)
 {
-	return (bytes + PAGE - 1) / PAGE * PAGE;
+	return (bytes + MSG_PAGE - 1) / MSG_PAGE * MSG_PAGE;
 }
 
 /* The addresses of everything, from m->at on.  Without slots there are no
@@ -79,7 +78,7 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
 		m->eager > WEFT_MSG_EAGER_MOST ||
 		(m->eager > WEFT_MSG_EAGER && parts > m->n_slots / 2 + 1) ||
-		m->at % PAGE || o->start < 0 ||
+		m->at % MSG_PAGE || o->start < 0 ||
 		(uint32_t)o->matching >= WEFT_MSG_MATCHINGS)
 		return EINVAL;
 	return 0;
@@ -293,6 +292,7 @@ static bool has_news(void *arg, uint64_t *seen)
 	return m->n_news || m->has_all || m->has_word ||
 	       (m->ops->has_events && m->ops->has_events(m)) ||
 	       m->tagged->has_next(m) ||
+	       (m->can_go_on && m->can_go_on(m->on_end_arg)) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -327,7 +327,8 @@ bool msg_step(struct msg_state *m)
 			m->tagged->drain(m, what >> 1);
 	}
 	m->has_word = false;
-	return msg_advance_requests(m) || did;
+	did |= msg_advance_requests(m);
+	return (m->go_on && m->go_on(m->on_end_arg)) || did;
 }
 
 void msg_go_on(struct msg_state *m)
@@ -455,7 +456,7 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 
 /* --- puts and gets --- */
 
-static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
+bool msg_is_done(const struct msg_state *m, const struct weft_msg_done *done)
 {
 	if (!m->ops)
 		return true;
@@ -469,7 +470,7 @@ static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
 	}
 }
 
-static void end(struct msg_state *m, struct weft_msg_done *done)
+void msg_end(struct msg_state *m, struct weft_msg_done *done)
 {
 	if (done->kind == MSG_DONE_WORD)
 		msg_give_word(m, done->index);
@@ -480,11 +481,11 @@ bool weft_msg_is_done(struct weft_msg *msg, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (!is_done(m, done))
+	if (!msg_is_done(m, done))
 		weft_msg_progress(msg);
-	if (!is_done(m, done))
+	if (!msg_is_done(m, done))
 		return false;
-	end(m, done);
+	msg_end(m, done);
 	return true;
 }
 
@@ -494,10 +495,10 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 	struct msg_state *m = msg_state(msg);
 
 	m->awaited = *done;
-	while (!is_done(m, done))
+	while (!msg_is_done(m, done))
 		msg_go_on(m);
 	m->awaited = (struct weft_msg_done){ 0 };
-	end(m, done);
+	msg_end(m, done);
 }
 
 int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
@@ -623,7 +624,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	if (!m->at) {
 		lay_out(m, most_own(), tagged);
 		if (m->end < m->each)
-			m->at = (m->each - m->end) / PAGE * PAGE;
+			m->at = (m->each - m->end) / MSG_PAGE * MSG_PAGE;
 	}
 	if (!m->at)
 		return EFAULT;

@@ -113,7 +113,8 @@ static void forget(struct msg_state *m, struct early **link)
 static bool fits(const struct msg_tagged_entry *e, const struct letter *l)
 {
 	return (e->rank == MSG_TAGGED_ANY || e->rank == l->rank) &&
-	       !((e->tag ^ l->tag) & ~e->ignore) && e->space == l->space;
+	       !((e->tag ^ l->tag) & ~e->ignore) &&
+	       msg_space_fits(e->space, l->space);
 }
 
 /* The sender is told that its message is matched. */
@@ -135,6 +136,7 @@ static void describe(struct op *x, const struct letter *l)
 		.bytes = l->bytes,
 		.rank = l->rank,
 		.flags = l->flags & MSG_TAGGED_DATA,
+		.space = l->space,
 	};
 }
 
@@ -188,7 +190,7 @@ static void spend_on_posted(struct msg_state *m, const struct letter *l)
 
 	for (; x && !fits(&x->e, l); x = x->next)
 		n++;
-	program_charge(n * m->match);
+	msg_charge(m, n * m->match);
 }
 
 /* A message has arrived; false if there is no room for it yet. */
@@ -503,7 +505,7 @@ static void spend_on_early(
 
 	for (struct early **x = &m->soft->early; x != end; x = &(*x)->next)
 		n++;
-	program_charge(n * m->match);
+	msg_charge(m, n * m->match);
 }
 
 static struct early **find_claimed(struct msg_soft *s, uint64_t context)

@@ -41,12 +41,28 @@ enum {
 
 #define MSG_TAGGED_ANY UINT32_MAX /* as a rank */
 
+/*
+ * A space is a number below MSG_SPACES and a part of the sender, below
+ * MSG_FROM_ANY.  A receive with MSG_FROM_ANY as its part takes messages of any.
+ */
+enum { MSG_SPACES = 512, MSG_FROM_ANY = 127 };
+
+#define MSG_SPACE(number, from) ((uint16_t)((number) | (from)*MSG_SPACES))
+
+static inline bool msg_space_fits(uint16_t wanted, uint16_t sent)
+{
+	uint16_t other = wanted ^ sent;
+
+	return !other ||
+	       (wanted / MSG_SPACES == MSG_FROM_ANY && !(other % MSG_SPACES));
+}
+
 /* What is begun. */
 struct msg_tagged_entry {
 	uint64_t tag, ignore, data;
 	uint32_t rank;
 	/* Messages and receives of different spaces do not meet; those of
-	 * weft/msg.h have 0. */
+	 * weft/msg.h have 0.  See MSG_SPACE(). */
 	uint16_t space, flags;
 	uint64_t at, bytes;
 	uint64_t context;
@@ -62,7 +78,8 @@ struct msg_tagged_end {
 	/* of the message */
 	uint64_t tag, data;
 	uint64_t bytes; /* its length, even if it was truncated */
-	uint32_t rank, flags;
+	uint32_t rank;
+	uint16_t flags, space;
 	/* 0; EMSGSIZE: the rest is lost; ECANCELED; ENOMSG: a peek found no
 	 * message; EIO: the other rank cannot be reached. */
 	int error;

@@ -70,7 +70,8 @@ static void msg_plain_close(struct msg_state *m)
 }
 
 static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
-	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand)
+	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand,
+	uint64_t bound)
 {
 	struct plain_entry e = {
 		.op = op,
@@ -81,6 +82,7 @@ static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
 		.own_offset = here - m->base,
 		.bytes = bytes,
 		.operand = operand,
+		.bound = bound,
 	};
 
 	uint32_t number = workq_user_next(user(m));
@@ -102,7 +104,7 @@ static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
 
 	program_write(stage, data, bytes);
-	post(m, PLAIN_PUT, rank, to, stage, bytes, 0);
+	post(m, PLAIN_PUT, rank, to, stage, bytes, 0, 0);
 }
 
 static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
@@ -110,31 +112,52 @@ static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	struct weft_msg_done *done)
 {
 	uint32_t number =
-		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter));
+		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter), 0);
 
 	if (done)
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
+}
+
+/* A put is done when it is answered. */
+static void msg_plain_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_plain_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
 }
 
 static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
 	msg_word_expect(m, word, bytes);
-	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word));
+	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word), 0);
 }
 
-static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
-	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+static int change_word(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum atomic_op op, uint64_t operand, uint64_t bound, uint64_t *old)
 {
 	struct weft_msg_done done = { MSG_DONE_OWN, 0,
-		post(m, PLAIN_WORD + msg_atomic_op(op), rank, at, m->base, 8,
-			operand) };
+		post(m, PLAIN_WORD + op, rank, at, m->base, 8, operand,
+			bound) };
 
 	weft_msg_wait((struct weft_msg *)m, &done);
 	if (!workq_user_wait(user(m), (uint32_t)done.number))
 		return EIO;
 	*old = user(m)->value[done.number % WORKQ_DEPTH];
 	return 0;
+}
+
+static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+{
+	return change_word(m, rank, at, msg_atomic_op(op), operand, 0, old);
+}
+
+static int msg_plain_swap_if(struct msg_state *m, uint32_t rank, uint64_t at,
+	uint64_t is, uint64_t word, uint64_t *old)
+{
+	return change_word(m, rank, at, ATOMIC_STORE_IF, word, is, old);
 }
 
 static bool msg_plain_is_done(
@@ -169,11 +192,13 @@ static const struct msg_ops plain_msg_ops = {
 	.close = msg_plain_close,
 	.post = msg_plain_post,
 	.put = msg_plain_put,
+	.deliver = msg_plain_deliver,
 	.get = msg_plain_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
 	.is_done = msg_plain_is_done,
 	.atomic = msg_plain_atomic,
+	.swap_if = msg_plain_swap_if,
 	.loop = msg_plain_loop,
 	.poll = msg_plain_poll,
 	.has_events = msg_plain_has_events,

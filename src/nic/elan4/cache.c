@@ -42,6 +42,7 @@ int elan_cache_set_up(
 			(long long)c->line);
 	*how = (struct elan_cache_how){
 		.line = (uint32_t)c->line,
+		.bits = (uint32_t)__builtin_ctzll((uint64_t)c->line),
 		.sets = (uint32_t)sets,
 		.ways = (uint32_t)c->ways,
 		.fills = (uint32_t)c->fills,
@@ -104,6 +105,12 @@ static void put_first(uint64_t *set, uint32_t way, uint64_t tag)
 	for (; way; way--)
 		set[way] = set[way - 1];
 	set[0] = tag;
+}
+
+/* A hit, perhaps one that changes it. */
+static inline void use(uint64_t *set, uint32_t way, bool is_changed)
+{
+	put_first(set, way, set[way] | is_changed);
 }
 
 /* Its way, or the number of ways. */
@@ -177,96 +184,150 @@ static void write_back(
 
 /* --- accesses --- */
 
-/* A part of a line, by a unit. */
+/* Of a part of a line: a write, or a read and then a write of what was read. */
+enum { IS_WRITE = 1, IS_CHANGE = 2 };
+
+/* That, and by which unit. */
 struct access {
-	enum elan_unit unit;
-	uint32_t line, bytes;
-	bool is_write;
-	bool is_change; /* a read, and a write of what was read */
+	uint8_t unit; /* an enum elan_unit */
+	uint8_t kind;
+	bool is_whole; /* all of the line */
+	uint32_t line;
 };
 
 /* A line that is not there: when a read has it, or a write can be made.  One
  * that is written as a whole is not fetched. */
-static sim_time miss(const struct nic_at *a, const struct access *p,
-	uint64_t *set, sim_time t)
+static __attribute__((noinline)) sim_time miss(
+	const struct nic_at *a, struct access p, uint64_t *set, sim_time t)
 {
 	const struct elan_cache_how *how = how_of(a);
 	struct elan_cache *c = cache_of(a);
 	uint64_t old = set[how->ways - 1];
 	sim_time taken = t, ready = t;
 
+	elan_count(a)->misses[p.unit]++;
+	elan_count(a)->all_misses++;
 	if (old & 1)
 		t = room_for_old(c, t);
-	if (!p->is_write || p->bytes < how->line)
-		ready = fetch(c, how, p->line, t, &taken);
+	if (!(p.kind & IS_WRITE) || !p.is_whole)
+		ready = fetch(c, how, p.line, t, &taken);
 	if (old & 1) {
 		write_back(c, how, later(t, taken));
 		elan_count(a)->written_back++;
 	}
-	put_first(set, how->ways - 1,
-		tag_of(p->line) | (p->is_write || p->is_change));
-	return p->is_write ? later(t, taken) : ready;
+	put_first(set, how->ways - 1, tag_of(p.line) | (p.kind != 0));
+	return p.kind & IS_WRITE ? later(t, taken) : ready;
 }
 
-/* A line that is not the first of its set; by itself, since most are. */
-static __attribute__((noinline)) sim_time look_further(
-	const struct nic_at *a, struct access access, uint64_t *set, sim_time t)
+/* A line that is not the first of its set. */
+static inline sim_time look_further(
+	const struct nic_at *a, struct access p, uint64_t *set, sim_time t)
 {
-	const struct access *p = &access;
 	const struct elan_cache_how *how = how_of(a);
-	uint32_t way = find(set, how->ways, p->line);
+	uint32_t way = find(set, how->ways, p.line);
 
-	if (way == how->ways) {
-		elan_count(a)->misses[p->unit]++;
-		elan_count(a)->all_misses++;
+	if (way == how->ways)
 		return miss(a, p, set, t);
-	}
-	elan_count(a)->hits[p->unit]++;
+	elan_count(a)->hits[p.unit]++;
 	elan_count(a)->all_hits++;
-	put_first(set, way, set[way] | (p->is_write || p->is_change));
-	return p->is_write ? t : when_here(cache_of(a), how, p->line, t);
+	use(set, way, p.kind != 0);
+	return p.kind & IS_WRITE ? t : when_here(cache_of(a), how, p.line, t);
 }
 
 /* When it can pass its port. */
-static inline __attribute__((always_inline)) sim_time look_up(
-	const struct nic_at *a, struct access p, sim_time t)
+static sim_time look_up(const struct nic_at *a, struct access p, sim_time t)
+{
+	uint64_t *set = set_of(cache_of(a), how_of(a), p.line);
+
+	return look_further(a, p, set, t);
+}
+
+/* It passes its port for some time, when it can; returns when it begins. */
+static inline sim_time pass_port(
+	const struct nic_at *a, uint8_t kind, sim_time *port, sim_time time)
 {
 	struct elan_cache *c = cache_of(a);
-	uint64_t *set = set_of(c, how_of(a), p.line);
+	sim_time t = *port;
 
-	if (__builtin_expect((*set & ~UINT64_C(1)) != tag_of(p.line), 0))
-		return look_further(a, p, set, t);
+	*port = t + time;
+	if (kind & IS_CHANGE)
+		c->write = later(c->write, t) + time;
+	return t;
+}
+
+/* The same for any line, perhaps while others come. */
+static __attribute__((noinline)) sim_time pass_any(const struct nic_at *a,
+	struct access p, sim_time *port, sim_time t, sim_time time)
+{
+	t = look_up(a, p, t);
+	*port = later(*port, t);
+	return pass_port(a, p.kind, port, time);
+}
+
+/* For the second of a set, which two lines in turn are. */
+static __attribute__((noinline)) sim_time pass_second(const struct nic_at *a,
+	struct access p, sim_time *port, sim_time t, sim_time time)
+{
+	const struct elan_cache_how *how = how_of(a);
+	struct elan_cache *c = cache_of(a);
+	uint64_t *set = c->tag + (p.line & (how->sets - 1)) * how->ways;
+
+	if (__builtin_expect(!c->tag || how->ways < 2 ||
+				     (set[1] ^ tag_of(p.line)) > 1 ||
+				     (!(p.kind & IS_WRITE) && t < c->filled),
+		    0))
+		return pass_any(a, p, port, t, time);
 	elan_count(a)->hits[p.unit]++;
 	elan_count(a)->all_hits++;
-	if (p.is_write || p.is_change)
+	use(set, 1, p.kind != 0);
+	*port = later(*port, t);
+	return pass_port(a, p.kind, port, time);
+}
+
+/* Most lines are the first of their set: this is all that these take. */
+static inline __attribute__((always_inline)) sim_time pass_line(
+	const struct nic_at *a, struct access p, uint32_t bytes, sim_time *port,
+	sim_time t)
+{
+	const struct elan_cache_how *how = how_of(a);
+	struct elan_cache *c = cache_of(a);
+	sim_time time = (bytes + 7) / 8 * how->word;
+	uint64_t *set;
+
+	p.is_whole = bytes >= how->line;
+	set = c->tag + (p.line & (how->sets - 1)) * how->ways;
+	if (__builtin_expect(!c->tag || (*set ^ tag_of(p.line)) > 1 ||
+				     (!(p.kind & IS_WRITE) && t < c->filled),
+		    0))
+		return pass_second(a, p, port, t, time);
+	elan_count(a)->hits[p.unit]++;
+	elan_count(a)->all_hits++;
+	if (p.kind)
 		*set |= 1;
-	if (p.is_write || t >= c->filled)
-		return t;
-	return when_here(c, how_of(a), p.line, t);
+	*port = later(*port, t);
+	return pass_port(a, p.kind, port, time);
 }
 
 /* Passes the lines of an access through some ports in turn; returns when the
  * last byte has passed. */
 static __attribute__((noinline)) sim_time pass(const struct nic_at *a,
-	const struct access *how_to, uint64_t at, uint32_t bytes,
-	sim_time *const *port, uint32_t ports, sim_time t)
+	struct access p, uint64_t at, uint32_t bytes, sim_time *const *port,
+	uint32_t ports, sim_time t)
 {
 	const struct elan_cache_how *how = how_of(a);
 	uint64_t offset = at - ELAN_CARD_AT;
-	struct access p = *how_to;
 	sim_time end = t;
 
-	for (uint32_t i = 0; bytes; i++) {
+	for (uint32_t i = 0, n; bytes; i++) {
 		sim_time *by = port[i % ports];
 
-		p.line = (uint32_t)(offset / how->line);
-		p.bytes = how->line - (uint32_t)(offset % how->line);
-		p.bytes = p.bytes < bytes ? p.bytes : bytes;
-		*by = later(*by, look_up(a, p, t)) +
-		      (p.bytes + 7) / 8 * how->word;
+		p.line = (uint32_t)(offset >> how->bits);
+		n = how->line - (uint32_t)(offset & (how->line - 1));
+		n = n < bytes ? n : bytes;
+		pass_line(a, p, n, by, t);
 		end = later(end, *by);
-		offset += p.bytes;
-		bytes -= p.bytes;
+		offset += n;
+		bytes -= n;
 	}
 	return end;
 }
@@ -296,28 +357,24 @@ static inline sim_time *read_port(const struct nic_at *a)
 	return &c->read[c->read[1] < c->read[0]];
 }
 
-/* A part of one line. */
-static inline struct access access_of(const struct nic_at *a,
-	enum elan_unit unit, uint64_t at, uint32_t bytes, bool is_write)
+static inline sim_time *write_port(const struct nic_at *a)
 {
-	return (struct access){ unit,
-		(uint32_t)(at - ELAN_CARD_AT) / how_of(a)->line, bytes,
-		is_write, false };
+	return &cache_of(a)->write;
+}
+
+/* A part of one line. */
+static inline struct access access_of(
+	const struct nic_at *a, enum elan_unit unit, uint64_t at, uint8_t kind)
+{
+	return (struct access){ .unit = (uint8_t)unit,
+		.kind = kind,
+		.line = (uint32_t)(at - ELAN_CARD_AT) >> how_of(a)->bits };
 }
 
 static inline bool is_one_line(
 	const struct nic_at *a, uint64_t at, uint32_t bytes)
 {
 	return (at & (how_of(a)->line - 1)) + bytes <= how_of(a)->line;
-}
-
-/* When it begins to pass a port. */
-static inline __attribute__((always_inline)) sim_time pass_line(
-	const struct nic_at *a, struct access p, sim_time *port, sim_time t)
-{
-	t = later(*port, look_up(a, p, t));
-	*port = t + (p.bytes + 7) / 8 * how_of(a)->word;
-	return t;
 }
 
 sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
@@ -327,57 +384,62 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
 	bool is_second = ports == ELAN_ANY_PORT && c->read[1] < c->read[0];
 	sim_time *port[ELAN_READ_PORTS] = { &c->read[is_second], &c->read[1] };
 	uint32_t n = ports == ELAN_BOTH_PORTS ? 2 : 1;
-
-	struct access p = access_of(a, unit, at, bytes, false);
+	struct access p = access_of(a, unit, at, 0);
 
 	if (!how_of(a)->is_on)
 		return t + hit_time(how_of(a), at, bytes) / n;
 	if (bytes && is_one_line(a, at, bytes)) {
-		pass_line(a, p, port[0], t);
+		pass_line(a, p, bytes, port[0], t);
 		return *port[0];
 	}
-	return pass(a, &p, at, bytes, port, n, t);
+	return pass(a, p, at, bytes, port, n, t);
+}
+
+static __attribute__((noinline)) sim_time read_lines(const struct nic_at *a,
+	enum elan_unit unit, uint64_t at, uint32_t bytes, sim_time t)
+{
+	if (!how_of(a)->is_on)
+		return t;
+	return elan_cache_stream(a, unit, at, bytes, ELAN_ANY_PORT, t) -
+	       hit_time(how_of(a), at, bytes);
 }
 
 sim_time elan_cache_read(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
-	struct access p = access_of(a, unit, at, bytes, false);
+	if (!how_of(a)->is_on || !is_one_line(a, at, bytes))
+		return read_lines(a, unit, at, bytes, t);
+	return pass_line(a, access_of(a, unit, at, 0), bytes, read_port(a), t);
+}
+
+static __attribute__((noinline)) sim_time write_lines(const struct nic_at *a,
+	enum elan_unit unit, uint64_t at, uint32_t bytes, sim_time t)
+{
+	sim_time *port = write_port(a);
 
 	if (!how_of(a)->is_on)
 		return t;
-	if (is_one_line(a, at, bytes))
-		return pass_line(a, p, read_port(a), t);
-	return elan_cache_stream(a, unit, at, bytes, ELAN_ANY_PORT, t) -
+	return pass(a, access_of(a, unit, at, IS_WRITE), at, bytes, &port, 1,
+		       t) -
 	       hit_time(how_of(a), at, bytes);
 }
 
 sim_time elan_cache_write(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
-	sim_time *port = &cache_of(a)->write;
-	struct access p = access_of(a, unit, at, bytes, true);
-
-	if (!how_of(a)->is_on)
-		return t;
-	if (bytes && is_one_line(a, at, bytes))
-		return pass_line(a, p, port, t);
-	return pass(a, &p, at, bytes, &port, 1, t) -
-	       hit_time(how_of(a), at, bytes);
+	if (!how_of(a)->is_on || !bytes || !is_one_line(a, at, bytes))
+		return write_lines(a, unit, at, bytes, t);
+	return pass_line(
+		a, access_of(a, unit, at, IS_WRITE), bytes, write_port(a), t);
 }
 
 sim_time elan_cache_change(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, sim_time t)
 {
-	struct elan_cache *c = cache_of(a);
-	struct access p = access_of(a, unit, at, bytes, false);
-
-	p.is_change = true;
 	if (!how_of(a)->is_on)
 		return t;
-	t = pass_line(a, p, read_port(a), t);
-	c->write = later(c->write, t) + (bytes + 7) / 8 * how_of(a)->word;
-	return t;
+	return pass_line(
+		a, access_of(a, unit, at, IS_CHANGE), bytes, read_port(a), t);
 }
 
 sim_time elan_cache_rest(const struct nic_at *a, uint32_t bytes)

@@ -251,12 +251,32 @@ static void execute(const struct nic_at *a, struct elan_queue *q,
 		elan_queue_stop(a, q, wrong);
 }
 
+/* The words of a command have been read. */
+static uint32_t take(const struct nic_at *a, struct elan_queue *q, uint32_t n)
+{
+	q->skips = false;
+	if (!q->outstanding)
+		elan_queue_freed(a, q, q->taken);
+	return 8 * n;
+}
+
+/* Reads up to so many words of a queue, from the next one on. */
+static void read_words(const struct elan_queue *q, uint64_t *word, uint32_t n)
+{
+	if (8 * n <= elan_queue_piece(q, q->taken)) {
+		memcpy(word, elan_queue_place(q, q->taken), 8 * (size_t)n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		word[i] = elan_queue_word(q, q->taken + 8 * i);
+}
+
 /* Bytes taken; 0: the queue has to wait or has stopped. */
 static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 {
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	const uint64_t first = elan_queue_word(q, q->taken);
-	uint32_t n = length((enum elan_command)(first & 0xff), first), i;
+	uint32_t n = length((enum elan_command)(first & 0xff), first);
 	struct elan_view v[2];
 
 	if (!n || 8 * n > q->depth) {
@@ -274,19 +294,22 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 	if ((first & 0xff) == ELAN_ENQUEUE && !q->skips &&
 		!elan_iq_has_room(a, q, first))
 		return 0;
-	for (i = 0; i < n && i < 1 + ELAN_DMA_WORDS; i++)
-		word[i] = elan_queue_word(q, q->taken + 8 * i);
+	read_words(q, word, n < 1 + ELAN_DMA_WORDS ? n : 1 + ELAN_DMA_WORDS);
 	if (!q->skips && !look_all(a, q, word, v))
 		return 0;
 	q->taken += 8 * n;
 	elan_count(a)->commands++;
 	if (!q->skips)
 		execute(a, q, word, v);
-	q->skips = false;
-	/* its words have been read */
-	if (!q->outstanding)
-		elan_queue_freed(a, q, q->taken);
-	return 8 * n;
+	return take(a, q, n);
+}
+
+/* A word that fills up a burst. */
+static uint32_t nothing(const struct nic_at *a, struct elan_queue *q)
+{
+	q->taken += 8;
+	elan_count(a)->commands++;
+	return take(a, q, 1);
 }
 
 /* --- turns --- */
@@ -333,7 +356,7 @@ static uint32_t turn(const struct nic_at *a, struct elan_queue *q)
 			return q->skips ? elan_sten_skip(a, q)
 					: elan_sten_send(a, q);
 		}
-		n = simple(a, q);
+		n = c == ELAN_NOP ? nothing(a, q) : simple(a, q);
 		if (!n)
 			break;
 		sum += n;

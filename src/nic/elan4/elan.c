@@ -254,10 +254,26 @@ static void on_engine(const struct nic_at *a, const struct sim_event *e)
 }
 
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
+	sim_time t, struct sim_event e);
+
+/* The first event of a node; by itself, so that others do not pay for it. */
+static __attribute__((noinline)) void on_first_event(struct net_client *me,
+	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
+{
+	nic_node(me->state, s);
+	on_event(me, w, s, t, e);
+}
+
+static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(me->state, w, s, t);
+	struct nic *nic = me->state;
+	struct nic_at a = { nic, nic->nodes[s], w, s, t };
 
+	if (__builtin_expect(!a.node, 0)) {
+		on_first_event(me, w, s, t, e);
+		return;
+	}
 	if (sim_phase(&e) == PHASE_PROGRAM)
 		host_event(a.nic->host, w, s, t, &e);
 	else

@@ -174,7 +174,7 @@ static void set_recent(struct elan_mmu *m, const struct elan_area *x,
 	if (last > x->last)
 		last = x->last;
 	m->recent = (struct elan_recent){ first, last - first, to, x->context,
-		x->flags, x->tlb, NULL };
+		x->flags, x->tlb, NULL, 0 };
 }
 
 /* Whether a recent translation has it. */
@@ -185,26 +185,6 @@ static inline bool has(const struct elan_recent *r, uint32_t context,
 	       bytes - 1 <= r->more - (at - r->first);
 }
 
-/* Looks for it where one at that address was found before.  False: it is not
- * that, or its TLB may not have it. */
-static bool look_before(const struct nic_at *a, uint32_t context, uint64_t at,
-	uint64_t bytes, enum elan_use use)
-{
-	struct elan_mmu *m = mmu_of(a);
-	const struct elan_recent *r = before(m, at);
-
-	r += !has(r, context, at, bytes);
-	if (!has(r, context, at, bytes) || a->t < m->filled || !r->entry ||
-		r->flags & ELAN_TO_QUEUE ||
-		(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY) ||
-		!tlb_touch(&m->tlb[r->tlb], r->entry, context,
-			r->first >> how_of(a)->shift[r->tlb]))
-		return false;
-	m->recent = *r;
-	elan_count(a)->tlb_hits++;
-	return true;
-}
-
 /* For the next time. */
 static void keep_recent(const struct nic_at *a, uint64_t at)
 {
@@ -213,8 +193,8 @@ static void keep_recent(const struct nic_at *a, uint64_t at)
 
 	if (r->context == UINT32_MAX)
 		return;
-	r->entry = tlb_place(&m->tlb[r->tlb], r->context,
-		r->first >> how_of(a)->shift[r->tlb]);
+	r->page = r->first >> how_of(a)->shift[r->tlb];
+	r->entry = tlb_place(&m->tlb[r->tlb], r->context, r->page);
 	before(m, at)[1] = before(m, at)[0];
 	before(m, at)[0] = *r;
 }
@@ -345,13 +325,22 @@ static __attribute__((noinline)) struct elan_view search(const struct nic_at *a,
 	};
 }
 
+/* Looks first where one at that address was found before, if its TLB still has
+ * it. */
 struct elan_view elan_mmu_look(const struct nic_at *a, uint32_t context,
 	uint64_t at, uint64_t bytes, enum elan_use use)
 {
-	const struct elan_recent *r = &mmu_of(a)->recent;
+	struct elan_mmu *m = mmu_of(a);
+	const struct elan_recent *r = before(m, at);
 
-	if (!look_before(a, context, at, bytes, use))
+	if (!has(r, context, at, bytes) && !has(++r, context, at, bytes))
 		return search(a, context, at, bytes, use);
+	if (a->t < m->filled || !r->entry || r->flags & ELAN_TO_QUEUE ||
+		(use == ELAN_TO_WRITE && r->flags & ELAN_READ_ONLY) ||
+		!tlb_touch(&m->tlb[r->tlb], r->entry, context, r->page))
+		return search(a, context, at, bytes, use);
+	m->recent = *r;
+	elan_count(a)->tlb_hits++;
 	return (struct elan_view){ r->to + (at - r->first), a->t, ELAN_SEEN,
 		r->flags };
 }

@@ -207,7 +207,7 @@ void elan_word_on_in(const struct nic_at *a, uint32_t id)
 	host_write(a->nic->host, a->w, a->s, a->t, x->address, data_of(x),
 		x->bytes);
 	/* wakes programs that wait for anything */
-	host_poke(a->nic->host, a->w, a->s, a->t);
+	host_poke_at(a->nic->host, a->w, a->s, a->t, x->address, x->bytes);
 	if (x->note)
 		elan_account_end(a, x->note);
 	if (x->many)

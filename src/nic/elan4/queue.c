@@ -287,7 +287,7 @@ uint64_t elan_queue_room(const struct nic *nic, site_id s, uint32_t queue)
 static void tell_room(const struct nic_at *a, struct elan_queue *q)
 {
 	elan_copy_on_room(a, q);
-	host_poke(a->nic->host, a->w, a->s, a->t);
+	host_poke_at(a->nic->host, a->w, a->s, a->t, 0, 0);
 	elan_thread_on_room(a, q);
 }
 
@@ -305,6 +305,7 @@ void elan_queue_stop(
 		return;
 	q->error = (uint8_t)why;
 	elan_count(a)->errors[why]++;
+	host_poke(a->nic->host, a->w, a->s, a->t);
 	tell_room(a, q);
 }
 

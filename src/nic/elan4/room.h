@@ -71,7 +71,8 @@ enum elan_ports {
 
 /* Of all cards: what follows from the parameters. */
 struct elan_cache_how {
-	uint32_t line; /* bytes */
+	uint32_t line; /* bytes: a power of two, of so many bits */
+	uint32_t bits;
 	uint32_t sets, ways, fills;
 	sim_time latency; /* of the SDRAM */
 	sim_time sdram, port; /* a line's time there */
@@ -157,7 +158,8 @@ struct elan_recent {
 	uint32_t context;
 	uint8_t flags; /* of enum elan_area_flag */
 	uint8_t tlb;
-	struct tlb_entry *entry; /* in it, or NULL */
+	struct tlb_entry *entry; /* in it, or NULL: its page there is */
+	uint64_t page;
 };
 
 struct elan_mmu {

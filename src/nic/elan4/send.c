@@ -190,28 +190,27 @@ static void send(const struct nic_at *a, uint32_t sending)
 
 /* --- answers --- */
 
-/* Frees its copy. */
-static struct elan_sent forget(const struct nic_at *a, uint32_t id)
+/* Frees its copy.  Without a book nobody looks at the account. */
+static void forget(const struct nic_at *a, uint32_t id, struct elan_sent *sent)
 {
 	const struct elan_sending *s = elan_sending(a, id);
-	struct elan_sent sent = {
-		.owner_id = s->owner_id,
-		.sequence = s->copy->sequence,
-		.get = s->copy->get,
-	};
 
+	sent->owner_id = s->owner_id;
+	sent->sequence = s->copy->sequence;
+	sent->get = s->copy->get;
+	sent->account.was_missing = false;
 	if (nic_has_book(a))
-		sent.account = s->account;
+		sent->account = s->account;
 	payload_give(a->nic->payloads, a->w->id, s->copy);
 	resend_give(&sender_of(a)->resend, id);
-	return sent;
 }
 
 static void fail(const struct nic_at *a, uint32_t id, enum elan_error why)
 {
 	const struct elan_owner *owner = elan_sending(a, id)->owner;
-	struct elan_sent sent = forget(a, id);
+	struct elan_sent sent;
 
+	forget(a, id, &sent);
 	owner->failed(a, &sent, why);
 }
 
@@ -234,8 +233,9 @@ static void complete(
 	const struct elan_owner *owner = s->owner;
 	uint32_t event = is_yes ? s->event : s->no_event;
 	uint32_t context = s->context;
-	struct elan_sent sent = forget(a, id);
+	struct elan_sent sent;
 
+	forget(a, id, &sent);
 	sent.get.get = gets;
 	elan_event_set(a, context, event, 1);
 	owner->done(a, &sent, is_yes);

@@ -125,15 +125,13 @@ static void go_on(const struct nic_at *a)
 	elan_post(a, h->until, ELAN_ENGINE_THREAD, x->id);
 }
 
-static void dispatch(const struct nic_at *a)
+static void dispatch_first(const struct nic_at *a)
 {
 	struct elan_threads *h = elan_here(a)->threads;
 	const struct elan_params *p = elan_params(a);
 	uint32_t id = h->ready.first;
 	bool is_other = id != h->last;
 
-	if (h->running || !id)
-		return;
 	if (is_lingering(a, h)) {
 		go_on(a);
 		return;
@@ -147,6 +145,15 @@ static void dispatch(const struct nic_at *a)
 		h->since = elan_code_run(a, thread(h, id)->image, h->since);
 	elan_count(a)->swaps += is_other;
 	elan_post(a, h->since, ELAN_ENGINE_THREAD, id);
+}
+
+/* If the processor is free, the first one that is ready gets it. */
+static inline void dispatch(const struct nic_at *a)
+{
+	const struct elan_threads *h = elan_here(a)->threads;
+
+	if (!h->running && h->ready.first)
+		dispatch_first(a);
 }
 
 /* A thread's wait is over. */

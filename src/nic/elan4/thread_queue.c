@@ -186,15 +186,19 @@ bool elan_thread_has_message(uint32_t first, uint32_t n)
 	return find_message(&a, x, first, n, &q) && q;
 }
 
-/* The slot that a thread names; NULL: it has taken no message there. */
-static struct elan_slot *find_slot(const struct nic_at *a,
-	const struct elan_thread *x, uint32_t queue, uint32_t slot)
+/* A slot of a queue, which may be NULL; NULL: no message was taken there. */
+static inline struct elan_slot *taken_slot(struct elan_iq *q, uint32_t slot)
 {
-	struct elan_iq *q = elan_iq(elan_here(a), x->context, queue);
-
 	if (!q || slot >= q->n_slots || q->slot[slot].state != ELAN_SLOT_TAKEN)
 		return NULL;
 	return &q->slot[slot];
+}
+
+/* The slot that a thread names. */
+static struct elan_slot *find_slot(const struct nic_at *a,
+	const struct elan_thread *x, uint32_t queue, uint32_t slot)
+{
+	return taken_slot(elan_iq(elan_here(a), x->context, queue), slot);
 }
 
 int elan_thread_look(uint32_t queue, uint32_t slot, struct elan_message *m)
@@ -228,8 +232,9 @@ int elan_thread_free(uint32_t queue, uint32_t slot)
 {
 	struct nic_at a;
 	struct elan_thread *x = self(&a);
-	const struct elan_slot *s = find_slot(&a, x, queue, slot);
-	uint32_t write;
+	struct elan_iq *q = elan_iq(elan_here(&a), x->context, queue);
+	const struct elan_slot *s = taken_slot(q, slot);
+	bool is_its;
 
 	if (!s)
 		return EINVAL;
@@ -239,14 +244,16 @@ int elan_thread_free(uint32_t queue, uint32_t slot)
 		elan_thread_accept(queue, slot);
 		x = self(&a);
 	}
-	write = s == message_of(&a, x) ? x->last_write : 0;
-	if (elan_iq(elan_here(&a), x->context, queue)->blocks)
+	is_its = s == message_of(&a, x);
+	if (q->blocks)
 		x = elan_thread_settle(&a);
-	if (s->note &&
-		!(write && elan_block_ends(&a, write, x->last_turn, s->note)))
+	if (s->note && !(is_its && x->last_write &&
+			       elan_block_ends(&a, x->last_write, x->last_turn,
+				       s->note)))
 		elan_account_end(&a, s->note);
-	leave(&a, x, s);
-	elan_iq_free(&a, elan_iq(elan_here(&a), x->context, queue), slot);
+	if (is_its)
+		x->message = 0;
+	elan_iq_free(&a, q, slot);
 	return 0;
 }
 

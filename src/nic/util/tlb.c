@@ -3,12 +3,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-struct tlb_entry {
-	uint64_t page, frame;
-	uint64_t used; /* a stamp; 0: empty */
-	uint32_t space;
-};
-
 void tlb_init(struct tlb *t, uint32_t entries, uint32_t ways)
 {
 	*t = (struct tlb){ .ways = ways };
@@ -68,16 +62,6 @@ bool tlb_has(const struct tlb *t, uint32_t space, uint64_t page)
 struct tlb_entry *tlb_place(const struct tlb *t, uint32_t space, uint64_t page)
 {
 	return find(t, space, page);
-}
-
-bool tlb_touch(
-	struct tlb *t, struct tlb_entry *x, uint32_t space, uint64_t page)
-{
-	if (!x->used || x->page != page || x->space != space)
-		return false;
-	t->hits++;
-	x->used = ++t->uses;
-	return true;
 }
 
 bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame)

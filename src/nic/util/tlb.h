@@ -12,6 +12,12 @@
 
 #include "nic/nic.h"
 
+struct tlb_entry {
+	uint64_t page, frame;
+	uint64_t used; /* a stamp; 0: empty */
+	uint32_t space;
+};
+
 struct tlb {
 	struct tlb_entry **set; /* [set][way]; NULL until used, each of them */
 	uint32_t n_used; /* sets */
@@ -31,8 +37,16 @@ bool tlb_look(struct tlb *t, uint32_t space, uint64_t page, uint64_t *frame);
 /* The place of a page, which it keeps until another one takes it, or NULL; and
  * a use of a page that was there: false if it is not there any more. */
 struct tlb_entry *tlb_place(const struct tlb *t, uint32_t space, uint64_t page);
-bool tlb_touch(
-	struct tlb *t, struct tlb_entry *x, uint32_t space, uint64_t page);
+static inline bool tlb_touch(
+	struct tlb *t, struct tlb_entry *x, uint32_t space, uint64_t page)
+{
+	if (!x->used || x->page != page || x->space != space)
+		return false;
+	t->hits++;
+	x->used = ++t->uses;
+	return true;
+}
+
 /* The same as looking, for one who only wants to know: it counts as no use. */
 bool tlb_has(const struct tlb *t, uint32_t space, uint64_t page);
 /* Adds or replaces a page. */

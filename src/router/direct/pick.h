@@ -328,14 +328,16 @@ static __attribute__((noinline)) struct winner pick_guest(
 	return (struct winner){ .rank = RANK_SYSTEM, .request = REQ_GUEST };
 }
 
-/* For requests other than dynamic ones, or if tokens are short. */
+/* For requests other than dynamic ones, or if tokens are short.  Those of this
+ * sender have been collected. */
 static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
 	const struct direct_requests *r = &s->port[port].requests;
 	struct winner w = nobody;
 
-	collect_all(d, s, t);
+	if (d->route->has_escape)
+		collect_all(d, s, t);
 #if DIRECT_TREE
 	if (d->route->is_shared)
 		return pick_shared(d, s, port);
