@@ -360,11 +360,15 @@ bool endpoint_is_rank(const struct endpoint *e, uint32_t rank)
 
 static int send(struct endpoint *e, uint32_t i)
 {
+	struct msg_trip *trip = &state(e)->trip;
+	sim_time called = program_now();
 	int code = endpoint_is_rank(e, e->op[i].c.rank)
 			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
 	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
+	trip->called = called;
+	trip->ready = program_now();
 	return code ? code : endpoint_begin(e, i, try_send);
 }
 

@@ -614,6 +614,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	m->nic = host_nic(m->host);
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
+	m->trip.is_on = m->nic->net->book;
 	find_place(m);
 	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
 		return EBUSY;
@@ -661,7 +662,7 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 
 void msg_track_slots(struct msg_state *m)
 {
-	uint64_t pages = (m->more_fins_at - m->slots_at) / PAGE;
+	uint64_t pages = (m->more_fins_at - m->slots_at) / MEMORY_PAGE;
 
 	if (!m->soft || !pages)
 		return;

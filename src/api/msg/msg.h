@@ -18,6 +18,7 @@
 #include "api/api.h"
 #include "api/msg/mailbox.h"
 #include "api/msg/tagged.h"
+#include "api/msg/trip.h"
 #include "parts/gpus/gpus.h"
 #include "host/program.h"
 #include "nic/nic.h"
@@ -145,6 +146,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 	sim_time match; /* as in struct msg_times, of slots.c */
+	struct msg_trip trip;
 	sim_time spent; /* so far, of an MPI library: see msg_charge() */
 
 	/* addresses in the node's memory; where there are slots, stages_at is

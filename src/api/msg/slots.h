@@ -27,6 +27,8 @@ struct op {
 	enum state state;
 	uint32_t fin, word, mark;
 	uint64_t from, bytes; /* that are got */
+	sim_time called, ready; /* when it was begun; see struct msg_trip */
+	bool is_timed; /* a receive with a message of another one */
 };
 
 struct ops {
@@ -41,6 +43,7 @@ struct letter {
 	enum msg_kind kind;
 	uint16_t fin; /* of the sender; with MSG_TAGGED_SYNC if it is short */
 	struct op *self; /* of a long send to itself */
+	sim_time came; /* when it was taken from its slot */
 };
 
 /* A message without a receive, behind which its bytes are. */
