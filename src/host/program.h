@@ -127,6 +127,8 @@ void program_move(uint64_t to, uint64_t from, uint64_t bytes);
  * Programs that poll these bytes do not notice changes.
  */
 uint8_t *program_place(uint64_t at, size_t n);
+/* A page of the node's memory is not needed any more: see memory_forget(). */
+void program_forget(uint64_t at);
 /* The same for any number of bytes in one piece: see memory_map(). */
 uint8_t *program_map(uint64_t at, uint64_t n);
 /* Announces the number of bytes that will be written. */
