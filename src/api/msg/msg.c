@@ -244,6 +244,10 @@ static void on_write(void *arg, uint64_t at, size_t n)
 	struct msg_state *m = arg;
 	uint64_t end = at + n;
 
+	if (at < m->words_at) {
+		m->on_touch(m->on_end_arg, at, n);
+		return;
+	}
 	if (m->tagged->on_write && at >= m->tagged_at) {
 		m->tagged->on_write(m, at, n);
 	} else if (at >= m->slots_at) {
@@ -256,6 +260,13 @@ static void on_write(void *arg, uint64_t at, size_t n)
 		   msg_word_is_zero(m, (uint32_t)((at - m->words_at) / 8))) {
 		m->has_word = true;
 	}
+}
+
+void msg_watch_all(
+	struct msg_state *m, void (*on_touch)(void *arg, uint64_t at, size_t n))
+{
+	m->on_touch = on_touch;
+	program_watch(m->base, m->end - m->base, on_write, m);
 }
 
 static bool has_news(void *arg, uint64_t *seen)

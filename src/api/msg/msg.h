@@ -125,6 +125,8 @@ struct __attribute__((may_alias)) msg_state {
 	/* While a call of its waits, or NULL: it may begin other operations,
 	 * but no collective. */
 	void (*between)(void *arg);
+	/* Bytes of the process's memory were written; see msg_watch_all(). */
+	void (*on_touch)(void *arg, uint64_t at, size_t n);
 	void *on_end_arg;
 	struct msg_port *port; /* of a machine's table, its own */
 	struct host *host;
@@ -330,6 +332,11 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
 void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 	uint64_t answer, uint64_t value);
 
+/* From now on the library above hears of all writes to the process's memory but
+ * for those to the layer's own; also outside of the program. */
+void msg_watch_all(struct msg_state *m,
+	void (*on_touch)(void *arg, uint64_t at, size_t n));
+
 /* Handles everything that has arrived; returns whether there was anything. */
 bool msg_step(struct msg_state *m);
 /* The same, or sleeps until something has arrived. */
@@ -410,6 +417,9 @@ void msg_open_requests(struct msg_state *m);
 /* Begins a request that is filled in. */
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
+/* Takes those that have ended, and nothing that arrives; returns whether there
+ * were any. */
+bool msg_take_ends(struct msg_state *m);
 /* Advances all of them; returns whether there was any progress. */
 bool msg_advance_requests(struct msg_state *m);
 /* Unless a machine matches itself, messages are sent at once if their slots
