@@ -600,6 +600,10 @@ void weft_link_look(struct link_looks *l)
 bool weft_link_wait(int milliseconds)
 {
 	uint64_t epoch = link_.epoch;
+	int64_t until =
+		milliseconds < 0
+			? INT64_MAX
+			: link_.clock + milliseconds * (PS_PER_S / 1000);
 
 	if (!is_running())
 		return false;
@@ -607,10 +611,10 @@ bool weft_link_wait(int milliseconds)
 		compute_place(CHANNEL_LOOKS);
 	if (take_kept())
 		return true;
-	cross(CHANNEL_WAIT,
-		milliseconds < 0
-			? INT64_MAX
-			: link_.clock + milliseconds * (PS_PER_S / 1000));
+	/* nobody here looks at memory that others write */
+	do
+		cross(CHANNEL_WAIT, until);
+	while (epoch == link_.epoch && link_.clock < until && is_running());
 	return epoch != link_.epoch;
 }
 
