@@ -129,6 +129,9 @@ run trace "$db" -o "$tmp/run.pftrace"
 grep -aq 'received from rank 0' "$tmp/run.pftrace" || complain 'no transfer'
 report 'pages and traces have ranks'
 
+mpirun bgq-board -n 4 -- "$program" wait
+[ $code -eq 3 ] || complain "$code, not 3"
+says 'rank 0 \(node 0\): MPI_Barrier, since .* \(and 2 others\)$'
 mpirun bgq-board -n 4 collectives=messages --output "$db" -- "$program" wait
 [ $code -eq 3 ] || complain "$code, not 3"
 says '^ *(waiting *)?rank 1 \(node 1\): MPI_Waitall, 1 .*, from 0, tag 9, si'

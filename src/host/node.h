@@ -186,6 +186,11 @@ void program_suspend(struct program *p, enum program_state state);
 /* A program that is ahead waits until its node is there. */
 void program_settle(struct program *p);
 
+/* --- program_log.c --- */
+
+/* The call that a program was in is over. */
+void program_log_ended(const struct program *p);
+
 /* --- card.c --- */
 
 void card_init(struct host *h);
@@ -209,5 +214,8 @@ void poll_end_watch(struct program *p);
 
 /* Who watches has changed. */
 void poll_set_watched(struct node *n);
+
+/* The program that calls; one that was ahead of its node has joined it. */
+struct program *host_self(void);
 
 #endif

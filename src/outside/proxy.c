@@ -384,14 +384,16 @@ static int open_all(struct proxy *p)
 		&p->reach };
 	int code;
 
-	p->channel = start_channel(p->start, p->rank);
+	if (p->start) {
+		p->channel = start_channel(p->start, p->rank);
+		p->pid = start_pid(p->start, p->rank);
+	}
 	p->endpoint = mem_alloc(1, sizeof(*p->endpoint));
 	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
 	p->channel->stop[0] = p->stop[0];
 	p->channel->stop[1] = p->stop[1];
-	p->pid = start_pid(p->start, p->rank);
 	p->core = PIN_ANYWHERE;
 	reach_init(&p->reach, p->channel, p->pid, p->by_channel);
 	window_init(&p->window, host_at(program_host(), program_node()),
@@ -411,6 +413,8 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
+	if (!p->start)
+		return false;
 	start_await_end(p->start, p->rank);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;

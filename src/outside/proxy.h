@@ -36,6 +36,7 @@ enum proxy_ending {
 struct proxy {
 	/* set before it runs */
 	void *owner;
+	/* NULL: no process has the channel, which is set, and so is pid */
 	struct start *start;
 	struct output *output;
 	struct registry *registry; /* of all ranks */

@@ -9,8 +9,8 @@
  *	- If a change is made in the window in which another rank looks, the
  *	  answer does not depend on it, whether the other's worker sees it or
  *	  not.  Changes of earlier windows are seen by all.
- *	- A key reaches another rank by a message, which takes a window at
- *least, so nobody who knows it comes too early.
+ *	- A key reaches another rank by a message, which takes a window or
+ *	  longer, so nobody who knows it comes too early.
  *	- Operations that are under way hold the region.  Its owner learns of
  *	  their ends in the same way, one window later.
  *

@@ -190,6 +190,8 @@ static void end(struct msg_state *m, const struct gemini_event *e)
 
 	if (e->status == GEMINI_TIMED_OUT && try_again(m, x))
 		return;
+	if (e->status == GEMINI_TIMED_OUT && is_harmless(x))
+		msg_lose(m, x->post.node, x->post.handle - HANDLE);
 	if (x->has_bytes)
 		slots_remove(all, &o->flights->to_slots, (uint32_t)e->data);
 	slots_give(all, (uint32_t)e->data);

@@ -48,7 +48,9 @@ static void lay_out(struct msg_state *m, uint64_t own, uint64_t tagged)
 	m->tagged_at = at;
 	at = round_up(at + tagged);
 	m->slots_at = at;
-	m->end = round_up(at + n_slots * MSG_SLOT);
+	m->more_fins_at = round_up(at + n_slots * MSG_SLOT);
+	m->n_more_fins = tagged ? 0 : MSG_MORE_FINS;
+	m->end = m->more_fins_at + round_up((uint64_t)FIN * m->n_more_fins);
 }
 
 static uint64_t most_own(void)
@@ -215,6 +217,15 @@ void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
 }
 
+/* Without faults all arrives, though its answer may come too late. */
+void msg_lose(struct msg_state *m, uint32_t node, uint32_t process)
+{
+	uint32_t place = m->world ? m->world->place[node] : node;
+
+	if (m->tagged->lose && m->nic->net->faults)
+		m->tagged->lose(m, place * m->n_processes + process);
+}
+
 /* --- arrivals --- */
 
 static void add_news(struct msg_state *m, uint32_t what)
@@ -230,8 +241,10 @@ static void on_slot(struct msg_state *m, uint64_t end)
 	uint64_t slot = end / MSG_SLOT - 1;
 
 	/* the number comes last */
-	if (end % MSG_SLOT)
+	if (end % MSG_SLOT) {
+		m->has_word |= end > m->more_fins_at - m->slots_at;
 		return;
+	}
 	if (slot / m->n_ranks / m->n_slots == MSG_USER)
 		add_news(m, (uint32_t)(slot % m->n_ranks) << 1);
 	else
@@ -394,13 +407,26 @@ void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes)
 	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, word), -bytes, NULL);
 }
 
+static uint64_t fin_at(const struct msg_state *m, uint32_t fin)
+{
+	return fin < MSG_FINS
+		       ? m->fins_at + FIN * fin
+		       : m->more_fins_at + FIN * (uint64_t)(fin - MSG_FINS);
+}
+
+void msg_clear_fin(struct msg_state *m, uint32_t fin)
+{
+	uint64_t none[2] = { 0 };
+
+	program_write(fin_at(m, fin), none, sizeof(none));
+}
+
 uint32_t msg_take_fin(struct msg_state *m)
 {
 	uint32_t fin = take_bit(&m->fins);
-	uint64_t none[2] = { 0 };
 
 	if (fin < MSG_FINS)
-		program_write(m->fins_at + FIN * fin, none, sizeof(none));
+		msg_clear_fin(m, fin);
 	return fin;
 }
 
@@ -413,7 +439,7 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value)
 {
 	uint64_t word[2] = { 0 };
 
-	program_read(m->fins_at + FIN * fin, word, sizeof(word));
+	program_read(fin_at(m, fin), word, sizeof(word));
 	*value = word[0];
 	return word[1];
 }
@@ -423,7 +449,7 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 {
 	uint64_t word[2] = { value, answer };
 
-	msg_post(m, rank, m->fins_at + FIN * fin, word, sizeof(word));
+	msg_post(m, rank, fin_at(m, fin), word, sizeof(word));
 }
 
 /* --- puts and gets --- */

@@ -23,11 +23,16 @@
 #include "nic/nic.h"
 #include "weft/msg.h"
 
+#define MSG_NO_FIN UINT32_MAX
+
 enum msg_lane { MSG_USER, MSG_COLL, MSG_LANES };
 
 enum {
 	MSG_SLOT = 512,
+	/* Room for answers; in another place, room for those of messages
+	 * alone. */
 	MSG_FINS = 64,
+	MSG_MORE_FINS = 16320,
 	MSG_NEWS = 64,
 	MSG_OWN_WORDS = 800,
 	MSG_STAGES = 8, /* of collectives, without slots */
@@ -135,7 +140,7 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t node, process, n_processes; /* of its node */
 	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
-	uint32_t n_slots, eager;
+	uint32_t n_slots, eager, n_more_fins;
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 	sim_time match; /* as in struct msg_times, of slots.c */
@@ -144,6 +149,7 @@ struct __attribute__((may_alias)) msg_state {
 	/* addresses in the node's memory; where there are slots, stages_at is
 	 * a page for the machine */
 	uint64_t at, own_at, peers_at, stages_at;
+	uint64_t more_fins_at; /* behind all else */
 	uint64_t words_at, fins_at, credits_at, asks_at, tagged_at, slots_at;
 	uint64_t end;
 
@@ -327,6 +333,8 @@ void msg_end(struct msg_state *m, struct weft_msg_done *done);
 /* Takes room for another process's answer: an index, or MSG_FINS if none. */
 uint32_t msg_take_fin(struct msg_state *m);
 void msg_give_fin(struct msg_state *m, uint32_t fin);
+/* There is no answer yet. */
+void msg_clear_fin(struct msg_state *m, uint32_t fin);
 /* The answer and its value; 0: there is none yet. */
 uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
 void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
@@ -347,6 +355,9 @@ void msg_sleep_before(struct msg_state *m, sim_time t);
  * NULL: the usual ones. */
 uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 	uint32_t n_ranks, const struct weft_msg_options *o);
+
+/* An operation with a process has failed for good. */
+void msg_lose(struct msg_state *m, uint32_t node, uint32_t process);
 
 /* See msg_ops.times. */
 struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);

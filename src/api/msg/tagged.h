@@ -81,7 +81,7 @@ struct msg_tagged_end {
 	uint32_t rank;
 	uint16_t flags, space;
 	/* 0; EMSGSIZE: the rest is lost; ECANCELED; ENOMSG: a peek found no
-	 * message. */
+	 * message; EIO: the other rank cannot be reached. */
 	int error;
 };
 
@@ -89,7 +89,8 @@ struct msg_tagged_end {
  * All calls are made by the process, but on_write() and has_next() also outside
  * of the program.  Those that begin something return 0, or an error, and then
  * nothing was begun: EAGAIN if there is no room now, EFAULT for bytes outside
- * of the memory, EINVAL for a rank that does not exist.
+ * of the memory, EINVAL for a rank that does not exist, EIO for one that cannot
+ * be reached any more.
  */
 struct msg_tagged {
 	/* Bytes of a process's memory, at tagged_at, for an interface with
@@ -122,6 +123,9 @@ struct msg_tagged {
 	/* Advances what waits for slots, data and answers; returns whether
 	 * there was any progress. */
 	bool (*go_on)(struct msg_state *m);
+
+	/* A rank cannot be reached any more: what waits for it ends. */
+	void (*lose)(struct msg_state *m, uint32_t rank);
 
 	/* Message i, from 0 on, that has come and has no receive; false if
 	 * there are fewer.  Also outside of programs. */

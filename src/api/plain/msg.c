@@ -17,11 +17,32 @@ enum {
 	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
 };
 
-_Static_assert(sizeof(struct workq_user) <= 8 * MSG_OWN_WORDS, "room");
+/* The last entries, and the ranks that they were for. */
+struct __attribute__((may_alias)) own {
+	struct workq_user user;
+	uint32_t rank[WORKQ_DEPTH];
+};
 
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(const struct msg_state *m)
+{
+	return (struct own *)(uintptr_t)m->own;
+}
+
+/* m moves once, after it was opened. */
 static struct workq_user *user(const struct msg_state *m)
 {
-	return (struct workq_user *)m->own;
+	own(m)->user.arg = (void *)(uintptr_t)m;
+	return &own(m)->user;
+}
+
+static void on_failed(void *arg, uint32_t number)
+{
+	struct msg_state *m = arg;
+	uint32_t rank = own(m)->rank[number % WORKQ_DEPTH];
+
+	msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
 }
 
 static int msg_plain_open(struct msg_state *m)
@@ -38,6 +59,7 @@ static int msg_plain_open(struct msg_state *m)
 		.owner = m->process,
 		.entries_at = m->own_at,
 		.completions_at = m->own_at + AT_COMPLETIONS,
+		.on_failed = on_failed,
 	};
 	return workq_user_open(user(m));
 }
@@ -63,6 +85,9 @@ static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
 		.bound = bound,
 	};
 
+	uint32_t number = workq_user_next(user(m));
+
+	own(m)->rank[number % WORKQ_DEPTH] = rank;
 	return workq_user_post(user(m), &e, program_now());
 }
 
@@ -141,6 +166,21 @@ static bool msg_plain_is_done(
 	return workq_user_is_done(user(m), (uint32_t)done->number);
 }
 
+/* Only where packets can be lost may an entry fail. */
+static bool msg_plain_has_events(const struct msg_state *m)
+{
+	return m->nic->net->faults && workq_user_has_failed(user(m));
+}
+
+static bool msg_plain_poll(struct msg_state *m)
+{
+	bool has_failed = msg_plain_has_events(m);
+
+	if (has_failed)
+		workq_user_take(user(m));
+	return has_failed;
+}
+
 static struct poll_loop msg_plain_loop(struct msg_state *m)
 {
 	return workq_user_loop(user(m));
@@ -160,6 +200,8 @@ static const struct msg_ops plain_msg_ops = {
 	.atomic = msg_plain_atomic,
 	.swap_if = msg_plain_swap_if,
 	.loop = msg_plain_loop,
+	.poll = msg_plain_poll,
+	.has_events = msg_plain_has_events,
 };
 
 const struct api plain_api = {
