@@ -84,6 +84,8 @@ for machine in bgq-board qsnet2-16 gemini apenet sunway-32; do
 	check $machine 8 any_source
 	check $machine 8 halo
 	check $machine 8 cg
+	check $machine 8 one_sided
+	check $machine 2 put_get 65536 4 16
 	check $machine 8 ring
 	check $machine 4 every_call
 	check $machine 8 tour 65536
