@@ -603,13 +603,13 @@ static void look_at_first(struct endpoint *e)
 }
 
 /* Peeks that last look again, one at a time: a card that were always asked
- * would have no time for what comes. */
+ * would have no time for what comes.  No messages are taken meanwhile, or one
+ * would come after the peek that waits for it. */
 static void look_again(struct endpoint *e)
 {
 	for (uint32_t n = e->wanted; n && !e->looking; n--) {
 		look_at_first(e);
-		if (state(e)->tagged->has_next(state(e)))
-			msg_step(state(e));
+		msg_take_ends(state(e));
 	}
 }
 
@@ -617,8 +617,8 @@ void endpoint_step(struct endpoint *e)
 {
 	msg_step(state(e));
 	look_again(e);
-	if (state(e)->tagged->has_next(state(e)))
-		msg_step(state(e));
+	msg_take_ends(state(e));
+	endpoint_go_on(e);
 }
 
 void endpoint_wait(struct endpoint *e, sim_time until)
@@ -626,13 +626,15 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 	endpoint_step(e);
 	if (!e->done.n)
 		msg_charge(state(e), e->look);
-	while (!e->done.n && program_now() < until) {
+	e->is_waiting = true;
+	while (!e->done.n && !e->is_touched && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
 		else
 			msg_sleep_before(state(e), until);
 		endpoint_step(e);
 	}
+	e->is_waiting = e->is_touched = false;
 }
 
 void endpoint_doze(struct endpoint *e, sim_time until)
@@ -779,6 +781,8 @@ void endpoint_free(struct endpoint *e)
 	mem_free(e->wants);
 	mem_free(e->active);
 	mem_free(e->unserved);
+	mem_free(e->given);
+	e->given = NULL;
 	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	e->op = NULL;
