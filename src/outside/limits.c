@@ -138,7 +138,9 @@ static uint64_t read_number(const char *folder, const char *name)
 	unsigned long long n = 0;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >=
+		sizeof(path))
+		return 0;
 	in = fopen(path, "re");
 	if (in && fscanf(in, "%llu", &n) != 1)
 		n = 0;
