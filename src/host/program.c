@@ -356,11 +356,13 @@ static struct program *self(void)
 	return current;
 }
 
+/* Its event was counted when the program went ahead. */
 void program_settle(struct program *p)
 {
 	p->is_ahead = p->is_apart = false;
 	program_post(p, p->worker, p->now, 0, EVENT_RESUME);
 	program_suspend(p, STATE_TIMED);
+	sim_discount(p->worker);
 }
 
 static __attribute__((noinline)) void join_node(struct program *p)
@@ -554,6 +556,9 @@ void program_pass(sim_time t)
 		program_wait(t);
 		return;
 	}
+	/* an event that is not posted counts as one, so that their number does
+	 * not depend on who looks at the program */
+	sim_count(p->worker, 1);
 	p->now = t;
 	p->is_ahead = p->is_apart = true;
 }
