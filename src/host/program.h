@@ -234,6 +234,9 @@ void program_call_end(const int *is_open);
  */
 void program_explain(
 	void (*explain)(void *arg, char *text, size_t size), void *arg);
+/* Of a program that looks again and again: since when it has waited; 0: since
+ * its last call. */
+void program_waits_since(sim_time t);
 
 /*
  * Begins an entry of the log that is no call and may overlap with others;

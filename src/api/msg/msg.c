@@ -258,6 +258,10 @@ static void on_write(void *arg, uint64_t at, size_t n)
 	struct msg_state *m = arg;
 	uint64_t end = at + n;
 
+	if (at < m->words_at) {
+		m->on_touch(m->on_end_arg, at, n);
+		return;
+	}
 	if (m->tagged->on_write && at >= m->tagged_at) {
 		m->tagged->on_write(m, at, n);
 	} else if (at >= m->slots_at) {
@@ -282,6 +286,14 @@ static void on_tracked(void *arg, uint64_t at, size_t n)
 	if (at >= m->slots_at && at < m->more_fins_at)
 		m->written[slot / 8] |= (uint8_t)(1 << slot % 8);
 	on_write(arg, at, n);
+}
+
+void msg_watch_all(
+	struct msg_state *m, void (*on_touch)(void *arg, uint64_t at, size_t n))
+{
+	m->on_touch = on_touch;
+	program_watch(m->base, m->end - m->base,
+		m->written ? on_tracked : on_write, m);
 }
 
 static bool has_news(void *arg, uint64_t *seen)

@@ -163,7 +163,7 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	describe(x, l);
 	if (m->trip.is_on)
 		time_match(m, x, l);
-	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes);
+	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes, x->e.since);
 	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
 	if (x->e.flags & MSG_TAGGED_DISCARD)
 		x->bytes = 0;
@@ -349,7 +349,7 @@ static bool send_to_self(struct msg_state *m, struct op *x)
 
 	x->state = l.kind == MSG_SHORT ? STATE_SENT : STATE_EARLY;
 	if (arrive(m, &l, x->e.at)) {
-		msg_log_sent(m, l.rank, l.tag, l.bytes);
+		msg_log_sent(m, l.rank, l.tag, l.bytes, x->e.since);
 		return true;
 	}
 	x->state = STATE_WAITING;
@@ -417,7 +417,7 @@ static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 		fill_several(m, e, p, t, is_wide(m, e) ? &w : NULL);
 	else
 		fill_one(m, e, p, t, is_wide(m, e) ? &w : NULL);
-	msg_log_sent(m, e->rank, e->tag, e->bytes);
+	msg_log_sent(m, e->rank, e->tag, e->bytes, e->since);
 }
 
 /* If it can go now. */
