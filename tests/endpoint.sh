@@ -95,6 +95,14 @@ near 'library' "$(value trip_library_ns)" 100
 near 'matching' "$(value trip_matching_ns)" 100
 report 'the parts of a message add up to its time, with and without MPI'
 
+followed() { # ARGUMENTS; how long the first message of node 0 took
+	run run torus pingpong via=endpoint rounds=4 --follow 0.0 "$@"
+	sed -n 's/^follow .*it took \([0-9.]*\) ns$/\1/p' "$tmp/out"
+}
+
+near 'followed' "$(followed --set mpi.send=500ns)" "$(followed) + 500"
+report 'a message is followed from the call on'
+
 # Where an interface gives up, whoever waits is told.
 printf 'schema: 1\nfaults:\n  events:\n    - 30us node 1 dies\n' >"$tmp/plan"
 for machine in gemini torus sunway-32; do

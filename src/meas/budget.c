@@ -1,5 +1,7 @@
 #include "meas/budget.h"
 
+#include "meas/calls.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +38,18 @@ struct desk {
 	uint32_t n_slow;
 };
 
+/* When a message was called for that is born later. */
+struct call {
+	sim_time called, birth;
+};
+
+enum { CALLS = 4 }; /* of a node */
+
 struct book {
 	struct book_how how;
 	struct entry *entry; /* [packet] */
 	uint32_t *sent; /* [node] messages */
+	struct call *calls; /* [node][CALLS], the last one first */
 	struct desk *desk; /* [worker] */
 	uint32_t n_workers, n_nodes, most;
 	/* Of the followed message's packets, the last one first.  Only its
@@ -59,6 +69,7 @@ struct book *book_new(const struct book_how *how, uint32_t n_workers,
 	k->most = most_packets;
 	k->entry = map_alloc((size_t)most_packets * sizeof(*k->entry));
 	k->sent = map_alloc(n_nodes * sizeof(*k->sent));
+	k->calls = map_alloc((size_t)n_nodes * CALLS * sizeof(*k->calls));
 	k->desk = map_alloc(n_workers * sizeof(*k->desk));
 	atomic_init(&k->top, 0);
 	return k;
@@ -103,11 +114,32 @@ void book_free(struct book *k)
 	}
 	map_free(k->entry, (size_t)k->most * sizeof(*k->entry));
 	map_free(k->sent, k->n_nodes * sizeof(*k->sent));
+	map_free(k->calls, (size_t)k->n_nodes * CALLS * sizeof(*k->calls));
 	map_free(k->desk, k->n_workers * sizeof(*k->desk));
 	mem_free(k);
 }
 
 /* --- packets --- */
+
+void book_call(struct book *k, uint32_t src, sim_time called, sim_time birth)
+{
+	struct call *c = &k->calls[(size_t)src * CALLS];
+
+	if (called == birth)
+		return;
+	memmove(c + 1, c, (CALLS - 1) * sizeof(*c));
+	*c = (struct call){ called, birth };
+}
+
+static sim_time called_at(const struct book *k, uint32_t src, sim_time birth)
+{
+	const struct call *c = &k->calls[(size_t)src * CALLS];
+
+	for (uint32_t i = 0; i < CALLS; i++)
+		if (c[i].birth == birth && birth)
+			return c[i].called;
+	return birth;
+}
 
 struct book_message book_begin(struct book *k, uint32_t src,
 	enum book_kind kind, uint32_t n_packets, sim_time birth)
@@ -115,7 +147,7 @@ struct book_message book_begin(struct book *k, uint32_t src,
 	uint32_t number = k->sent[src]++;
 
 	return (struct book_message){
-		.birth = birth,
+		.birth = called_at(k, src, birth),
 		.src = src,
 		.number = number,
 		.n_packets = n_packets,

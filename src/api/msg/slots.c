@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "meas/calls.h"
 
 static struct op *begin(
 	struct msg_soft *s, const struct msg_tagged_entry *e, enum state state)
@@ -393,6 +394,7 @@ static void time_send(struct msg_state *m)
 	t->sum[TRIP_CALLED] += t->called;
 	t->sum[TRIP_READY] += t->ready;
 	t->sum[TRIP_SLOTS] += program_now();
+	book_call(m->nic->net->book, m->node, t->called, program_now());
 }
 
 /* Fills slots that are free. */
