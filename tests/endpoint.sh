@@ -68,4 +68,19 @@ for platform in opteron xeon itanium2; do
 			--set nic.platform=$platform)"
 done
 report 'on QsNetII an endpoint is as fast as the tagged ports of the paper'
+
+# Where an interface gives up, whoever waits is told.
+printf 'schema: 1\nfaults:\n  events:\n    - 30us node 1 dies\n' >"$tmp/plan"
+for machine in gemini torus sunway-32; do
+	run run $machine stream via=endpoint bytes=64KiB rounds=400 \
+		--faults "$tmp/plan"
+	[ $code -eq 3 ] || complain "$machine: $code"
+	[ $machine = torus ] ||
+		grep -q 'endpoint_execute: Input/output error' "$tmp/err" ||
+		complain "$machine: $(cat "$tmp/err")"
+done
+run run torus stream via=endpoint bytes=8 rounds=400 --faults "$tmp/plan"
+grep -q 'endpoint_execute: Input/output error' "$tmp/err" ||
+	complain "torus: $(cat "$tmp/err")"
+report 'a message to a rank that cannot be reached ends with an error'
 exit $status

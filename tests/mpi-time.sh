@@ -80,7 +80,7 @@ fi
 
 # From anywhere, and in any environment.
 folder=$tmp
-for i in $(seq "${WEFT_RUNS:-3}"); do
+for i in $(seq "${WEFT_RUNS:-2}"); do
 	folder=$folder/$i$i$i
 	mkdir "$folder"
 	cd "$folder" || exit 1
@@ -96,10 +96,15 @@ grep -q '^node1, 1001 of 999, cpu 0 of 1 1 1, random' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'name, processors, random numbers and addresses are always the same'
 
-timed -- sockets sources
-ends 0 "reproducible no: sockets, the host's random numbers"
-timed --json -- sockets
-grep -q '"reproducible": false' "$tmp/err" || complain "$(cat "$tmp/err")"
+timed --json -- sockets sources
+ends 0 '"reproducible": false'
+ends 0 '"sockets"'
+ends 0 "\"the host's random numbers\""
+(
+	ulimit -v 60000000
+	timed -- looks
+	ends 0 'reproducible no: addresses of memory'
+)
 timed -- threads
 ends 0 'reproducible no: threads'
 says 'thread has got 41'
@@ -118,12 +123,10 @@ awk '$1 == "computes" && $2 < 300 { exit 1 }' "$tmp/out" ||
 timed compute=record:"$tmp/recording" -- compute
 ends 0 'reproducible no: measured computing'
 cp "$tmp/out" "$tmp/recorded"
-for threads in 1 2; do
-	timed compute=replay:"$tmp/recording" --threads $threads -- compute
-	ends 0 'reproducible yes'
-	cmp -s "$tmp/recorded" "$tmp/out" ||
-		complain "$(cat "$tmp/recorded" "$tmp/out")"
-done
+timed compute=replay:"$tmp/recording" --threads 1 -- compute
+ends 0 'reproducible yes'
+cmp -s "$tmp/recorded" "$tmp/out" ||
+	complain "$(cat "$tmp/recorded" "$tmp/out")"
 timed compute=replay:"$tmp/recording" speed=0.5 -- compute
 awk 'FNR == NR { t[FNR] = $2; next }
 	$1 == "computes" { half = 2 * $2 / t[FNR] }
@@ -218,7 +221,7 @@ report 'a rank that waits for its memory to change can be interrupted'
 
 timed --set mpi.turn=0ns --threads 1 -- overlaps
 grep -qx 'overlap 0' "$tmp/out" || complain "turn=0: $(cat "$tmp/out")"
-for threads in 1 2 3; do
+for threads in 1 2; do
 	timed --set mpi.turn=5us --threads $threads -- overlaps looks late
 	ends 0 'reproducible yes'
 	grep -qx 'overlap 1' "$tmp/out" ||

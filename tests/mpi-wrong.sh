@@ -119,7 +119,7 @@ report 'a rank dies with its node, and the job with the rank'
 
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
 for place in /dev/shm /tmp; do
-	for file in "$place"/weft-*; do
+	for file in "$place"/weft-[0-9]*; do
 		[ ! -e "$file" ] || [ -d "/proc/$(expr "${file##*-}" + 0)" ] ||
 			complain "left: $file"
 	done

@@ -575,6 +575,7 @@ struct elan_tport_status {
 	uint32_t source;
 	uint32_t flags; /* ELAN_TPORT_DATA */
 	uint64_t data;
+	uint32_t space;
 };
 
 /* What is sent, or to be received or found. */
@@ -582,7 +583,8 @@ struct elan_tport_message {
 	uint64_t tag, mask, data;
 	uint32_t rank, flags;
 	/* Messages and receives of different spaces do not match: below 65536,
-	 * EINVAL beyond. */
+	 * EINVAL beyond.  A receive from 65024 on takes messages of all spaces
+	 * that differ from it by a multiple of 512. */
 	uint32_t space;
 	uint64_t at, bytes;
 };

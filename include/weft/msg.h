@@ -33,8 +33,9 @@
  * Errors.  Calls that return int return 0 or an error number: EINVAL for an
  * invalid rank, counter or operation, EFAULT for bytes outside the memories,
  * EBUSY if too many operations are in flight, EMSGSIZE if a message was longer
- * than the receiver's buffer, EBADF after weft_msg_fini().  Calls that return
- * nothing have no effect after weft_msg_fini(), and everything is done.
+ * than the receiver's buffer, EIO if the other process cannot be reached any
+ * more, EBADF after weft_msg_fini().  Calls that return nothing have no effect
+ * after weft_msg_fini(), and everything is done.
  */
 #ifndef WEFT_MSG_H
 #define WEFT_MSG_H

@@ -127,7 +127,7 @@ static int compare(const struct cli_args *a, const struct was *w,
 		fprintf(out.file,
 			"version     " WEFT_VERSION ", which was %s\n",
 			w->weft);
-	if (tell(&out, r->load->ops->prints, e))
+	if (tell(&out, load_prints(r->load), e))
 		return -1;
 	return same && same_machine ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }

@@ -206,6 +206,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->threads = 1;
 	s->programs = &app_strict_ops;
 	s->command = w->args->rest;
+	s->launch = w->launch;
 	s->launch.is_silent = true;
 	s->n_keys = w->n_arguments;
 	for (size_t k = 1; k < x->n; k++) {
@@ -406,14 +407,15 @@ static int perform(const struct cli_args *a, struct err *e)
 		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
 	w = (struct sweep){ .args = a };
-	code = read_axes(&w, e) ? -1 : sweep(&w, e);
+	code = cli_launch(a, &w.launch, e) || read_axes(&w, e) ? -1
+							       : sweep(&w, e);
 	axes_free(&w.axes);
 	return code;
 }
 
 const struct cli_command cli_sweep = { .name = "sweep",
 	.brief = "run a workload over ranges of values",
-	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON | CLI_REST,
+	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON | CLI_REST | CLI_LAUNCH,
 	.usage = "MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...] [-- PROGRAM "
 		 "...]",
 	.help = "Runs a workload with every combination of the given values, "

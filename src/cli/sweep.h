@@ -14,6 +14,7 @@ struct sweep {
 	size_t x, seed; /* which axes these are; axes.n: none */
 	enum axis_unit unit; /* of x */
 	size_t n; /* points */
+	struct load_launch launch; /* of a program of the host */
 	struct db *curves;
 	bool *is_there; /* done before, or now */
 	size_t *saturated; /* [point without x and seed]: the first value */

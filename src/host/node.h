@@ -186,6 +186,11 @@ void program_suspend(struct program *p, enum program_state state);
 /* A program that is ahead waits until its node is there. */
 void program_settle(struct program *p);
 
+/* --- program_log.c --- */
+
+/* The call that a program was in is over. */
+void program_log_ended(const struct program *p);
+
 /* --- card.c --- */
 
 void card_init(struct host *h);

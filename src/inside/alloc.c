@@ -42,6 +42,7 @@ enum {
 	SMALL = 1024, /* classes of each multiple of 16 */
 	LARGE = 256 << 10, /* begins a page; what is free is given back */
 	PAGE = 4096,
+	CHUNK = 4 << 20,
 };
 
 struct head {
@@ -67,6 +68,7 @@ void __libc_free(void *p);
 static struct heap {
 	atomic_flag lock;
 	uintptr_t next, end; /* beyond what was ever given out; of all */
+	uintptr_t dumped; /* up to here it is part of core files */
 	struct block *unused[CLASSES];
 } heaps[HEAPS] = { { .lock = ATOMIC_FLAG_INIT }, { .lock = ATOMIC_FLAG_INIT } };
 
@@ -87,7 +89,7 @@ static int find_linker(struct dl_phdr_info *info, size_t size, void *base)
 	return 1;
 }
 
-void alloc_open(void)
+bool alloc_open(void)
 {
 	uintptr_t base = getauxval(AT_BASE);
 	void *p = mmap((void *)BASE, HEAPS * ALL, PROT_READ | PROT_WRITE,
@@ -99,8 +101,14 @@ void alloc_open(void)
 	for (size_t i = 0; i < HEAPS; i++) {
 		heaps[i].next = BASE + i * ALL;
 		heaps[i].end = heaps[i].next + ALL;
+		heaps[i].dumped = heaps[i].next;
 	}
 	is_open = p == (void *)BASE;
+	if (is_open)
+		madvise(p, HEAPS * ALL, MADV_DONTDUMP);
+	else if (p != MAP_FAILED)
+		munmap(p, HEAPS * ALL);
+	return is_open;
 }
 
 /* A child is alone with a copy. */
@@ -165,6 +173,19 @@ static uint32_t class_of(size_t *bytes)
 
 /* --- blocks --- */
 
+/* A core file with all of a heap would seem to be larger than any disk. */
+static void dump(struct heap *h)
+{
+	size_t more = (h->next - h->dumped + CHUNK - 1) / CHUNK * CHUNK;
+
+	if (h->next <= h->dumped)
+		return;
+	if (more > h->end - h->dumped)
+		more = h->end - h->dumped;
+	madvise((void *)h->dumped, more, MADV_DODUMP);
+	h->dumped += more;
+}
+
 static void *new_block(struct heap *h, size_t bytes)
 {
 	uintptr_t at = h->next;
@@ -174,6 +195,7 @@ static void *new_block(struct heap *h, size_t bytes)
 	if (at > h->end || bytes > h->end - at)
 		return NULL;
 	h->next = at + bytes;
+	dump(h);
 	return (void *)at;
 }
 

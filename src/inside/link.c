@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -21,6 +22,7 @@ enum {
 	PATIENT_MS = 10, /* with threads that compute */
 };
 
+#define ASK	       0xffffffff /* for the personality */
 #define FIRST_DEADLINE (10 * 1000 * INT64_C(1000)) /* 10 us */
 #define LAST_CLOCK     (INT64_MAX / 2)
 #define LAST_DEADLINE  (PS_PER_S) /* a second: it grows no further */
@@ -94,7 +96,8 @@ __attribute__((constructor)) static void begin(void)
 {
 	if (variable("WEFT_CHANNEL") < 0)
 		return;
-	alloc_open();
+	if (!alloc_open() || !(personality(ASK) & ADDR_NO_RANDOMIZE))
+		link_.reasons |= CHANNEL_ADDRESSES;
 	link_.phase = LINK_BEFORE;
 	pthread_atfork(NULL, NULL, on_child);
 	if (getenv("WEFT_DEBUG"))

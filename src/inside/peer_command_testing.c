@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inside/peer_testing.h"
+#include "outside/combine.h"
 
 static struct channel_completion answer_to(const struct channel_command *c)
 {
@@ -286,7 +287,8 @@ static void atomic_at(
 
 	peer_load(r, old, at, bytes);
 	memcpy(new, old, bytes);
-	peer_combine(k->command.op, new, k->bytes, k->compare, bytes);
+	combine(k->command.op >> 8, k->command.op & 255, new, k->bytes,
+		k->compare, bytes);
 	peer_store_now(r, at, new, bytes);
 	if (k->more.at)
 		peer_store(&p->rank[k->from], k->more.at, old, bytes);

@@ -109,8 +109,4 @@ void peer_arrive(struct peer *p, struct rank *r, struct packet *k);
 void peer_collective(
 	struct peer *p, struct rank *r, const struct channel_command *c);
 
-/* Combines n bytes: to = to op with; `compare` for those that compare. */
-void peer_combine(unsigned op, char *to, const char *with, const char *compare,
-	size_t bytes);
-
 #endif

@@ -116,7 +116,8 @@ void compute_look(void);
 
 /* --- alloc.c --- */
 
-void alloc_open(void);
+/* False if this host has no place for it. */
+bool alloc_open(void);
 void alloc_on_child(void);
 
 /* --- threads.c --- */

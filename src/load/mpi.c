@@ -42,6 +42,7 @@ struct mpi {
 	struct start_rank *place_of; /* [rank] */
 	struct output *output;
 	struct start *start;
+	struct registry *registry;
 	struct proxy *proxy; /* [rank] */
 	struct pin *pin;
 	atomic_int is_over; /* no rank is waited for any longer */
@@ -274,8 +275,10 @@ static void run_nothing(void *arg)
 	struct weft_msg m;
 
 	(void)arg;
-	if (!weft_msg_init(&m, NULL))
-		weft_msg_fini(&m);
+	if (weft_msg_init(&m, NULL))
+		return;
+	weft_msg_barrier(&m); /* of endpoint_close() */
+	weft_msg_fini(&m);
 }
 
 /* All nodes, in their order: the machine's own collectives are for these. */
@@ -390,6 +393,7 @@ static struct proxy proxy_of(struct mpi *m, uint32_t rank)
 		.owner = &m->programs,
 		.start = m->start,
 		.output = m->output,
+		.registry = m->registry,
 		.rank = rank,
 		.n_ranks = m->n_ranks,
 		.node = node,
@@ -413,6 +417,7 @@ static void mpi_start(struct load *l)
 	set_world(m);
 	if (start_all(m, &e))
 		err_raise(&e);
+	m->registry = registry_new(m->n_groups * each);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
 	m->pin = takes_turns(m) ? pin_new() : NULL;
 	m->dies_next = SIM_NEVER;
@@ -608,6 +613,7 @@ static void mpi_fini(struct load *l)
 		proxy_free(&m->proxy[i]);
 	pin_free(m->pin);
 	mem_free(m->proxy);
+	registry_free(m->registry);
 	mem_free(m->place_of);
 	mem_free(m->worlds);
 	mem_free(m->world.node);

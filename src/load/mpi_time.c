@@ -118,6 +118,7 @@ void mpi_time_facts(const struct mpi_time *t, const struct proxy *p, uint32_t n,
 		{ CHANNEL_SOCKETS, "sockets" },
 		{ CHANNEL_CLOCKS, "the host's clocks" },
 		{ CHANNEL_RANDOM, "the host's random numbers" },
+		{ CHANNEL_ADDRESSES, "addresses of memory" },
 	};
 	bool is_measured = t->ways.computing == CHANNEL_CPU ||
 			   t->ways.computing == CHANNEL_RECORD;

@@ -157,6 +157,7 @@ enum channel_reason {
 	CHANNEL_SOCKETS = 2,
 	CHANNEL_CLOCKS = 4, /* it reads clocks of the host */
 	CHANNEL_RANDOM = 8, /* it has random numbers of the host */
+	CHANNEL_ADDRESSES = 16, /* the host cannot fix where its memory is */
 };
 
 /* How far a rank has come before it gives its turn away for the first time. */

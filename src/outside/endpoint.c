@@ -6,22 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-enum { NO_STAGE = ENDPOINT_STAGES };
-
-#define NO_HOLD UINT32_MAX
-#define NO_OP	UINT32_MAX
-
-/* What is under way. */
-struct endpoint_op {
-	struct channel_command c;
-	uint64_t at; /* of the node */
-	sim_time since; /* when it was asked for */
-	uint32_t hold, stage;
-	uint32_t next; /* + 1, of unused ones */
-	bool is_used;
-	bool is_claimed; /* a peek whose message waits for its receive */
-};
+#include "outside/endpoint_op.h"
 
 static struct msg_state *state(struct endpoint *e)
 {
@@ -30,7 +15,7 @@ static struct msg_state *state(struct endpoint *e)
 
 /* --- ops --- */
 
-static uint32_t take_op(struct endpoint *e, const struct channel_command *c)
+uint32_t endpoint_take_op(struct endpoint *e, const struct channel_command *c)
 {
 	uint32_t i = e->unused;
 	struct endpoint_op *x;
@@ -42,27 +27,31 @@ static uint32_t take_op(struct endpoint *e, const struct channel_command *c)
 	}
 	x = &e->op[i - 1];
 	e->unused = x->next;
-	*x = (struct endpoint_op){ .c = *c,
+	*x = (struct endpoint_op){
+		.c = *c,
 		.since = e->asked,
-		.hold = NO_HOLD,
-		.stage = NO_STAGE,
-		.is_used = true };
+		.hold = ENDPOINT_NO_HOLD,
+		.stage = ENDPOINT_NO_STAGE,
+		.is_used = true,
+	};
 	return i - 1;
 }
 
-static uint64_t context_of(uint32_t i)
+uint64_t endpoint_context(uint32_t i)
 {
 	return MSG_TAGGED_OTHER | i;
 }
 
-static void give_op(struct endpoint *e, uint32_t i)
+void endpoint_give_op(struct endpoint *e, uint32_t i)
 {
 	struct endpoint_op *x = &e->op[i];
 
-	if (x->hold != NO_HOLD)
+	if (x->hold != ENDPOINT_NO_HOLD)
 		e->client.give(e->client.arg, x->hold);
-	if (x->stage != NO_STAGE)
+	if (x->stage != ENDPOINT_NO_STAGE)
 		e->free_stages[x->stage / 64] |= UINT64_C(1) << x->stage % 64;
+	mem_free(x->load);
+	x->load = NULL;
 	x->is_used = false;
 	x->next = e->unused;
 	e->unused = i + 1;
@@ -70,14 +59,14 @@ static void give_op(struct endpoint *e, uint32_t i)
 
 /* --- completions --- */
 
-static void complete(
+void endpoint_complete(
 	struct endpoint *e, const struct channel_completion *c, uint16_t flags)
 {
 	if (!(flags & CHANNEL_SILENT) || c->error)
 		*(struct channel_completion *)ring_push(&e->done) = *c;
 }
 
-static struct channel_completion completion_of(const struct channel_command *c)
+struct channel_completion endpoint_completion(const struct channel_command *c)
 {
 	return (struct channel_completion){
 		.context = c->context,
@@ -93,14 +82,13 @@ static struct channel_completion completion_of(const struct channel_command *c)
 	};
 }
 
-/* A command that has ended, or could not begin. */
-static void finish(
+void endpoint_end(
 	struct endpoint *e, const struct channel_command *c, int error)
 {
-	struct channel_completion x = completion_of(c);
+	struct channel_completion x = endpoint_completion(c);
 
 	x.error = error;
-	complete(e, &x, c->flags);
+	endpoint_complete(e, &x, c->flags);
 }
 
 static void finish_op(struct endpoint *e, uint32_t i, int error)
@@ -108,8 +96,28 @@ static void finish_op(struct endpoint *e, uint32_t i, int error)
 	const struct channel_command c = e->op[i].c;
 
 	e->n_sends -= c.kind == CHANNEL_SEND;
-	give_op(e, i);
-	finish(e, &c, error);
+	endpoint_give_op(e, i);
+	endpoint_end(e, &c, error);
+}
+
+/* Bytes that a receive has left: one that stays has taken some before. */
+static uint64_t left_of(const struct endpoint_op *x)
+{
+	return x->c.bytes - x->filled;
+}
+
+/* A receive that stays has got a message: whether it was the last. */
+static bool fill(struct endpoint *e, uint32_t i, struct channel_completion *x)
+{
+	struct endpoint_op *o = &e->op[i];
+	bool is_last;
+
+	x->at = o->c.at + o->filled;
+	o->filled += x->stored;
+	is_last = x->error || !left_of(o) || left_of(o) < o->c.tag;
+	if (is_last)
+		x->flags |= CHANNEL_RELEASED;
+	return is_last;
 }
 
 /* A receive or a peek has its message. */
@@ -117,8 +125,10 @@ static void finish_message(
 	struct endpoint *e, uint32_t i, const struct msg_tagged_end *end)
 {
 	const struct channel_command c = e->op[i].c;
-	struct channel_completion x = completion_of(&c);
-	uint64_t stored = end->bytes < c.bytes ? end->bytes : c.bytes;
+	struct channel_completion x = endpoint_completion(&c);
+	uint64_t most = left_of(&e->op[i]);
+	uint64_t stored = end->bytes < most ? end->bytes : most;
+	bool stays = false;
 
 	if (c.kind == CHANNEL_RECEIVE && !state(e)->tagged->logs &&
 		end->error != ECANCELED)
@@ -126,6 +136,7 @@ static void finish_message(
 			end->tag, end->bytes, e->op[i].since));
 	x.error = end->error;
 	x.rank = end->rank;
+	x.from_endpoint = end->space / MSG_SPACES;
 	x.tag = end->tag;
 	x.data = end->data;
 	x.bytes = end->bytes;
@@ -135,11 +146,15 @@ static void finish_message(
 	if (c.kind == CHANNEL_RECEIVE && !(c.flags & CHANNEL_DISCARD) &&
 		(!end->error || end->error == EMSGSIZE))
 		x.stored = stored;
+	if (c.kind == CHANNEL_RECEIVE && c.flags & CHANNEL_MULTI)
+		stays = !fill(e, i, &x);
 	if (c.kind == CHANNEL_PEEK && c.flags & CHANNEL_CLAIM && !end->error)
 		e->op[i].is_claimed = true;
+	else if (stays)
+		endpoint_activate(e, i);
 	else
-		give_op(e, i);
-	complete(e, &x, c.flags);
+		endpoint_give_op(e, i);
+	endpoint_complete(e, &x, c.flags);
 }
 
 /* A peek that lasts looks again when something has come. */
@@ -157,8 +172,16 @@ static void on_end(void *arg, const struct msg_tagged_end *end)
 
 	BUG_IF(i >= e->room || !e->op[i].is_used);
 	x = &e->op[i];
+	if (e->looking == i + 1)
+		e->looking = 0;
 	if (x->c.kind == CHANNEL_SEND)
 		finish_op(e, i, end->error);
+	else if (x->c.kind == CHANNEL_ATOMIC)
+		endpoint_on_answer(e, i, end);
+	else if (x->c.kind == ENDPOINT_MAIL)
+		endpoint_on_mail(e, i, end);
+	else if (x->c.kind == ENDPOINT_OUT)
+		endpoint_on_sent(e, i);
 	else if (end->error == ENOMSG && x->c.flags & CHANNEL_LASTS)
 		want(e, i);
 	else
@@ -167,34 +190,64 @@ static void on_end(void *arg, const struct msg_tagged_end *end)
 
 /* --- buffers --- */
 
-/* Bytes that came with the command wait at a stage of the node's memory. */
-static int take_stage(struct endpoint *e, struct endpoint_op *x)
+bool endpoint_take_stage(struct endpoint *e, uint32_t i, uint32_t spare)
 {
+	struct endpoint_op *x = &e->op[i];
+	uint32_t half = e->free_stages[0] ? 0 : 1, k;
+	uint32_t n = (uint32_t)(__builtin_popcountll(e->free_stages[0]) +
+				__builtin_popcountll(e->free_stages[1]));
+
+	if (n <= spare)
+		return false;
+	k = (uint32_t)__builtin_ctzll(e->free_stages[half]);
+	e->free_stages[half] &= ~(UINT64_C(1) << k);
+	x->stage = 64 * half + k;
+	x->at = e->stages + (uint64_t)x->stage * ENDPOINT_STAGE;
+	return true;
+}
+
+/* Bytes that came with the command wait at a stage of the node's memory. */
+static int load_stage(struct endpoint *e, uint32_t i)
+{
+	struct endpoint_op *x = &e->op[i];
 	uint8_t bytes[CHANNEL_SHORT];
-	uint32_t half = e->free_stages[0] ? 0 : 1, i;
 
 	if (x->c.bytes > sizeof(bytes))
 		return EMSGSIZE;
-	if (!e->free_stages[half])
-		return EAGAIN;
 	if (!e->client.load(e->client.arg, x->c.at, bytes, x->c.bytes))
 		return EFAULT;
-	i = (uint32_t)__builtin_ctzll(e->free_stages[half]);
-	e->free_stages[half] &= ~(UINT64_C(1) << i);
-	x->stage = 64 * half + i;
-	x->at = e->stages + (uint64_t)x->stage * CHANNEL_SHORT;
+	if (!endpoint_take_stage(
+		    e, i, ENDPOINT_FOR_ANSWERS + ENDPOINT_FOR_REQUESTS))
+		return EAGAIN;
 	if (x->c.bytes)
 		program_write(x->at, bytes, x->c.bytes);
 	return 0;
 }
 
-/* An error number, or 0 if the bytes have an address of the node. */
-static int take_buffer(struct endpoint *e, uint32_t i)
+/* The pieces that came before the command; their sum is its length. */
+static int take_pieces(struct endpoint *e, struct endpoint_op *x)
+{
+	uint64_t bytes = 0;
+
+	if (e->n_pieces > CHANNEL_VECTOR || !e->client.take_pieces)
+		return EINVAL;
+	for (uint32_t i = 0; i < e->n_pieces; i++)
+		if (__builtin_add_overflow(bytes, e->piece[i].bytes, &bytes))
+			return EINVAL;
+	if (bytes != x->c.bytes)
+		return EINVAL;
+	return e->client.take_pieces(
+		e->client.arg, e->piece, e->n_pieces, &x->at, &x->hold);
+}
+
+int endpoint_take_buffer(struct endpoint *e, uint32_t i)
 {
 	struct endpoint_op *x = &e->op[i];
 
 	if (x->c.flags & CHANNEL_IN_ROOM)
-		return take_stage(e, x);
+		return load_stage(e, i);
+	if (e->n_pieces && x->c.bytes)
+		return take_pieces(e, x);
 	x->at = x->c.at;
 	if (!x->c.bytes) {
 		x->at = e->stages; /* of nothing, any is as good */
@@ -205,11 +258,16 @@ static int take_buffer(struct endpoint *e, uint32_t i)
 
 /* --- messages --- */
 
-static uint16_t space_of(const struct channel_command *c, uint16_t endpoint)
+/* Of the receiver's endpoint, and the sender's. */
+static uint16_t space_of(const struct channel_command *c)
 {
 	bool is_tagged = c->flags & CHANNEL_TAGGED;
+	bool is_any = c->rank == CHANNEL_ANY;
 
-	return (uint16_t)(1 + 2 * endpoint + is_tagged);
+	if (c->kind == CHANNEL_SEND)
+		return MSG_SPACE(1 + 2 * c->to + is_tagged, c->endpoint);
+	return MSG_SPACE(
+		1 + 2 * c->endpoint + is_tagged, is_any ? MSG_FROM_ANY : c->to);
 }
 
 static uint16_t flags_of(uint16_t of_channel)
@@ -241,17 +299,17 @@ static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 		.ignore = is_send ? 0 : ignore,
 		.data = c->data,
 		.rank = c->rank == CHANNEL_ANY ? MSG_TAGGED_ANY : c->rank,
-		.space = space_of(c, is_send ? c->to : c->endpoint),
+		.space = space_of(c),
 		.flags = flags_of(c->flags),
-		.at = x->at,
-		.bytes = c->bytes,
-		.context = context_of(i),
+		.at = x->at + x->filled,
+		.bytes = left_of(x),
+		.context = endpoint_context(i),
 		.since = x->since,
 	};
 }
 
 /* While the machine has no room, the rank's library waits for it. */
-static int begin(struct endpoint *e, uint32_t i,
+int endpoint_begin(struct endpoint *e, uint32_t i,
 	int (*try)(struct endpoint *e, uint32_t i))
 {
 	int code;
@@ -281,6 +339,15 @@ static int try_receive(struct endpoint *e, uint32_t i)
 	return state(e)->tagged->receive(state(e), &x);
 }
 
+bool endpoint_post_again(struct endpoint *e, uint32_t i)
+{
+	int code = e->op[i].error ? e->op[i].error : try_receive(e, i);
+
+	if (code && code != EAGAIN)
+		finish_op(e, i, code);
+	return code != EAGAIN;
+}
+
 static int peek(struct endpoint *e, uint32_t i)
 {
 	const struct msg_tagged_entry x = entry_of(e, i);
@@ -288,39 +355,47 @@ static int peek(struct endpoint *e, uint32_t i)
 	return state(e)->tagged->peek(state(e), &x);
 }
 
-static bool is_rank(struct endpoint *e, uint32_t rank)
+bool endpoint_is_rank(const struct endpoint *e, uint32_t rank)
 {
 	return rank < weft_msg_ranks(&e->msg);
 }
 
 static int send(struct endpoint *e, uint32_t i)
 {
-	int code = is_rank(e, e->op[i].c.rank) ? begin(e, i, take_buffer)
-					       : EHOSTUNREACH;
+	int code = endpoint_is_rank(e, e->op[i].c.rank)
+			   ? endpoint_begin(e, i, endpoint_take_buffer)
+			   : EHOSTUNREACH;
 
 	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
-	return code ? code : begin(e, i, try_send);
+	return code ? code : endpoint_begin(e, i, try_send);
 }
 
 static int receive(struct endpoint *e, uint32_t i)
 {
 	const struct channel_command *c = &e->op[i].c;
-	int code = is_rank(e, c->rank) || c->rank == CHANNEL_ANY
-			   ? begin(e, i, take_buffer)
+	int code = endpoint_is_rank(e, c->rank) || c->rank == CHANNEL_ANY
+			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
 	msg_charge(state(e), msg_times(state(e), c->bytes).receive);
-	return code ? code : begin(e, i, try_receive);
+	return code ? code : endpoint_begin(e, i, try_receive);
 }
 
 static int look(struct endpoint *e, uint32_t i)
 {
 	const struct channel_command *c = &e->op[i].c;
 
-	if (!is_rank(e, c->rank) && c->rank != CHANNEL_ANY)
+	if (!endpoint_is_rank(e, c->rank) && c->rank != CHANNEL_ANY)
 		return EHOSTUNREACH;
 	e->op[i].c.bytes = 0;
-	return begin(e, i, peek);
+	return endpoint_begin(e, i, peek);
+}
+
+/* One that stays may be about to be posted again. */
+static void cancel_receive(struct endpoint *e, uint32_t i)
+{
+	if (state(e)->tagged->cancel(state(e), endpoint_context(i)))
+		e->op[i].error = ECANCELED;
 }
 
 /* It has no completion of its own. */
@@ -332,7 +407,7 @@ static void cancel(struct endpoint *e, const struct channel_command *c)
 		if (x->is_used && x->c.kind == CHANNEL_RECEIVE &&
 			x->c.context == c->context &&
 			x->c.endpoint == c->endpoint) {
-			state(e)->tagged->cancel(state(e), context_of(i));
+			cancel_receive(e, i);
 			return;
 		}
 	}
@@ -344,6 +419,8 @@ static int (*const kinds[CHANNEL_KINDS])(struct endpoint *e, uint32_t i) = {
 	[CHANNEL_SEND] = send,
 	[CHANNEL_RECEIVE] = receive,
 	[CHANNEL_PEEK] = look,
+	[CHANNEL_WRITE] = endpoint_transfer,
+	[CHANNEL_READ] = endpoint_transfer,
 };
 
 static bool is_for_claimed(const struct channel_command *c)
@@ -367,46 +444,97 @@ static uint32_t find_claimed(
 		x->since = e->asked;
 		return i;
 	}
-	return NO_OP;
+	return ENDPOINT_NO_OP;
 }
 
 /* One at a time. */
 static void keep_collective(struct endpoint *e, const struct channel_command *c)
 {
 	if (e->has_collective || e->is_inside) {
-		finish(e, c, EBUSY);
+		endpoint_end(e, c, EBUSY);
 		return;
 	}
 	e->collective = *c;
 	e->has_collective = true;
 }
 
-static void execute(struct endpoint *e, const struct channel_command *c)
+/* Messages and operations on others' memory. */
+static void execute_op(struct endpoint *e, const struct channel_command *c)
 {
-	uint32_t i;
+	uint32_t i = ENDPOINT_NO_OP;
 	int code;
 
-	if (c->kind == CHANNEL_CANCEL) {
-		cancel(e, c);
-		return;
-	}
-	if (channel_is_collective(c->kind)) {
-		keep_collective(e, c);
-		return;
-	}
 	if (c->kind >= CHANNEL_KINDS || !kinds[c->kind]) {
-		finish(e, c, ENOSYS);
+		endpoint_end(e, c, ENOSYS);
 		return;
 	}
-	i = is_for_claimed(c) ? find_claimed(e, c) : take_op(e, c);
-	if (i == NO_OP) {
-		finish(e, c, EINVAL);
+	if (c->endpoint < ENDPOINT_NUMBERS && c->to < ENDPOINT_NUMBERS)
+		i = is_for_claimed(c) ? find_claimed(e, c)
+				      : endpoint_take_op(e, c);
+	if (i == ENDPOINT_NO_OP) {
+		endpoint_end(e, c, EINVAL);
 		return;
 	}
 	e->n_sends += c->kind == CHANNEL_SEND;
 	code = kinds[c->kind](e, i);
+	e->n_pieces = 0;
 	if (code)
 		finish_op(e, i, code);
+}
+
+/* Pieces of the next command's buffer. */
+static void take_vector(struct endpoint *e, const struct channel_command *c)
+{
+	uint64_t bytes = c->n * sizeof(e->piece[0]);
+
+	e->n_pieces = UINT32_MAX;
+	if (c->n && c->n <= CHANNEL_VECTOR && c->flags & CHANNEL_IN_ROOM &&
+		e->client.load(e->client.arg, c->at, e->piece, bytes))
+		e->n_pieces = c->n;
+}
+
+/* An atomic is two commands. */
+static void take_atomic(struct endpoint *e, const struct channel_command *c)
+{
+	bool is_whole = e->has_atomic && c->kind == CHANNEL_MORE;
+
+	if (is_whole)
+		endpoint_atomic(e, &e->atomic, c);
+	else if (e->has_atomic)
+		endpoint_end(e, &e->atomic, EINVAL);
+	else if (c->kind == CHANNEL_MORE)
+		endpoint_end(e, c, EINVAL);
+	e->has_atomic = c->kind == CHANNEL_ATOMIC;
+	if (e->has_atomic)
+		e->atomic = *c;
+}
+
+static void execute(struct endpoint *e, const struct channel_command *c)
+{
+	if (e->has_atomic || c->kind == CHANNEL_ATOMIC)
+		take_atomic(e, c);
+	switch (c->kind) {
+	case CHANNEL_ATOMIC:
+	case CHANNEL_MORE:
+		return;
+	case CHANNEL_CANCEL:
+		cancel(e, c);
+		return;
+	case CHANNEL_VECTOR_OF:
+		take_vector(e, c);
+		return;
+	case CHANNEL_REGISTER:
+		endpoint_register(e, c);
+		return;
+	case CHANNEL_UNREGISTER:
+		endpoint_unregister(e, c);
+		return;
+	default:
+		if (channel_is_collective(c->kind))
+			keep_collective(e, c);
+		else
+			execute_op(e, c);
+	}
 }
 
 void endpoint_execute(
@@ -452,23 +580,32 @@ void endpoint_meet(struct endpoint *e)
 	e->is_inside = true;
 	code = endpoint_collective(e, &e->collective);
 	e->is_inside = false;
-	finish(e, &e->collective, code);
+	endpoint_end(e, &e->collective, code);
 }
 
-/* Peeks that last look again. */
+static void look_at_first(struct endpoint *e)
+{
+	uint32_t i = e->wants[0];
+	int code = peek(e, i);
+
+	e->wanted--;
+	memmove(e->wants, e->wants + 1, e->wanted * sizeof(*e->wants));
+	if (!code)
+		e->looking = i + 1;
+	else if (code == EAGAIN)
+		want(e, i);
+	else
+		finish_op(e, i, code);
+}
+
+/* Peeks that last look again, one at a time: a card that were always asked
+ * would have no time for what comes. */
 static void look_again(struct endpoint *e)
 {
-	uint32_t n = e->wanted;
-
-	e->wanted = 0;
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t i = e->wants[k];
-		int code = peek(e, i);
-
-		if (code == EAGAIN)
-			want(e, i);
-		else if (code)
-			finish_op(e, i, code);
+	for (uint32_t n = e->wanted; n && !e->looking; n--) {
+		look_at_first(e);
+		if (state(e)->tagged->has_next(state(e)))
+			msg_step(state(e));
 	}
 }
 
@@ -600,6 +737,8 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
 	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
+	state(e)->go_on = endpoint_go_on;
+	state(e)->can_go_on = endpoint_can_go_on;
 	state(e)->on_end_arg = e;
 	state(e)->between = relay;
 	return 0;
@@ -607,27 +746,37 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 
 void endpoint_finish(struct endpoint *e)
 {
-	while (e->n_sends)
+	while (e->n_sends || e->n_active)
 		msg_go_on(state(e));
 }
 
 int endpoint_close(struct endpoint *e)
 {
 	endpoint_finish(e);
+	/* others may have operations on this rank's memory */
+	if (e->client.registry)
+		weft_msg_barrier(&e->msg);
+	endpoint_close_mail(e);
 	/* receives that never got a message */
 	for (uint32_t i = 0; i < e->room; i++)
 		if (e->op[i].is_used && e->op[i].c.kind == CHANNEL_RECEIVE)
-			state(e)->tagged->cancel(state(e), context_of(i));
+			state(e)->tagged->cancel(state(e), endpoint_context(i));
 	endpoint_step(e);
+	endpoint_close_regions(e);
 	return weft_msg_fini(&e->msg);
 }
 
 void endpoint_free(struct endpoint *e)
 {
+	for (uint32_t i = 0; i < e->room; i++)
+		mem_free(e->op[i].load);
 	mem_free(e->op);
 	mem_free(e->wants);
+	mem_free(e->active);
+	mem_free(e->unserved);
 	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	e->op = NULL;
-	e->wants = NULL;
+	e->wants = e->active = e->unserved = NULL;
+	e->room = 0;
 }

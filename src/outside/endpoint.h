@@ -15,6 +15,7 @@
 #include "api/msg/msg.h"
 #include "base/ring.h"
 #include "outside/channel.h"
+#include "outside/registry.h"
 #include "parts/mpi/mpi.h"
 
 /* Whose commands they are. */
@@ -22,10 +23,15 @@ struct endpoint_client {
 	/* Holds bytes of the client's memory: *at becomes their address in the
 	 * node's.  An error number, or 0. */
 	int (*take)(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold);
+	/* The same for several pieces that become one; may be NULL. */
+	int (*take_pieces)(void *arg, const struct channel_piece *piece,
+		uint32_t n, uint64_t *at, uint32_t *hold);
 	void (*give)(void *arg, uint32_t hold);
 	/* Bytes that came with the commands; false if there are none. */
 	bool (*load)(void *arg, uint64_t offset, void *to, uint64_t bytes);
 	void *arg;
+	/* Memory that all ranks give to others; NULL: none does. */
+	struct registry *registry;
 	/* There are completions while a collective lasts: it may take them, and
 	 * give other commands.  NULL: they wait for its end. */
 	void (*relay)(void *arg);
@@ -34,8 +40,12 @@ struct endpoint_client {
 enum {
 	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at a time */
 	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
+	/* bytes of each: a header, operands and comparands of an atomic */
+	ENDPOINT_STAGE = 64 + 2 * CHANNEL_SHORT,
+	ENDPOINT_MAILS = 2, /* messages of other endpoints at a time */
 	/* of a process's memory, beside that of messages */
-	ENDPOINT_MEMORY = ENDPOINT_COLL + ENDPOINT_STAGES * CHANNEL_SHORT,
+	ENDPOINT_MEMORY = ENDPOINT_COLL +
+			  (ENDPOINT_STAGES + ENDPOINT_MAILS) * ENDPOINT_STAGE,
 };
 
 struct endpoint_op;
@@ -60,6 +70,17 @@ struct endpoint {
 	uint32_t n_sends; /* under way */
 	uint32_t wanted, *wants; /* peeks that last */
 	sim_time asked; /* when the commands were that it executes */
+	uint32_t looking; /* the one that looks now, + 1 */
+	/* operations on others' memory, and what else is to go on, in order */
+	uint32_t n_active, *active;
+	uint32_t n_unserved, *unserved; /* messages of others */
+	bool has_mail; /* others may say something */
+	bool is_going_on;
+	/* of the next command */
+	uint32_t n_pieces; /* UINT32_MAX: they are none */
+	struct channel_piece piece[CHANNEL_VECTOR];
+	bool has_atomic; /* one that waits for the rest of it */
+	struct channel_command atomic;
 	struct ring done; /* completions */
 };
 

@@ -33,6 +33,14 @@ static int take(void *arg, uint64_t bytes, uint64_t *at, uint32_t *hold)
 	return window_take(&p->window, bytes, at, hold);
 }
 
+static int take_pieces(void *arg, const struct channel_piece *piece, uint32_t n,
+	uint64_t *at, uint32_t *hold)
+{
+	struct proxy *p = arg;
+
+	return window_take_pieces(&p->window, piece, n, at, hold);
+}
+
 static void give(void *arg, uint32_t hold)
 {
 	struct proxy *p = arg;
@@ -365,19 +373,27 @@ static bool serve(struct proxy *p)
 
 static int open_all(struct proxy *p)
 {
-	const struct endpoint_client c = { take, give, load, p, relay };
+	const struct endpoint_client c = { .take = take,
+		.take_pieces = take_pieces,
+		.give = give,
+		.load = load,
+		.arg = p,
+		.registry = p->registry,
+		.relay = relay };
 	const struct memory_foreign rank = { reach_read, reach_write,
 		&p->reach };
 	int code;
 
-	p->channel = start_channel(p->start, p->rank);
+	if (p->start) {
+		p->channel = start_channel(p->start, p->rank);
+		p->pid = start_pid(p->start, p->rank);
+	}
 	p->endpoint = mem_alloc(1, sizeof(*p->endpoint));
 	code = endpoint_open(p->endpoint, &c, NULL);
 	if (code)
 		return code;
 	p->channel->stop[0] = p->stop[0];
 	p->channel->stop[1] = p->stop[1];
-	p->pid = start_pid(p->start, p->rank);
 	p->core = PIN_ANYWHERE;
 	reach_init(&p->reach, p->channel, p->pid, p->by_channel);
 	window_init(&p->window, host_at(program_host(), program_node()),
@@ -397,6 +413,8 @@ static bool leaves_well(struct proxy *p)
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
+	if (!p->start)
+		return false;
 	start_await_end(p->start, p->rank);
 	end = start_end(p->start, p->rank);
 	p->is_gone = true;

@@ -36,8 +36,10 @@ enum proxy_ending {
 struct proxy {
 	/* set before it runs */
 	void *owner;
+	/* NULL: no process has the channel, which is set, and so is pid */
 	struct start *start;
 	struct output *output;
+	struct registry *registry; /* of all ranks */
 	uint32_t rank, n_ranks;
 	site_id node;
 	uint32_t process; /* of its node */

@@ -5,13 +5,15 @@
  * A rank's memory is mapped in large blocks, each when it is first used, and
  * stays where it is: the same buffer keeps the same address of the node, as if
  * it had been registered.  A buffer that does not lie in one block gets a run
- * of blocks of its own.  When the process's part of the memory is full, the run
- * goes that was used least recently and that nothing holds.
+ * of blocks of its own, and so do several pieces that are one buffer, for as
+ * long as they are held.  When the process's part of the memory is full, the
+ * run goes that was used least recently and that nothing holds.
  */
 #ifndef OUTSIDE_WINDOW_H
 #define OUTSIDE_WINDOW_H
 
 #include "host/memory.h"
+#include "outside/channel.h"
 
 enum { WINDOW_RUNS = 64 };
 
@@ -21,6 +23,8 @@ struct window_run {
 	uint64_t used; /* when, as a count */
 	uint32_t holds; /* operations that are under way */
 	int region;
+	struct channel_piece *piece; /* of one operation alone, or NULL */
+	uint32_t n_pieces;
 };
 
 struct window {
@@ -45,6 +49,9 @@ void window_fini(struct window *w);
  * do not fit beside what is held.
  */
 int window_take(struct window *w, uint64_t bytes, uint64_t *at, uint32_t *run);
+/* The same for pieces that follow each other at the node. */
+int window_take_pieces(struct window *w, const struct channel_piece *piece,
+	uint32_t n, uint64_t *at, uint32_t *run);
 void window_give(struct window *w, uint32_t run);
 
 #endif

@@ -69,7 +69,9 @@ static void rank_program(void *arg)
 {
 	const struct job *j = arg;
 	struct state *s = mem_alloc(1, sizeof(*s));
-	const struct endpoint_client c = { take, give, load, &s->c, NULL };
+	const struct endpoint_client c = {
+		.take = take, .give = give, .load = load, .arg = &s->c
+	};
 	const struct weft_msg_options o = { .matching = WEFT_MSG_MATCH_HOST };
 
 	assert_int_equal(endpoint_open(&s->e, &c, &o), 0);

@@ -463,6 +463,38 @@ static void messages_of_several_slots_wait_for_all_of_them(void **state)
 		&(struct weft_msg_options){ .slots = 4, .eager = 1400 });
 }
 
+/* --- many --- */
+
+/* More long sends than there were answers once, received from the last one on.
+ */
+static void send_many(struct weft_msg *m, void *arg)
+{
+	enum { N = 150, BYTES = 600 };
+	struct weft_msg_request r[N];
+
+	for (uint32_t i = 0; weft_msg_rank(m) == 0 && i < N; i++) {
+		uint64_t at = MSG_TEST_SOURCE + i * (uint64_t)BYTES;
+
+		msg_test_fill(at, stream(0, 1, i), BYTES);
+		assert_int_equal(
+			weft_msg_send_start(m, 1, i, at, BYTES, &r[i]), 0);
+	}
+	for (uint32_t i = N; weft_msg_rank(m) == 1 && i > 0; i--) {
+		assert_int_equal(weft_msg_receive(m, 0, i - 1, MSG_TEST_TARGET,
+					 BYTES, NULL),
+			0);
+		assert_true(msg_test_is(
+			MSG_TEST_TARGET, stream(0, 1, i - 1), BYTES));
+	}
+	for (uint32_t i = 0; weft_msg_rank(m) == 0 && i < N; i++)
+		assert_int_equal(weft_msg_finish(m, &r[i], NULL), 0);
+}
+
+static void many_long_sends_wait_for_their_receives(void **state)
+{
+	msg_test_everywhere(send_many, NULL);
+}
+
 /* --- damaged --- */
 
 static void damaged(struct weft_msg *msg, void *arg)
@@ -504,4 +536,5 @@ TESTS(TEST(messages_of_all_sizes_arrive),
 	TEST(what_piles_up_holds_up_nothing_else),
 	TEST(random_messages_arrive_in_order),
 	TEST(messages_of_several_slots_wait_for_all_of_them),
+	TEST(many_long_sends_wait_for_their_receives),
 	TEST(a_damaged_message_is_a_short_one))

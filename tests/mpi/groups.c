@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LENGTH = 60 };
+enum { LENGTH = 30 };
 
 static int world, n_world;
 
@@ -147,8 +147,9 @@ static void many(void)
 
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < MANY; i++) {
-			MPI_Comm_split(MPI_COMM_WORLD,
-				world < n_world / 2 + i % 2, 0, &comm[i]);
+			/* another order is another group */
+			MPI_Comm_split(MPI_COMM_WORLD, world < n_world / 2,
+				world * (i + 3) % 29, &comm[i]);
 			barrier(comm[i]);
 			broadcast(comm[i], 0, 100);
 		}

@@ -17,6 +17,7 @@ enum {
 	AT_STAGES = COMMANDS * sizeof(struct ape_command) +
 		    EVENTS * sizeof(struct workq_completion),
 	KEY = 1, /* to all of a process's memory; then one for each GPU */
+	ANSWER = 8, /* bytes of a get that follows a put */
 };
 
 /* Bytes of one transfer. */
@@ -139,6 +140,24 @@ static void msg_ape_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
 }
 
+/*
+ * Nothing is acknowledged.  But commands leave in order, the network keeps it,
+ * and a card handles packets in order: the answer to a get behind the put says
+ * that this has arrived.
+ */
+static void msg_ape_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	uint32_t word = msg_take_word(m);
+	uint64_t there = msg_address(m, rank, m->stages_at - m->base);
+
+	msg_ape_put(m, rank, to, from, bytes, WEFT_MSG_NONE, source);
+	*arrived = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
+	msg_word_expect(m, word, ANSWER);
+	transfer(m, APE_GET, rank, there, m->stages_at, ANSWER, word);
+}
+
 static void msg_ape_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -174,6 +193,7 @@ static const struct msg_ops ape_msg_ops = {
 	.close = msg_ape_close,
 	.post = msg_ape_post,
 	.put = msg_ape_put,
+	.deliver = msg_ape_deliver,
 	.get = msg_ape_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,

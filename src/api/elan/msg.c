@@ -94,6 +94,20 @@ static void msg_elan_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	elan_put(next_post(m), rank, to, data, bytes, 0, 0);
 }
 
+/* A DMA whose event of the source, if there is one, is set when all of its
+ * packets are acknowledged. */
+static void begin_dma(
+	struct msg_state *m, struct elan_dma *d, struct weft_msg_done *done)
+{
+	if (done) {
+		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
+			0 };
+		arm(m, done->index, 1);
+		d->source_event = event_of(m, m->rank, done->index);
+	}
+	elan_dma(&own(m)->queue[QUEUE_EVENTS], d);
+}
+
 static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
@@ -111,13 +125,20 @@ static void msg_elan_put(struct msg_state *m, uint32_t rank, uint64_t to,
 			event_of(m, rank, counter), 0);
 		return;
 	}
-	if (done) {
-		*done = (struct weft_msg_done){ MSG_DONE_WORD, msg_take_word(m),
-			0 };
-		arm(m, done->index, 1);
-		d.source_event = event_of(m, m->rank, done->index);
-	}
-	elan_dma(&own(m)->queue[QUEUE_EVENTS], &d);
+	begin_dma(m, &d, done);
+}
+
+/* Short ones, too, since packets that the core writes tell of no end. */
+static void msg_elan_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	struct elan_dma d = {
+		.bytes = bytes, .destination = rank, .from = from, .to = to
+	};
+
+	begin_dma(m, &d, arrived);
+	*source = *arrived;
 }
 
 static void msg_elan_get(struct msg_state *m, uint32_t rank, uint64_t from,
@@ -180,6 +201,7 @@ static const struct msg_ops elan_msg_ops = {
 	.close = msg_elan_close,
 	.post = msg_elan_post,
 	.put = msg_elan_put,
+	.deliver = msg_elan_deliver,
 	.get = msg_elan_get,
 	.expect = arm,
 	.arrived = msg_elan_arrived,

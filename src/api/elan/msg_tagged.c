@@ -133,6 +133,7 @@ static bool port_next(struct msg_state *m, struct msg_tagged_end *end)
 	end->bytes = s.bytes;
 	end->rank = s.source;
 	end->flags = s.flags & ELAN_TPORT_DATA ? MSG_TAGGED_DATA : 0;
+	end->space = (uint16_t)s.space;
 	p->of[handle].is_over = false;
 	p->of[handle].what = is_claim ? CLAIM : FREE;
 	return true;

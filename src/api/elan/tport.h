@@ -192,10 +192,11 @@ struct tport_status {
 
 /* Of a code. */
 enum {
-	TPORT_CODE = 0xffff,
-	TPORT_HAS_DATA = 1 << 16,
-	TPORT_IS_CLAIMED = 1 << 17,
-	TPORT_HAS_RANK = 1 << 18, /* as a data word */
+	TPORT_CODE = 0xff,
+	TPORT_HAS_DATA = 1 << 8,
+	TPORT_IS_CLAIMED = 1 << 9,
+	TPORT_HAS_RANK = 1 << 10, /* as a data word */
+	TPORT_SPACE_SHIFT = 16, /* the message's space */
 };
 
 _Static_assert(sizeof(struct tport_record) == 40, "a burst with its packet");

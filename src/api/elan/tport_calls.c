@@ -358,7 +358,10 @@ static int result(const struct elan_tport *t, uint32_t handle,
 	const struct tport_status *s, struct elan_tport_status *status)
 {
 	struct elan_tport_status x = {
-		.tag = s->tag, .source = s->source, .bytes = s->bytes
+		.tag = s->tag,
+		.source = s->source,
+		.bytes = s->bytes,
+		.space = s->code >> TPORT_SPACE_SHIFT,
 	};
 
 	if (s->code & TPORT_HAS_DATA) {

@@ -34,7 +34,8 @@ static struct tport_status status_of(
 		.tag = m->tag,
 		.source = m->source,
 		.bytes = sent,
-		.code = sent > room ? EMSGSIZE : 0,
+		.code = (sent > room ? EMSGSIZE : 0) |
+			m->note << TPORT_SPACE_SHIFT,
 		.is_done = 1,
 	};
 }
@@ -223,7 +224,7 @@ void tport_describe(struct tport_matcher *x, const struct elan_message *m,
 	struct tport_status s = status_of(m, length, UINT64_MAX);
 
 	tport_compute(x, tport_block_cycles(x, sizeof(s)));
-	s.code = bits | write_data(x, m, &f, handle);
+	s.code |= bits | write_data(x, m, &f, handle);
 	tport_tell(x, handle, &s);
 }
 

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "api/elan/tport_thread.h"
+#include "api/msg/tagged.h"
 
 static uint64_t element_at(const struct tport_matcher *x, uint32_t handle)
 {
@@ -158,7 +159,7 @@ bool tport_is_for(
 
 	(void)handle;
 	return matches(p->tag, p->mask, p->source, m->tag, m->source) &&
-	       p->space == m->note;
+	       msg_space_fits(p->space, (uint16_t)m->note);
 }
 
 /* The space of a message that has come, which is kept in its note. */
@@ -249,7 +250,7 @@ bool tport_is_wanted(const struct tport_kept *k, const void *arg)
 
 	return matches(w->tag, w->record.mask, w->record.source, k->tag,
 		       k->source) &&
-	       k->space == w->record.space;
+	       msg_space_fits(w->record.space, k->space);
 }
 
 /* At the end of the posted list. */

@@ -190,6 +190,8 @@ static void end(struct msg_state *m, const struct gemini_event *e)
 
 	if (e->status == GEMINI_TIMED_OUT && try_again(m, x))
 		return;
+	if (e->status == GEMINI_TIMED_OUT && is_harmless(x))
+		msg_lose(m, x->post.node, x->post.handle - HANDLE);
 	if (x->has_bytes)
 		slots_remove(all, &o->flights->to_slots, (uint32_t)e->data);
 	slots_give(all, (uint32_t)e->data);
@@ -325,6 +327,15 @@ static void msg_gni_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	transfer(m, GEMINI_PUT, rank, to, from, bytes, word, counter);
 }
 
+/* The interface answers a put when its bytes are in memory. */
+static void msg_gni_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_gni_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_gni_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -368,6 +379,15 @@ static int fetch_max(struct msg_state *m, uint32_t rank, uint64_t at,
 	return code;
 }
 
+static int msg_gni_swap_if(struct msg_state *m, uint32_t rank, uint64_t at,
+	uint64_t is, uint64_t word, uint64_t *old)
+{
+	struct gemini_post p = { .amo = GEMINI_SWAP_IF,
+		.operand = { is, word } };
+
+	return fetch(m, rank, at, p, old);
+}
+
 static int msg_gni_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
 {
@@ -390,10 +410,13 @@ static const struct msg_ops gni_msg_ops = {
 	.close = msg_gni_close,
 	.post = msg_gni_post,
 	.put = msg_gni_put,
+	.deliver = msg_gni_deliver,
 	.get = msg_gni_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
 	.atomic = msg_gni_atomic,
+	.swap_if = msg_gni_swap_if,
+	.has_slow_atomics = true,
 	.loop = msg_gni_loop,
 	.poll = msg_gni_poll,
 	.has_events = msg_gni_has_events,

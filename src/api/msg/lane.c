@@ -154,7 +154,7 @@ static void make_sane(const struct msg_state *m, struct msg_trailer *t)
 		most = first_part(t->is_wide);
 	if (t->kind != MSG_LONG)
 		t->kind = is_parts ? MSG_PARTS : MSG_SHORT;
-	t->fin %= MSG_FINS;
+	t->fin = (uint16_t)(t->fin % (MSG_FINS + m->n_more_fins));
 	if (t->kind != MSG_LONG && t->bytes > most)
 		t->bytes = most;
 }

@@ -7,7 +7,6 @@
 #include "parts/mpi/mpi.h"
 
 enum {
-	PAGE = 4096,
 	SLOTS = 8, /* by default */
 	FIN = 16, /* bytes */
 	CREDITS = 2, /* words */
@@ -21,7 +20,7 @@ enum {
 
 static uint64_t round_up(uint64_t bytes)
 {
-	return (bytes + PAGE - 1) / PAGE * PAGE;
+	return (bytes + MSG_PAGE - 1) / MSG_PAGE * MSG_PAGE;
 }
 
 /* The addresses of everything, from m->at on.  Without slots there are no
@@ -49,7 +48,9 @@ static void lay_out(struct msg_state *m, uint64_t own, uint64_t tagged)
 	m->tagged_at = at;
 	at = round_up(at + tagged);
 	m->slots_at = at;
-	m->end = round_up(at + n_slots * MSG_SLOT);
+	m->more_fins_at = round_up(at + n_slots * MSG_SLOT);
+	m->n_more_fins = tagged ? 0 : MSG_MORE_FINS;
+	m->end = m->more_fins_at + round_up((uint64_t)FIN * m->n_more_fins);
 }
 
 static uint64_t most_own(void)
@@ -76,7 +77,7 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
 		m->eager > WEFT_MSG_EAGER_MOST ||
 		(m->eager > WEFT_MSG_EAGER && parts > m->n_slots / 2 + 1) ||
-		m->at % PAGE || o->start < 0 ||
+		m->at % MSG_PAGE || o->start < 0 ||
 		(uint32_t)o->matching >= WEFT_MSG_MATCHINGS)
 		return EINVAL;
 	return 0;
@@ -216,6 +217,15 @@ void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
 }
 
+/* Without faults all arrives, though its answer may come too late. */
+void msg_lose(struct msg_state *m, uint32_t node, uint32_t process)
+{
+	uint32_t place = m->world ? m->world->place[node] : node;
+
+	if (m->tagged->lose && m->nic->net->faults)
+		m->tagged->lose(m, place * m->n_processes + process);
+}
+
 /* --- arrivals --- */
 
 static void add_news(struct msg_state *m, uint32_t what)
@@ -231,8 +241,10 @@ static void on_slot(struct msg_state *m, uint64_t end)
 	uint64_t slot = end / MSG_SLOT - 1;
 
 	/* the number comes last */
-	if (end % MSG_SLOT)
+	if (end % MSG_SLOT) {
+		m->has_word |= end > m->more_fins_at - m->slots_at;
 		return;
+	}
 	if (slot / m->n_ranks / m->n_slots == MSG_USER)
 		add_news(m, (uint32_t)(slot % m->n_ranks) << 1);
 	else
@@ -267,6 +279,7 @@ static bool has_news(void *arg, uint64_t *seen)
 	return m->n_news || m->has_all || m->has_word ||
 	       (m->ops->has_events && m->ops->has_events(m)) ||
 	       m->tagged->has_next(m) ||
+	       (m->can_go_on && m->can_go_on(m->on_end_arg)) ||
 	       (m->awaited.kind == MSG_DONE_OWN &&
 		       m->ops->is_done(m, &m->awaited));
 }
@@ -301,7 +314,8 @@ bool msg_step(struct msg_state *m)
 			m->tagged->drain(m, what >> 1);
 	}
 	m->has_word = false;
-	return msg_advance_requests(m) || did;
+	did |= msg_advance_requests(m);
+	return (m->go_on && m->go_on(m->on_end_arg)) || did;
 }
 
 void msg_go_on(struct msg_state *m)
@@ -382,13 +396,26 @@ void msg_word_arrived(struct msg_state *m, uint32_t word, uint64_t bytes)
 	program_atomic(ATOMIC_STORE_ADD, msg_word_at(m, word), -bytes, NULL);
 }
 
+static uint64_t fin_at(const struct msg_state *m, uint32_t fin)
+{
+	return fin < MSG_FINS
+		       ? m->fins_at + FIN * fin
+		       : m->more_fins_at + FIN * (uint64_t)(fin - MSG_FINS);
+}
+
+void msg_clear_fin(struct msg_state *m, uint32_t fin)
+{
+	uint64_t none[2] = { 0 };
+
+	program_write(fin_at(m, fin), none, sizeof(none));
+}
+
 uint32_t msg_take_fin(struct msg_state *m)
 {
 	uint32_t fin = take_bit(&m->fins);
-	uint64_t none[2] = { 0 };
 
 	if (fin < MSG_FINS)
-		program_write(m->fins_at + FIN * fin, none, sizeof(none));
+		msg_clear_fin(m, fin);
 	return fin;
 }
 
@@ -401,7 +428,7 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value)
 {
 	uint64_t word[2] = { 0 };
 
-	program_read(m->fins_at + FIN * fin, word, sizeof(word));
+	program_read(fin_at(m, fin), word, sizeof(word));
 	*value = word[0];
 	return word[1];
 }
@@ -411,12 +438,12 @@ void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 {
 	uint64_t word[2] = { value, answer };
 
-	msg_post(m, rank, m->fins_at + FIN * fin, word, sizeof(word));
+	msg_post(m, rank, fin_at(m, fin), word, sizeof(word));
 }
 
 /* --- puts and gets --- */
 
-static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
+bool msg_is_done(const struct msg_state *m, const struct weft_msg_done *done)
 {
 	if (!m->ops)
 		return true;
@@ -430,7 +457,7 @@ static bool is_done(const struct msg_state *m, const struct weft_msg_done *done)
 	}
 }
 
-static void end(struct msg_state *m, struct weft_msg_done *done)
+void msg_end(struct msg_state *m, struct weft_msg_done *done)
 {
 	if (done->kind == MSG_DONE_WORD)
 		msg_give_word(m, done->index);
@@ -441,11 +468,11 @@ bool weft_msg_is_done(struct weft_msg *msg, struct weft_msg_done *done)
 {
 	struct msg_state *m = msg_state(msg);
 
-	if (!is_done(m, done))
+	if (!msg_is_done(m, done))
 		weft_msg_progress(msg);
-	if (!is_done(m, done))
+	if (!msg_is_done(m, done))
 		return false;
-	end(m, done);
+	msg_end(m, done);
 	return true;
 }
 
@@ -455,10 +482,10 @@ void weft_msg_wait(struct weft_msg *msg, struct weft_msg_done *done)
 	struct msg_state *m = msg_state(msg);
 
 	m->awaited = *done;
-	while (!is_done(m, done))
+	while (!msg_is_done(m, done))
 		msg_go_on(m);
 	m->awaited = (struct weft_msg_done){ 0 };
-	end(m, done);
+	msg_end(m, done);
 }
 
 int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
@@ -584,7 +611,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	if (!m->at) {
 		lay_out(m, most_own(), tagged);
 		if (m->end < m->each)
-			m->at = (m->each - m->end) / PAGE * PAGE;
+			m->at = (m->each - m->end) / MSG_PAGE * MSG_PAGE;
 	}
 	if (!m->at)
 		return EFAULT;

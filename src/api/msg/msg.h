@@ -23,14 +23,20 @@
 #include "nic/nic.h"
 #include "weft/msg.h"
 
+#define MSG_NO_FIN UINT32_MAX
+
 enum msg_lane { MSG_USER, MSG_COLL, MSG_LANES };
 
 enum {
 	MSG_SLOT = 512,
+	/* Room for answers; in another place, room for those of messages
+	 * alone. */
 	MSG_FINS = 64,
+	MSG_MORE_FINS = 16320,
 	MSG_NEWS = 64,
 	MSG_OWN_WORDS = 800,
 	MSG_STAGES = 8, /* of collectives, without slots */
+	MSG_PAGE = 4096,
 };
 
 struct msg_group;
@@ -116,6 +122,11 @@ struct __attribute__((may_alias)) msg_state {
 	struct msg_soft *soft; /* of msg_slots */
 	/* Of the library above that uses tagged messages, too, or NULL. */
 	void (*on_end)(void *arg, const struct msg_tagged_end *end);
+	/* It advances what it has under way besides messages, and returns
+	 * whether there was any progress; whether there would be, also outside
+	 * of the program. */
+	bool (*go_on)(void *arg);
+	bool (*can_go_on)(const void *arg);
 	/* While a call of its waits, or NULL: it may begin other operations,
 	 * but no collective. */
 	void (*between)(void *arg);
@@ -127,14 +138,16 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t node, process, n_processes; /* of its node */
 	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
-	uint32_t n_slots, eager;
+	uint32_t n_slots, eager, n_more_fins;
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 	sim_time match; /* as in struct msg_times, of slots.c */
 	sim_time spent; /* so far, of an MPI library: see msg_charge() */
 
-	/* addresses in the node's memory */
+	/* addresses in the node's memory; where there are slots, stages_at is
+	 * a page for the machine */
 	uint64_t at, own_at, peers_at, stages_at;
+	uint64_t more_fins_at; /* behind all else */
 	uint64_t words_at, fins_at, credits_at, asks_at, tagged_at, slots_at;
 	uint64_t end;
 
@@ -185,6 +198,12 @@ struct msg_ops {
 	void (*put)(struct msg_state *m, uint32_t rank, uint64_t to,
 		uint64_t from, uint64_t bytes, uint32_t counter,
 		struct weft_msg_done *done);
+	/* The same, and *arrived is done when all bytes are in the rank's
+	 * memory.  *source may be equal to it.  The caller knows that a word is
+	 * free. */
+	void (*deliver)(struct msg_state *m, uint32_t rank, uint64_t to,
+		uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+		struct weft_msg_done *arrived);
 	/* The word becomes zero when all bytes are here. */
 	void (*get)(struct msg_state *m, uint32_t rank, uint64_t from,
 		uint64_t to, uint64_t bytes, uint32_t word);
@@ -210,6 +229,12 @@ struct msg_ops {
 	 */
 	int (*atomic)(struct msg_state *m, uint32_t rank, uint64_t at,
 		enum weft_msg_atomic op, uint64_t operand, uint64_t *old);
+	/* The same: stores a word where another one is. */
+	int (*swap_if)(struct msg_state *m, uint32_t rank, uint64_t at,
+		uint64_t is, uint64_t word, uint64_t *old);
+	/* Both take some time at the other node, in which what its cores store
+	 * is lost: then software must not change words that they change. */
+	bool has_slow_atomics;
 	/* Of a group that is open, called by its leaders, of which the root is
 	 * one; NULL: of all ranks. */
 	int (*barrier)(struct msg_state *m, struct msg_group *g);
@@ -298,9 +323,16 @@ uint32_t msg_take_word(struct msg_state *m);
 void msg_give_word(struct msg_state *m, uint32_t word);
 bool msg_word_is_zero(const struct msg_state *m, uint32_t word);
 
+/* Whether a put or get has ended; also outside of the program.  Then its word
+ * is given back. */
+bool msg_is_done(const struct msg_state *m, const struct weft_msg_done *done);
+void msg_end(struct msg_state *m, struct weft_msg_done *done);
+
 /* Takes room for another process's answer: an index, or MSG_FINS if none. */
 uint32_t msg_take_fin(struct msg_state *m);
 void msg_give_fin(struct msg_state *m, uint32_t fin);
+/* There is no answer yet. */
+void msg_clear_fin(struct msg_state *m, uint32_t fin);
 /* The answer and its value; 0: there is none yet. */
 uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
 void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
@@ -316,6 +348,9 @@ void msg_sleep_before(struct msg_state *m, sim_time t);
  * NULL: the usual ones. */
 uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 	uint32_t n_ranks, const struct weft_msg_options *o);
+
+/* An operation with a process has failed for good. */
+void msg_lose(struct msg_state *m, uint32_t node, uint32_t process);
 
 /* See msg_ops.times. */
 struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);

@@ -8,90 +8,12 @@
  * of sends that wait for a slot, of what waits for data or for an answer, or of
  * what has ended.
  */
-#include "api/msg/msg.h"
+#include "api/msg/slots.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
-
-enum state {
-	STATE_POSTED, /* a receive waits for a message */
-	STATE_WAITING, /* a send waits for a slot */
-	STATE_EARLY, /* to itself; there is no receive yet */
-	STATE_TOLD, /* a send waits for its answer */
-	STATE_WANTED, /* a long receive waits for a word */
-	STATE_GETTING,
-	STATE_SENT, /* a short send has left */
-	STATE_OVER, /* in the list of those */
-};
-
-/* What was begun. */
-struct op {
-	struct op *next;
-	struct op *older; /* of all that there are */
-	struct msg_tagged_entry e;
-	struct msg_tagged_end end;
-	enum state state;
-	uint32_t fin, word, mark;
-	uint64_t from, bytes; /* that are got */
-};
-
-struct ops {
-	struct op *first, *last;
-};
-
-/* A message and its sender. */
-struct letter {
-	uint64_t tag, data, bytes, from;
-	uint32_t rank;
-	uint16_t space, flags;
-	enum msg_kind kind;
-	uint16_t fin; /* of the sender; with MSG_TAGGED_SYNC if it is short */
-	struct op *self; /* of a long send to itself */
-};
-
-/* A message without a receive, behind which its bytes are. */
-struct early {
-	struct early *next;
-	struct letter letter;
-	uint64_t claimed; /* by this context, + 1 */
-	uint8_t bytes[];
-};
-
-/* Behind msg_state.soft. */
-struct msg_soft {
-	struct ops posted, waiting, active, over;
-	struct op *spare, *newest;
-	struct early *early, **early_end;
-	uint64_t n_kept; /* bytes of early messages */
-};
-
-enum { MOST_KEPT = 16 << 20 }; /* bytes, then messages stay in their slots */
-
-/* --- lists --- */
-
-static void append(struct ops *l, struct op *x)
-{
-	x->next = NULL;
-	if (l->first)
-		l->last->next = x;
-	else
-		l->first = x;
-	l->last = x;
-}
-
-/* prev is the one in front of it, or NULL; next the one behind it. */
-static void take_out(
-	struct ops *l, struct op *prev, const struct op *x, struct op *next)
-{
-	if (prev)
-		prev->next = next;
-	else
-		l->first = next;
-	if (l->last == x)
-		l->last = prev;
-}
 
 static struct op *begin(
 	struct msg_soft *s, const struct msg_tagged_entry *e, enum state state)
@@ -111,14 +33,14 @@ static struct op *begin(
 }
 
 /* x->end is filled in. */
-static void end(struct msg_soft *s, struct op *x)
+void soft_end(struct msg_soft *s, struct op *x)
 {
 	x->state = STATE_OVER;
-	append(&s->over, x);
+	soft_append(&s->over, x);
 }
 
 /* Ends a send, or what has no message. */
-static void end_alone(struct msg_soft *s, struct op *x, int error)
+void soft_end_alone(struct msg_soft *s, struct op *x, int error)
 {
 	x->end = (struct msg_tagged_end){
 		.context = x->e.context,
@@ -129,7 +51,7 @@ static void end_alone(struct msg_soft *s, struct op *x, int error)
 		.flags = x->e.flags,
 		.error = error,
 	};
-	end(s, x);
+	soft_end(s, x);
 }
 
 /* --- early messages --- */
@@ -191,14 +113,15 @@ static void forget(struct msg_state *m, struct early **link)
 static bool fits(const struct msg_tagged_entry *e, const struct letter *l)
 {
 	return (e->rank == MSG_TAGGED_ANY || e->rank == l->rank) &&
-	       !((e->tag ^ l->tag) & ~e->ignore) && e->space == l->space;
+	       !((e->tag ^ l->tag) & ~e->ignore) &&
+	       msg_space_fits(e->space, l->space);
 }
 
 /* The sender is told that its message is matched. */
 static void answer(struct msg_state *m, const struct letter *l)
 {
 	if (l->kind == MSG_SELF)
-		end_alone(m->soft, l->self, 0);
+		soft_end_alone(m->soft, l->self, 0);
 	else if (l->kind == MSG_LONG || l->flags & MSG_TAGGED_SYNC)
 		msg_answer(m, l->rank, l->fin, 1, 0);
 }
@@ -213,6 +136,7 @@ static void describe(struct op *x, const struct letter *l)
 		.bytes = l->bytes,
 		.rank = l->rank,
 		.flags = l->flags & MSG_TAGGED_DATA,
+		.space = l->space,
 	};
 }
 
@@ -231,7 +155,7 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 		x->from = l->from;
 		x->fin = l->fin;
 		x->state = STATE_WANTED;
-		append(&m->soft->active, x);
+		soft_append(&m->soft->active, x);
 		return;
 	}
 	if (l->kind == MSG_SELF)
@@ -242,7 +166,7 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 		msg_copy(x->e.at, at, x->bytes);
 	answer(m, l);
 	program_log_received(x->mark);
-	end(m->soft, x);
+	soft_end(m->soft, x);
 }
 
 /* The first posted receive that it matches. */
@@ -253,7 +177,7 @@ static struct op *take_posted(struct msg_soft *s, const struct letter *l)
 	for (; x && !fits(&x->e, l); x = x->next)
 		prev = x;
 	if (x)
-		take_out(&s->posted, prev, x, x->next);
+		soft_take_out(&s->posted, prev, x, x->next);
 	return x;
 }
 
@@ -410,19 +334,6 @@ static bool send_to_self(struct msg_state *m, struct op *x)
 	return false;
 }
 
-/* Of a message that waits for an answer; false if there is no room for it. */
-static bool expect_answer(
-	struct msg_state *m, struct op *x, struct msg_trailer *t)
-{
-	x->fin = msg_take_fin(m);
-	if (x->fin == MSG_FINS)
-		return false;
-	t->fin = (uint16_t)x->fin;
-	x->state = STATE_TOLD;
-	append(&m->soft->active, x);
-	return true;
-}
-
 /* Whether it goes at once, and nobody answers. */
 static bool is_short(
 	const struct msg_state *m, const struct msg_tagged_entry *e)
@@ -494,7 +405,7 @@ static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 		x->state = STATE_SENT;
 		return send_short(m, &x->e, p);
 	}
-	if (!has_slots(m, &x->e, p) || !expect_answer(m, x, &t))
+	if (!has_slots(m, &x->e, p) || !soft_expect_answer(m, x, &t))
 		return false;
 	fill(m, &x->e, p, &t);
 	return true;
@@ -519,6 +430,8 @@ static int slots_send(
 	struct msg_peer p = msg_peer(m, MSG_USER, e->rank);
 	struct op *x;
 
+	if (m->soft->n_lost && soft_is_lost(m->soft, e->rank))
+		return EIO;
 	*is_over = !p.box.waiting && e->rank != m->rank && is_short(m, e) &&
 		   send_short(m, e, &p);
 	if (*is_over)
@@ -532,7 +445,7 @@ static int slots_send(
 	}
 	p.box.waiting++;
 	msg_set_peer(m, MSG_USER, e->rank, &p);
-	append(&m->soft->waiting, x);
+	soft_append(&m->soft->waiting, x);
 	return 0;
 }
 
@@ -548,9 +461,9 @@ static bool go_on_sending(struct msg_state *m)
 
 		next = x->next;
 		if (p.stuck != m->round && try_send(m, x, &p)) {
-			take_out(&m->soft->waiting, prev, x, next);
+			soft_take_out(&m->soft->waiting, prev, x, next);
 			if (x->state == STATE_SENT)
-				end_alone(m->soft, x, 0);
+				soft_end_alone(m->soft, x, 0);
 			p.box.waiting--;
 			did = true;
 		} else {
@@ -562,59 +475,10 @@ static bool go_on_sending(struct msg_state *m)
 	return did;
 }
 
-/* --- what waits for data or an answer --- */
-
-/* Whether it has ended. */
-static bool advance(struct msg_state *m, struct op *x)
-{
-	uint64_t value;
-
-	if (x->state == STATE_TOLD) {
-		if (!msg_fin(m, x->fin, &value))
-			return false;
-		msg_give_fin(m, x->fin);
-		return true;
-	}
-	if (x->state == STATE_WANTED) {
-		x->word = x->bytes ? msg_take_word(m) : 0;
-		if (x->bytes && !x->word)
-			return false;
-		x->state = STATE_GETTING;
-		if (x->bytes)
-			m->ops->get(m, x->end.rank, x->from, x->e.at, x->bytes,
-				x->word);
-	}
-	if (x->bytes && !msg_word_is_zero(m, x->word))
-		return false;
-	if (x->bytes)
-		msg_give_word(m, x->word);
-	return true;
-}
-
 static bool slots_go_on(struct msg_state *m)
 {
-	struct op *x = m->soft->active.first, *prev = NULL, *next;
-	bool did = false, is_receive;
+	bool did = soft_advance(m);
 
-	for (; x; x = next) {
-		is_receive = x->state != STATE_TOLD;
-		if (!advance(m, x)) {
-			next = x->next;
-			prev = x;
-			continue;
-		}
-		next = x->next;
-		take_out(&m->soft->active, prev, x, next);
-		if (is_receive) {
-			program_log_received(x->mark);
-			msg_answer(m, x->end.rank, x->fin, 1, 0);
-		}
-		if (is_receive)
-			end(m->soft, x);
-		else
-			end_alone(m->soft, x, 0);
-		did = true;
-	}
 	return go_on_sending(m) || did;
 }
 
@@ -665,13 +529,15 @@ static int slots_receive(struct msg_state *m, const struct msg_tagged_entry *e)
 	link = is_claimed ? find_claimed(s, e->context) : find_early(s, e);
 	if (is_claimed && !*link)
 		return EINVAL;
+	if (s->n_lost && !*link && soft_is_lost(s, e->rank))
+		return EIO;
 	x = begin(s, e, STATE_POSTED);
 	if (*link) {
 		deliver(m, x, &(*link)->letter, 0, (*link)->bytes);
 		forget(m, link);
 		return 0;
 	}
-	append(&s->posted, x);
+	soft_append(&s->posted, x);
 	look_in_slots(m);
 	return 0;
 }
@@ -684,8 +550,8 @@ static int slots_cancel(struct msg_state *m, uint64_t context)
 		prev = x;
 	if (!x)
 		return EINVAL;
-	take_out(&m->soft->posted, prev, x, x->next);
-	end_alone(m->soft, x, ECANCELED);
+	soft_take_out(&m->soft->posted, prev, x, x->next);
+	soft_end_alone(m->soft, x, ECANCELED);
 	return 0;
 }
 
@@ -695,7 +561,7 @@ static int slots_peek(struct msg_state *m, const struct msg_tagged_entry *e)
 	struct early **link = find_early(m->soft, e);
 
 	if (!*link) {
-		end_alone(m->soft, x, ENOMSG);
+		soft_end_alone(m->soft, x, ENOMSG);
 		return 0;
 	}
 	describe(x, &(*link)->letter);
@@ -705,7 +571,7 @@ static int slots_peek(struct msg_state *m, const struct msg_tagged_entry *e)
 		answer(m, &(*link)->letter);
 		forget(m, link);
 	}
-	end(m->soft, x);
+	soft_end(m->soft, x);
 	return 0;
 }
 
@@ -717,7 +583,7 @@ static bool slots_next(struct msg_state *m, struct msg_tagged_end *end)
 	if (!x)
 		return false;
 	*end = x->end;
-	take_out(&s->over, NULL, x, x->next);
+	soft_take_out(&s->over, NULL, x, x->next);
 	put_away(s, x);
 	return true;
 }
@@ -754,6 +620,9 @@ static void fini(void *kept)
 		mem_free(s->newest);
 		s->newest = older;
 	}
+	mem_free(s->free_fins);
+	mem_free(s->lost);
+	s->free_fins = s->lost = NULL;
 	while (s->early) {
 		struct early *next = s->early->next;
 
@@ -793,4 +662,5 @@ const struct msg_tagged msg_slots = {
 	.drain = slots_drain,
 	.go_on = slots_go_on,
 	.early = slots_early,
+	.lose = soft_lose,
 };

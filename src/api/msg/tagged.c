@@ -27,6 +27,13 @@ static uint64_t context_of(const struct weft_msg_request *r)
 
 /* --- begins --- */
 
+/* The other rank cannot be reached. */
+static void fail(struct weft_msg_request *r)
+{
+	r->state = MSG_OVER;
+	r->status.error = EIO;
+}
+
 /* False: no room now. */
 static bool try_send(
 	struct msg_state *m, struct weft_msg_request *r, uint64_t space)
@@ -42,6 +49,10 @@ static bool try_send(
 	bool is_over = false;
 	int code = m->tagged->send(m, &e, &is_over);
 
+	if (code == EIO) {
+		fail(r);
+		return true;
+	}
 	BUG_IF(code && code != EAGAIN);
 	if (code)
 		return false;
@@ -63,6 +74,10 @@ static bool try_receive(
 	};
 	int code = m->tagged->receive(m, &e);
 
+	if (code == EIO) {
+		fail(r);
+		return true;
+	}
 	BUG_IF(code && code != EAGAIN);
 	if (code)
 		return false;

@@ -41,12 +41,28 @@ enum {
 
 #define MSG_TAGGED_ANY UINT32_MAX /* as a rank */
 
+/*
+ * A space is a number below MSG_SPACES and a part of the sender, below
+ * MSG_FROM_ANY.  A receive with MSG_FROM_ANY as its part takes messages of any.
+ */
+enum { MSG_SPACES = 512, MSG_FROM_ANY = 127 };
+
+#define MSG_SPACE(number, from) ((uint16_t)((number) | (from)*MSG_SPACES))
+
+static inline bool msg_space_fits(uint16_t wanted, uint16_t sent)
+{
+	uint16_t other = wanted ^ sent;
+
+	return !other ||
+	       (wanted / MSG_SPACES == MSG_FROM_ANY && !(other % MSG_SPACES));
+}
+
 /* What is begun. */
 struct msg_tagged_entry {
 	uint64_t tag, ignore, data;
 	uint32_t rank;
 	/* Messages and receives of different spaces do not meet; those of
-	 * weft/msg.h have 0. */
+	 * weft/msg.h have 0.  See MSG_SPACE(). */
 	uint16_t space, flags;
 	uint64_t at, bytes;
 	uint64_t context;
@@ -63,9 +79,10 @@ struct msg_tagged_end {
 	/* of the message */
 	uint64_t tag, data;
 	uint64_t bytes; /* its length, even if it was truncated */
-	uint32_t rank, flags;
+	uint32_t rank;
+	uint16_t flags, space;
 	/* 0; EMSGSIZE: the rest is lost; ECANCELED; ENOMSG: a peek found no
-	 * message. */
+	 * message; EIO: the other rank cannot be reached. */
 	int error;
 };
 
@@ -73,7 +90,8 @@ struct msg_tagged_end {
  * All calls are made by the process, but on_write() and has_next() also outside
  * of the program.  Those that begin something return 0, or an error, and then
  * nothing was begun: EAGAIN if there is no room now, EFAULT for bytes outside
- * of the memory, EINVAL for a rank that does not exist.
+ * of the memory, EINVAL for a rank that does not exist, EIO for one that cannot
+ * be reached any more.
  */
 struct msg_tagged {
 	/* Bytes of a process's memory, at tagged_at, for an interface with
@@ -106,6 +124,9 @@ struct msg_tagged {
 	/* Advances what waits for slots, data and answers; returns whether
 	 * there was any progress. */
 	bool (*go_on)(struct msg_state *m);
+
+	/* A rank cannot be reached any more: what waits for it ends. */
+	void (*lose)(struct msg_state *m, uint32_t rank);
 
 	/* Message i, from 0 on, that has come and has no receive; false if
 	 * there are fewer.  Also outside of programs. */

@@ -17,11 +17,32 @@ enum {
 	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
 };
 
-_Static_assert(sizeof(struct workq_user) <= 8 * MSG_OWN_WORDS, "room");
+/* The last entries, and the ranks that they were for. */
+struct __attribute__((may_alias)) own {
+	struct workq_user user;
+	uint32_t rank[WORKQ_DEPTH];
+};
 
+_Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+
+static struct own *own(const struct msg_state *m)
+{
+	return (struct own *)(uintptr_t)m->own;
+}
+
+/* m moves once, after it was opened. */
 static struct workq_user *user(const struct msg_state *m)
 {
-	return (struct workq_user *)m->own;
+	own(m)->user.arg = (void *)(uintptr_t)m;
+	return &own(m)->user;
+}
+
+static void on_failed(void *arg, uint32_t number)
+{
+	struct msg_state *m = arg;
+	uint32_t rank = own(m)->rank[number % WORKQ_DEPTH];
+
+	msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
 }
 
 static int msg_plain_open(struct msg_state *m)
@@ -38,6 +59,7 @@ static int msg_plain_open(struct msg_state *m)
 		.owner = m->process,
 		.entries_at = m->own_at,
 		.completions_at = m->own_at + AT_COMPLETIONS,
+		.on_failed = on_failed,
 	};
 	return workq_user_open(user(m));
 }
@@ -48,7 +70,8 @@ static void msg_plain_close(struct msg_state *m)
 }
 
 static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
-	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand)
+	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand,
+	uint64_t bound)
 {
 	struct plain_entry e = {
 		.op = op,
@@ -59,8 +82,12 @@ static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
 		.own_offset = here - m->base,
 		.bytes = bytes,
 		.operand = operand,
+		.bound = bound,
 	};
 
+	uint32_t number = workq_user_next(user(m));
+
+	own(m)->rank[number % WORKQ_DEPTH] = rank;
 	return workq_user_post(user(m), &e, program_now());
 }
 
@@ -77,7 +104,7 @@ static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
 
 	program_write(stage, data, bytes);
-	post(m, PLAIN_PUT, rank, to, stage, bytes, 0);
+	post(m, PLAIN_PUT, rank, to, stage, bytes, 0, 0);
 }
 
 static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
@@ -85,25 +112,34 @@ static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	struct weft_msg_done *done)
 {
 	uint32_t number =
-		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter));
+		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter), 0);
 
 	if (done)
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
+}
+
+/* A put is done when it is answered. */
+static void msg_plain_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_plain_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
 }
 
 static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
 	msg_word_expect(m, word, bytes);
-	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word));
+	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word), 0);
 }
 
-static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
-	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+static int change_word(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum atomic_op op, uint64_t operand, uint64_t bound, uint64_t *old)
 {
 	struct weft_msg_done done = { MSG_DONE_OWN, 0,
-		post(m, PLAIN_WORD + msg_atomic_op(op), rank, at, m->base, 8,
-			operand) };
+		post(m, PLAIN_WORD + op, rank, at, m->base, 8, operand,
+			bound) };
 
 	weft_msg_wait((struct weft_msg *)m, &done);
 	if (!workq_user_wait(user(m), (uint32_t)done.number))
@@ -112,10 +148,37 @@ static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 	return 0;
 }
 
+static int msg_plain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
+	enum weft_msg_atomic op, uint64_t operand, uint64_t *old)
+{
+	return change_word(m, rank, at, msg_atomic_op(op), operand, 0, old);
+}
+
+static int msg_plain_swap_if(struct msg_state *m, uint32_t rank, uint64_t at,
+	uint64_t is, uint64_t word, uint64_t *old)
+{
+	return change_word(m, rank, at, ATOMIC_STORE_IF, word, is, old);
+}
+
 static bool msg_plain_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
 	return workq_user_is_done(user(m), (uint32_t)done->number);
+}
+
+/* Only where packets can be lost may an entry fail. */
+static bool msg_plain_has_events(const struct msg_state *m)
+{
+	return m->nic->net->faults && workq_user_has_failed(user(m));
+}
+
+static bool msg_plain_poll(struct msg_state *m)
+{
+	bool has_failed = msg_plain_has_events(m);
+
+	if (has_failed)
+		workq_user_take(user(m));
+	return has_failed;
 }
 
 static struct poll_loop msg_plain_loop(struct msg_state *m)
@@ -129,12 +192,16 @@ static const struct msg_ops plain_msg_ops = {
 	.close = msg_plain_close,
 	.post = msg_plain_post,
 	.put = msg_plain_put,
+	.deliver = msg_plain_deliver,
 	.get = msg_plain_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
 	.is_done = msg_plain_is_done,
 	.atomic = msg_plain_atomic,
+	.swap_if = msg_plain_swap_if,
 	.loop = msg_plain_loop,
+	.poll = msg_plain_poll,
+	.has_events = msg_plain_has_events,
 };
 
 const struct api plain_api = {

@@ -42,7 +42,24 @@ static void take_all(struct workq_user *u)
 		u->failed += c.status != 0;
 		u->value[c.id % WORKQ_DEPTH] = c.value;
 		window_done(&u->window, (uint32_t)c.id);
+		if (c.status && u->on_failed)
+			u->on_failed(u->arg, (uint32_t)c.id);
 	}
+}
+
+bool workq_user_has_failed(const struct workq_user *u)
+{
+	struct workq_completion c;
+	uint32_t i = 0;
+
+	while (look(u, i, &c) && !c.status)
+		i++;
+	return look(u, i, &c);
+}
+
+void workq_user_take(struct workq_user *u)
+{
+	take_all(u);
 }
 
 bool workq_user_is_done(const struct workq_user *u, uint32_t number)

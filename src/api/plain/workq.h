@@ -21,6 +21,9 @@ struct __attribute__((may_alias)) workq_user {
 	uint32_t failed; /* of them */
 	struct window window; /* of entries */
 	uint64_t value[WORKQ_DEPTH]; /* of the last completions */
+	/* Called for each entry that has failed; or NULL. */
+	void (*on_failed)(void *arg, uint32_t number);
+	void *arg;
 };
 
 /* As workqs_open(). */
@@ -32,6 +35,10 @@ uint32_t workq_user_next(struct workq_user *u);
 uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun);
 /* Whether an entry has completed; also outside of the program. */
 bool workq_user_is_done(const struct workq_user *u, uint32_t number);
+/* Whether one that was not taken has failed; also outside of the program. */
+bool workq_user_has_failed(const struct workq_user *u);
+/* Takes all completions that are there. */
+void workq_user_take(struct workq_user *u);
 /* Waits for an entry, or for all; false if any has failed. */
 bool workq_user_wait(struct workq_user *u, uint32_t number);
 bool workq_user_wait_all(struct workq_user *u);

@@ -36,6 +36,8 @@ struct __attribute__((may_alias)) own {
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
+_Static_assert(WEFT_MSG_DONES * sizeof(MUHWI_Descriptor_t) <= MSG_PAGE,
+	"a stage for each word");
 
 static struct own *own(struct msg_state *m)
 {
@@ -147,21 +149,48 @@ static void spi_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	spi_inject(f, &d);
 }
 
+/* Returns the number of the FIFO for puts that had room. */
+static uint32_t inject_put(
+	struct msg_state *m, MUHWI_Descriptor_t *d, uint64_t *number)
+{
+	uint32_t fifo;
+
+	do {
+		fifo = own(m)->next++ % PUT_FIFOS;
+		*number = MUSPI_InjFifoInject(&own(m)->put.fifo[fifo], d);
+	} while (*number == SPI_NONE);
+	return fifo;
+}
+
 static void spi_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
 	MUHWI_Descriptor_t d =
 		make_put(m, m->rank, rank, to, from, bytes, counter);
-	uint32_t fifo;
 	uint64_t number;
+	uint32_t fifo = inject_put(m, &d, &number);
 
-	do {
-		fifo = own(m)->next++ % PUT_FIFOS;
-		number = MUSPI_InjFifoInject(&own(m)->put.fifo[fifo], &d);
-	} while (number == SPI_NONE);
 	if (done)
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, fifo, number };
+}
+
+/* A packet that lets a rank's unit execute the put at a stage. */
+static MUHWI_Descriptor_t make_get(
+	const struct msg_state *m, uint32_t rank, uint64_t stage)
+{
+	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
+		.Base = make_base(
+			m, m->rank, rank, stage, sizeof(MUHWI_Descriptor_t)),
+		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
+		.RemoteGet = { .Rget_Inj_FIFO_Id = msg_first_of(
+				       msg_process_of(m, rank) * GROUPS +
+				       GROUP_GET) },
+	};
+	MUHWI_Descriptor_t d;
+
+	BUG_IF(MUSPI_CreatePt2PtRemoteGetDescriptor(&d, &i));
+	return d;
 }
 
 static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
@@ -171,19 +200,52 @@ static void spi_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t stage = take_stage(m, f);
 	MUHWI_Descriptor_t put = make_put(
 				   m, rank, m->rank, to, from, bytes, word),
-			   d;
-	MUSPI_Pt2PtRemoteGetDescriptorInfo_t i = {
-		.Base = make_base(m, m->rank, rank, stage, sizeof(put)),
-		.Pt2Pt = { .Misc1 = MUHWI_PACKET_USE_DYNAMIC_ROUTING },
-		.RemoteGet = { .Rget_Inj_FIFO_Id = msg_first_of(
-				       msg_process_of(m, rank) * GROUPS +
-				       GROUP_GET) },
-	};
+			   d = make_get(m, rank, stage);
 
 	program_write(msg_word_at(m, word), &bytes, 8);
 	program_write(stage, &put, sizeof(put));
-	BUG_IF(MUSPI_CreatePt2PtRemoteGetDescriptor(&d, &i));
 	spi_inject(f, &d);
+}
+
+/* Packets of descriptors that follow each other keep their order if they take
+ * one FIFO of the network and one path. */
+static void keep_order(
+	const struct msg_state *m, uint32_t rank, MUHWI_Descriptor_t *d)
+{
+	bool is_local = msg_node_of(m, rank) == m->node;
+	uint64_t one = is_local ? MU_MAP_LOCAL & -MU_MAP_LOCAL
+				: MU_MAP_A_MINUS >> rank % MU_NET_COLLECTIVE;
+
+	mu_set_fifo_map(d, one);
+	d->header.byte[2] = MUHWI_PACKET_USE_DETERMINISTIC_ROUTING;
+	d->header.byte[3] = MUHWI_PACKET_VIRTUAL_CHANNEL_DETERMINISTIC;
+}
+
+/* A remote get of a word follows the put on its path: when that is here, the
+ * put has arrived. */
+static void spi_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	const uint64_t length = sizeof(uint64_t);
+	uint32_t word = msg_take_word(m), fifo;
+	uint64_t stage = m->stages_at + (uint64_t)(word - WEFT_MSG_COUNTERS) *
+						sizeof(MUHWI_Descriptor_t);
+	MUHWI_Descriptor_t put = make_put(m, m->rank, rank, to, from, bytes,
+				   WEFT_MSG_NONE),
+			   get = make_get(m, rank, stage), answer;
+	uint64_t number;
+
+	answer = make_put(m, rank, m->rank, m->own_at + AT_NOBODY,
+		msg_address(m, rank, m->words_at - m->base), length, word);
+	program_write(msg_word_at(m, word), &length, sizeof(length));
+	program_write(stage, &answer, sizeof(answer));
+	keep_order(m, rank, &put);
+	keep_order(m, rank, &get);
+	fifo = inject_put(m, &put, &number);
+	spi_inject(&own(m)->put.fifo[fifo], &get);
+	*source = (struct weft_msg_done){ MSG_DONE_OWN, fifo, number };
+	*arrived = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
 }
 
 static bool spi_is_done(
@@ -224,6 +286,7 @@ static const struct msg_ops spi_msg_ops = {
 	.close = spi_close,
 	.post = spi_post,
 	.put = spi_put,
+	.deliver = spi_deliver,
 	.get = spi_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,

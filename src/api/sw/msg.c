@@ -4,14 +4,12 @@
  * appear together.  Puts that count carry a notice, from which this software
  * subtracts: the ring of notices refuses what it has no room for, and the card
  * sends it again, so none is lost.  The library (api/sw/sw.h) goes on where the
- * card gives up.  Collectives are software: by fast short messages they take
- * less time than by the cards, whose gain is the time of an MPI's calls.
+ * card gives up.  Groups have the cards' collectives (api/sw/msg_tree.h).
  */
 #include <errno.h>
 #include <string.h>
 
-#include "api/msg/msg.h"
-#include "api/sw/sw.h"
+#include "api/sw/msg_tree.h"
 
 enum {
 	STAGES = 64, /* also the most descriptors under way */
@@ -23,11 +21,16 @@ enum {
 /* Bytes of one transfer. */
 #define MOST ((uint64_t)WEFT_SW_LONGEST)
 
-/* A descriptor's id: its kind, and a stage, a put's number or a word. */
-enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET };
-#define ID(kind, value) ((uint64_t)(kind) << 32 | (value))
+/* A descriptor's id: its kind, and a stage, a put's number or a word; and above
+ * these the other one's rank. */
+enum { OF_FSM, OF_STAGE, OF_PUT, OF_GET, OF_TREE, KIND_BITS = 3 };
+enum { KIND_SHIFT = 32, RANK_SHIFT = KIND_SHIFT + KIND_BITS };
+#define ID(kind, value) ((uint64_t)(kind) << KIND_SHIFT | (value))
+
+_Static_assert(ID(OF_TREE, 0) == MSG_TREES_ID, "numbers");
 
 struct own {
+	struct msg_trees trees;
 	struct swv_device *dev;
 	struct swv_cq *cq;
 	struct swv_sq *sq;
@@ -85,6 +88,18 @@ static int register_all(const struct msg_state *m)
 	return code == EBUSY ? 0 : code; /* it is that of an earlier life */
 }
 
+static struct weft_sw_address address_of(
+	const struct msg_state *m, uint32_t rank)
+{
+	uint32_t process = msg_process_of(m, rank);
+
+	return (struct weft_sw_address){
+		.node = msg_node_of(m, rank),
+		.interface = (uint8_t)interface_of(process),
+		.engine = (uint8_t)swhni_engine(m->nic, process),
+	};
+}
+
 static int msg_sw_open(struct msg_state *m)
 {
 	struct own *o = own(m);
@@ -96,6 +111,9 @@ static int msg_sw_open(struct msg_state *m)
 	code = code ? code : register_all(m);
 	if (code)
 		weft_sw_close((struct weft_sw *)o->dev->object.handle);
+	o->trees = (struct msg_trees){
+		.sq = o->sq, .key = KEY + m->process, .address = address_of
+	};
 	return code ? EBUSY : 0;
 }
 
@@ -106,12 +124,15 @@ static void on_completion(
 {
 	struct own *o = own(m);
 	uint32_t value = (uint32_t)c->id;
+	uint32_t rank = (uint32_t)(c->id >> RANK_SHIFT);
 
 	if (c->kind == WEFT_SW_NOTICE)
 		msg_word_arrived(m, c->tag, c->bytes);
 	if (c->kind != WEFT_SW_DONE)
 		return;
-	switch (c->id >> 32) {
+	if (c->status)
+		msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
+	switch (c->id >> KIND_SHIFT & ((1u << KIND_BITS) - 1)) {
 	case OF_STAGE:
 		o->stages &= ~(UINT64_C(1) << value);
 		return;
@@ -121,6 +142,9 @@ static void on_completion(
 	case OF_GET: /* one that has failed never ends */
 		if (!c->status)
 			msg_word_arrived(m, value, c->bytes);
+		return;
+	case OF_TREE:
+		msg_trees_done(m, value, c->status);
 		return;
 	default:
 		return;
@@ -178,9 +202,8 @@ static struct weft_sw_work work(struct msg_state *m, uint32_t rank,
 	uint32_t process = msg_process_of(m, rank);
 
 	return (struct weft_sw_work){
-		.to = { .node = msg_node_of(m, rank),
-			.interface = (uint8_t)interface_of(process),
-			.engine = (uint8_t)swhni_engine(m->nic, process) },
+		.id = (uint64_t)rank << RANK_SHIFT,
+		.to = address_of(m, rank),
 		.key = KEY + process,
 		.own_key = KEY + m->process,
 		.at = there - msg_address(m, rank, 0),
@@ -224,7 +247,7 @@ static void msg_sw_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	stage = take_stage(m);
 	program_write(m->own_at + (uint64_t)stage * MSG_SLOT, data, bytes);
 	w.own_at += (uint64_t)stage * MSG_SLOT;
-	w.id = ID(OF_STAGE, stage);
+	w.id |= ID(OF_STAGE, stage);
 	post(m, &w, weft_sw_post_write);
 }
 
@@ -237,7 +260,7 @@ static uint32_t put_part(
 	while (window_span(&o->puts) == 64)
 		wait_for_some(m);
 	number = o->puts.next++;
-	w->id = ID(OF_PUT, number);
+	w->id |= ID(OF_PUT, number);
 	w->tag = counter;
 	post(m, w,
 		counter == WEFT_MSG_NONE ? weft_sw_post_write
@@ -264,6 +287,15 @@ static void msg_sw_put(struct msg_state *m, uint32_t rank, uint64_t to,
 		*done = (struct weft_msg_done){ MSG_DONE_OWN, is_long, number };
 }
 
+/* A put is done when it is acknowledged. */
+static void msg_sw_deliver(struct msg_state *m, uint32_t rank, uint64_t to,
+	uint64_t from, uint64_t bytes, struct weft_msg_done *source,
+	struct weft_msg_done *arrived)
+{
+	msg_sw_put(m, rank, to, from, bytes, WEFT_MSG_NONE, arrived);
+	*source = *arrived;
+}
+
 static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
@@ -275,7 +307,7 @@ static void msg_sw_get(struct msg_state *m, uint32_t rank, uint64_t from,
 
 		n = bytes < MOST ? bytes : MOST;
 		w = work(m, rank, from, to, n);
-		w.id = ID(OF_GET, word);
+		w.id |= ID(OF_GET, word);
 		post(m, &w, weft_sw_post_read);
 	}
 }
@@ -309,6 +341,7 @@ static const struct msg_ops sw_msg_ops = {
 	.close = msg_sw_close,
 	.post = msg_sw_post,
 	.put = msg_sw_put,
+	.deliver = msg_sw_deliver,
 	.get = msg_sw_get,
 	.expect = msg_word_expect,
 	.arrived = msg_word_arrived,
@@ -316,6 +349,12 @@ static const struct msg_ops sw_msg_ops = {
 	.loop = msg_sw_loop,
 	.poll = msg_sw_poll,
 	.has_events = msg_sw_has_events,
+	.barrier = msg_trees_barrier,
+	.broadcast = msg_trees_broadcast,
+	.reduce = msg_trees_reduce,
+	.has_group = msg_trees_has_group,
+	.open_group = msg_trees_open_group,
+	.close_group = msg_trees_close_group,
 	.times = msg_sw_times,
 };
 

@@ -62,14 +62,13 @@ static bool endpoint_opened(struct bench_end *x)
 
 /* --- messages --- */
 
-/* Waits until something has ended, as a call of MPI does that blocks. */
-static bool wait_some(struct bench_end *x)
+/* What has ended; false if something has failed. */
+static bool take_ends(struct bench_end *x)
 {
 	struct own *o = own(x);
 	struct channel_completion done;
 	bool is_good = true;
 
-	endpoint_wait(&o->endpoint, SIM_NEVER);
 	while (endpoint_next(&o->endpoint, &done)) {
 		o->n_received += done.kind == CHANNEL_RECEIVE;
 		o->n_ended += done.kind == CHANNEL_SEND;
@@ -77,6 +76,13 @@ static bool wait_some(struct bench_end *x)
 			x->programs, "endpoint_execute", done.error);
 	}
 	return is_good;
+}
+
+/* Waits until something has ended, as a call of MPI does that blocks. */
+static bool wait_some(struct bench_end *x)
+{
+	endpoint_wait(&own(x)->endpoint, SIM_NEVER);
+	return take_ends(x);
 }
 
 /* Waits until at most so many sends have not ended. */
@@ -154,7 +160,7 @@ static bool obstruct(struct bench_end *x, uint32_t node, uint32_t n)
 static bool finish(struct bench_end *x)
 {
 	endpoint_finish(&own(x)->endpoint);
-	return flush(x, 0);
+	return take_ends(x) && flush(x, 0);
 }
 
 /* --- life --- */

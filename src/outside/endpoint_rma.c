@@ -1,0 +1,339 @@
+/*
+ * Memory of other ranks: puts and gets of the machine's interface, which need
+ * no software at the other end.  Whoever begins one has looked up the key.
+ *
+ * An operation that may not be done takes the time of a word from the other
+ * rank, and ends with an error.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "outside/endpoint_op.h"
+
+enum { PROBE = 8 }; /* bytes */
+
+/* --- the list of active ones --- */
+
+void endpoint_activate(struct endpoint *e, uint32_t i)
+{
+	e->active = mem_more(e->active, e->n_active, sizeof(*e->active));
+	e->active[e->n_active++] = i;
+}
+
+/* --- regions --- */
+
+void endpoint_find_region(struct endpoint *e, uint32_t i, uint64_t rights)
+{
+	struct endpoint_op *x = &e->op[i];
+	const struct registry_use u = { .key = x->c.ignore,
+		.at = x->c.tag,
+		.bytes = x->c.bytes,
+		.rights = rights };
+	struct region region;
+
+	x->region = registry_begin(e->client.registry, endpoint_msg(e)->rank,
+		x->c.rank, program_now(), endpoint_window(), &u, &region,
+		&x->there);
+	if (x->region)
+		x->tells = region.tells || x->c.flags & CHANNEL_HAS_DATA;
+	else
+		x->error = EACCES;
+}
+
+static void leave_region(struct endpoint *e, struct endpoint_op *x)
+{
+	if (x->region)
+		registry_done(e->client.registry, x->c.rank, x->region,
+			program_now());
+	x->region = NULL;
+}
+
+/* Holds of regions that nothing reaches any more. */
+static void give_ended(struct endpoint *e)
+{
+	uint32_t hold;
+
+	while ((hold = registry_take_ended(e->client.registry,
+			endpoint_msg(e)->rank, program_now(),
+			endpoint_window())) != UINT32_MAX)
+		e->client.give(e->client.arg, hold);
+}
+
+static int add_region(
+	struct endpoint *e, const struct channel_command *c, uint64_t *key)
+{
+	struct region x = {
+		.base = c->tag,
+		.at = c->at,
+		.bytes = c->bytes,
+		.rights = c->ignore,
+		.tells = c->flags & CHANNEL_REMOTE,
+	};
+	int code;
+
+	if (!e->client.registry)
+		return ENOSYS;
+	give_ended(e);
+	code = e->client.take(e->client.arg, x.bytes, &x.at, &x.hold);
+	if (code)
+		return code;
+	*key = c->data;
+	code = registry_add(e->client.registry, endpoint_msg(e)->rank,
+		program_now(), &x, c->flags & CHANNEL_HAS_DATA, key);
+	if (code)
+		e->client.give(e->client.arg, x.hold);
+	return code;
+}
+
+void endpoint_register(struct endpoint *e, const struct channel_command *c)
+{
+	struct channel_completion done = endpoint_completion(c);
+
+	program_charge(mpi_params_of(program_host())->reg);
+	done.error = add_region(e, c, &done.data);
+	if (!done.error)
+		endpoint_open_mail(e);
+	endpoint_complete(e, &done, c->flags);
+}
+
+void endpoint_unregister(struct endpoint *e, const struct channel_command *c)
+{
+	bool is_there = e->client.registry &&
+			registry_end(e->client.registry, endpoint_msg(e)->rank,
+				program_now(), c->ignore);
+
+	if (is_there)
+		give_ended(e);
+	endpoint_end(e, c, is_there ? 0 : EINVAL);
+}
+
+void endpoint_close_regions(struct endpoint *e)
+{
+	uint32_t hold;
+
+	while (e->client.registry &&
+		(hold = registry_take_any(e->client.registry,
+			 endpoint_msg(e)->rank)) != UINT32_MAX)
+		e->client.give(e->client.arg, hold);
+}
+
+/* --- begins --- */
+
+/* Whether there is anything to move. */
+static bool has_bytes(const struct endpoint_op *x)
+{
+	return !x->error && x->c.bytes;
+}
+
+/* A get that needs a word; false if there is none. */
+static bool get(struct endpoint *e, struct endpoint_op *x, uint64_t from,
+	uint64_t to, uint64_t bytes)
+{
+	struct msg_state *m = endpoint_msg(e);
+	uint32_t word = msg_take_word(m);
+
+	if (!word)
+		return false;
+	x->arrived = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
+	m->ops->get(m, x->c.rank, from, to, bytes, word);
+	return true;
+}
+
+/* Of nothing, or of what is not allowed: a word of memory that nobody writes.
+ */
+static bool probe(struct endpoint *e, struct endpoint_op *x)
+{
+	const struct msg_state *m = endpoint_msg(e);
+	uint64_t there = msg_address(m, x->c.rank, e->coll - m->base);
+
+	return get(e, x, there, e->coll, PROBE);
+}
+
+void endpoint_charge_own(const struct endpoint *e)
+{
+	struct msg_state *m = endpoint_msg(e);
+	struct poll_loop loop = m->ops->loop(m);
+
+	program_charge(loop.period > loop.load ? loop.period : loop.load);
+}
+
+/* Its own memory. */
+static void copy(const struct endpoint_op *x)
+{
+	if (!has_bytes(x))
+		return;
+	if (x->c.kind == CHANNEL_WRITE)
+		msg_copy(x->there, x->at, x->c.bytes);
+	else
+		msg_copy(x->at, x->there, x->c.bytes);
+}
+
+/* False if there is no room now. */
+static bool start(struct endpoint *e, uint32_t i)
+{
+	struct endpoint_op *x = &e->op[i];
+	struct msg_state *m = endpoint_msg(e);
+	bool is_begun = true;
+
+	x->source = x->arrived = (struct weft_msg_done){ 0 };
+	if (x->c.rank == m->rank)
+		copy(x);
+	else if (!has_bytes(x))
+		is_begun = probe(e, x);
+	else if (x->c.kind == CHANNEL_READ)
+		is_begun = get(e, x, x->there, x->at, x->c.bytes);
+	else if (m->dones == UINT64_MAX)
+		is_begun = false;
+	else
+		m->ops->deliver(m, x->c.rank, x->there, x->at, x->c.bytes,
+			&x->source, &x->arrived);
+	if (is_begun)
+		x->state = ENDPOINT_MOVES;
+	return is_begun;
+}
+
+int endpoint_transfer(struct endpoint *e, uint32_t i)
+{
+	bool is_write = e->op[i].c.kind == CHANNEL_WRITE;
+	int code;
+
+	if (!e->client.registry)
+		return ENOSYS;
+	if (!endpoint_is_rank(e, e->op[i].c.rank))
+		return EHOSTUNREACH;
+	if (!is_write && e->op[i].c.flags & CHANNEL_IN_ROOM)
+		return EINVAL;
+	code = endpoint_begin(e, i, endpoint_take_buffer);
+	if (code)
+		return code;
+	if (e->op[i].c.rank == endpoint_msg(e)->rank)
+		endpoint_charge_own(e);
+	endpoint_find_region(e, i, is_write ? REGISTRY_WRITE : REGISTRY_READ);
+	endpoint_activate(e, i);
+	endpoint_go_on(e);
+	return 0;
+}
+
+/* --- ends --- */
+
+/* Once: a write may end when its source is free. */
+static void tell_end(struct endpoint *e, struct endpoint_op *x, int error)
+{
+	if (!x->is_told)
+		endpoint_end(e, &x->c, error);
+	x->is_told = true;
+}
+
+void endpoint_end_remote(struct endpoint *e, uint32_t i, int error)
+{
+	leave_region(e, &e->op[i]);
+	tell_end(e, &e->op[i], error);
+	endpoint_give_op(e, i);
+}
+
+static bool is_source_free(
+	const struct msg_state *m, const struct endpoint_op *x)
+{
+	return !x->is_told && !x->error && x->c.kind == CHANNEL_WRITE &&
+	       !(x->c.flags & CHANNEL_DELIVERED) && msg_is_done(m, &x->source);
+}
+
+/* Bytes are under way: whether it has ended. */
+static bool move(struct endpoint *e, uint32_t i)
+{
+	struct msg_state *m = endpoint_msg(e);
+	struct endpoint_op *x = &e->op[i];
+
+	if (is_source_free(m, x))
+		tell_end(e, x, 0);
+	if (!msg_is_done(m, &x->arrived))
+		return false;
+	msg_end(m, &x->arrived);
+	leave_region(e, x);
+	tell_end(e, x, x->error);
+	if (x->error || !x->tells)
+		return true;
+	x->state = ENDPOINT_TELLS;
+	return false;
+}
+
+/* Begins a write, read or atomic; *is_stuck: none may begin now. */
+static void begin(struct endpoint *e, uint32_t i, bool *is_stuck)
+{
+	const struct endpoint_op *x = &e->op[i];
+
+	if (*is_stuck)
+		return;
+	*is_stuck = x->c.kind == CHANNEL_ATOMIC && has_bytes(x)
+			    ? !endpoint_start_atomic(e, i)
+			    : !start(e, i);
+}
+
+/* Whether it is active no longer. */
+static bool advance(struct endpoint *e, uint32_t i, bool *is_stuck)
+{
+	const struct endpoint_op *x = &e->op[i];
+
+	if (x->c.kind == ENDPOINT_OUT)
+		return endpoint_send_out(e, i);
+	if (x->c.kind == ENDPOINT_MAIL)
+		return endpoint_post_mail(e, i);
+	if (x->c.kind == CHANNEL_RECEIVE)
+		return endpoint_post_again(e, i);
+	if (x->state == ENDPOINT_WAITS || x->state == ENDPOINT_ASKS)
+		begin(e, i, is_stuck);
+	if (e->op[i].state == ENDPOINT_ASKED)
+		return true;
+	if (e->op[i].state == ENDPOINT_MOVES && move(e, i)) {
+		endpoint_give_op(e, i);
+		return true;
+	}
+	if (e->op[i].state == ENDPOINT_TELLS &&
+		endpoint_say(e, i, MAIL_NOTICE, NULL, 0)) {
+		endpoint_give_op(e, i);
+		return true;
+	}
+	return false;
+}
+
+/* Some may be added meanwhile, at the end. */
+bool endpoint_go_on(void *endpoint)
+{
+	struct endpoint *e = endpoint;
+	bool is_stuck = false, did;
+	uint32_t n = 0, k;
+
+	if (e->is_going_on)
+		return false;
+	e->is_going_on = true;
+	did = endpoint_serve(e);
+	for (k = 0; k < e->n_active; k++) {
+		uint32_t i = e->active[k], state = e->op[i].state;
+
+		if (advance(e, i, &is_stuck)) {
+			did = true;
+		} else {
+			did |= e->op[i].state != state;
+			e->active[n++] = i;
+		}
+	}
+	e->n_active = n;
+	e->is_going_on = false;
+	return did;
+}
+
+bool endpoint_can_go_on(const void *endpoint)
+{
+	const struct endpoint *e = endpoint;
+	const struct msg_state *m = endpoint_msg(e);
+
+	for (uint32_t k = 0; k < e->n_active; k++) {
+		const struct endpoint_op *x = &e->op[e->active[k]];
+
+		if (x->state == ENDPOINT_MOVES && x->c.kind < CHANNEL_KINDS &&
+			(is_source_free(m, x) || msg_is_done(m, &x->arrived)))
+			return true;
+	}
+	return false;
+}
