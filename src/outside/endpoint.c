@@ -362,11 +362,15 @@ bool endpoint_is_rank(const struct endpoint *e, uint32_t rank)
 
 static int send(struct endpoint *e, uint32_t i)
 {
+	struct msg_trip *trip = &state(e)->trip;
+	sim_time called = program_now();
 	int code = endpoint_is_rank(e, e->op[i].c.rank)
 			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
 	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
+	trip->called = called;
+	trip->ready = program_now();
 	return code ? code : endpoint_begin(e, i, try_send);
 }
 
@@ -729,6 +733,7 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 		return code;
 	if (!mine.eager)
 		msg_send_most_at_once(state(e));
+	msg_track_slots(state(e));
 	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
 	e->coll = state(e)->at - ENDPOINT_MEMORY;

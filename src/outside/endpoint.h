@@ -69,7 +69,6 @@ struct endpoint {
 	uint32_t room, unused; /* the first unused one, + 1 */
 	uint32_t n_sends; /* under way */
 	uint32_t wanted, *wants; /* peeks that last */
-	sim_time asked; /* when the commands were that it executes */
 	uint32_t looking; /* the one that looks now, + 1 */
 	/* operations on others' memory, and what else is to go on, in order */
 	uint32_t n_active, *active;
@@ -81,6 +80,7 @@ struct endpoint {
 	struct channel_piece piece[CHANNEL_VECTOR];
 	bool has_atomic; /* one that waits for the rest of it */
 	struct channel_command atomic;
+	sim_time asked; /* when the commands were that it executes */
 	struct ring done; /* completions */
 };
 

@@ -40,8 +40,8 @@ enum endpoint_state {
 
 struct endpoint_op {
 	struct channel_command c;
-	uint64_t at; /* of the node */
 	sim_time since; /* when it was asked for */
+	uint64_t at; /* of the node */
 	uint64_t filled; /* bytes of a receive that stays */
 	uint32_t hold, stage;
 	uint32_t next; /* + 1, of unused ones */

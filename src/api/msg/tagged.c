@@ -88,6 +88,8 @@ static bool try_receive(
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r)
 {
 	r->state = STATE_BEGUN;
+	if (m->trip.is_on)
+		m->trip.called = m->trip.ready = program_now();
 	if (!m->tagged->logs)
 		msg_log_sent(m, r->rank, r->tag, r->bytes, 0);
 	if (m->waiting.first || !try_send(m, r, 0))
