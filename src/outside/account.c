@@ -228,7 +228,9 @@ static bool exchanges(uint16_t kind)
 void account_command(
 	struct account *a, const struct channel_command *c, uint64_t eager)
 {
-	a->operations++;
+	/* these belong to others */
+	a->operations +=
+		c->kind != CHANNEL_MORE && c->kind != CHANNEL_VECTOR_OF;
 	if (c->kind == CHANNEL_SEND || c->kind == CHANNEL_WRITE)
 		count_sent(a, c);
 	a->n_short += c->kind == CHANNEL_SEND && c->bytes <= eager;

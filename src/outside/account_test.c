@@ -50,6 +50,7 @@ static void messages_are_counted_by_receiver(void **state)
 		{ .kind = CHANNEL_WRITE, .rank = 3, .bytes = 64 },
 		{ .kind = CHANNEL_RECEIVE, .rank = 2, .bytes = 50 },
 		{ .kind = CHANNEL_SEND, .rank = N, .bytes = 7 },
+		{ .kind = CHANNEL_VECTOR_OF },
 	};
 	struct account a;
 
