@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "host/program.h"
@@ -24,6 +25,10 @@ enum {
 	TURNS = 60, /* then a rank leaves */
 	MEMORY = 1 << 17,
 };
+
+/* Behind its memory a rank has nothing for as far as a command can reach, or it
+ * would write into this program, which no other process's rank can. */
+#define BEHIND (UINT64_C(1) << 34)
 
 struct rank {
 	struct proxy proxy;
@@ -224,6 +229,16 @@ static void on_lost(struct proxy *p)
 	(void)p;
 }
 
+static uint8_t *take_memory(void)
+{
+	uint8_t *m = mmap(NULL, MEMORY + BEHIND, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	check(m != MAP_FAILED && !mprotect(m, MEMORY, PROT_READ | PROT_WRITE),
+		"no memory");
+	return m;
+}
+
 static void run_program(void *mine)
 {
 	uint32_t i = weft_node();
@@ -237,7 +252,7 @@ static void run_program(void *mine)
 	for (size_t k = 0; k < program_input.size; k++)
 		r->seed = 31 * r->seed + program_input.data[k] + i;
 	check(!handover_open(&r->channel, &place, &e), e.text);
-	r->memory = mem_alloc(1, MEMORY);
+	r->memory = take_memory();
 	r->has_begun = true;
 	r->proxy = (struct proxy){
 		.rank = i,
@@ -268,7 +283,7 @@ static void end_rank(struct rank *r)
 	proxy_describe(&r->proxy, text, sizeof(text));
 	proxy_free(&r->proxy);
 	handover_close(&r->channel);
-	mem_free(r->memory);
+	munmap(r->memory, MEMORY + BEHIND);
 	*r = (struct rank){ 0 };
 }
 

@@ -105,7 +105,8 @@ report 'machines that retransmit get all messages through when links die'
 mpirun bgq-board -n 2 --set 'faults.events=12 us link 0 A+ dies' -- \
 	"$tmp/every"
 ends 3 'A\+ is dead and never returns, and a packet from node 0 to node 1'
-report 'where a dead link is the only way the run ends, and names it'
+ends 3 'waiting  *rank 0 .node 0.: MPI_'
+report 'where a dead link is the only way the run ends, and names link and call'
 
 for machine in qsnet2-16 bgq-board; do
 	mpirun $machine -n 4 --set 'faults.events=15 us node 3 dies' -- \

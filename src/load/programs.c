@@ -416,7 +416,7 @@ void programs_latency(const struct programs *p, struct load_result *r)
 
 void programs_report(const struct programs *p, struct load_result *r)
 {
-	if (p->is_stalled)
+	if (p->is_stalled || (p->names_all && r->ending == LOAD_STALLED))
 		find_waiting(&p->load, r);
 	programs_latency(p, r);
 	r->via = "nic";

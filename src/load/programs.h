@@ -35,6 +35,8 @@ struct programs {
 	bool is_stalled;
 	bool is_vain; /* interfaces go on for ever, and nobody waits */
 	bool may_err; /* its programs make mistakes */
+	/* Who waits is named also where links hold packets for ever. */
+	bool names_all;
 };
 
 /*

@@ -86,6 +86,7 @@ struct endpoint {
 	struct channel_piece piece[CHANNEL_VECTOR];
 	bool has_atomic; /* one that waits for the rest of it */
 	struct channel_command atomic;
+	sim_time asked; /* when the commands were that it executes */
 	struct ring done; /* completions */
 };
 

@@ -213,8 +213,9 @@ static void keep_order(
 	const struct msg_state *m, uint32_t rank, MUHWI_Descriptor_t *d)
 {
 	bool is_local = msg_node_of(m, rank) == m->node;
-	uint64_t one = is_local ? MU_MAP_LOCAL & -MU_MAP_LOCAL
-				: MU_MAP_A_MINUS >> rank % MU_NET_COLLECTIVE;
+	uint64_t local = MU_MAP_LOCAL, net = MU_MAP_A_MINUS;
+	uint64_t one =
+		is_local ? local & -local : net >> rank % MU_NET_COLLECTIVE;
 
 	mu_set_fifo_map(d, one);
 	d->header.byte[2] = MUHWI_PACKET_USE_DETERMINISTIC_ROUTING;
