@@ -21,6 +21,7 @@ struct endpoint_test_rank {
 	uint8_t *memory;
 	uint8_t room[CHANNEL_ROOM];
 	uint32_t rank, n_ranks;
+	bool is_left_open; /* it is not closed in the end */
 	struct endpoint_test *test;
 };
 
