@@ -31,7 +31,7 @@ _BROUGHT = {
         {"input": ("kind", "path", "hash"),
          "param": ("path", "value", "source", "place", "machine")}),
     4: ({"call": ("rank", "peer", "tag", "bytes", "times"),
-         "transfer": ("from_rank", "to_rank"),
+         "transfer": ("from_rank", "to_rank", "posted_ps", "expected_ps"),
          "rank": ("id", "job", "rank", "node", "process", "from_ps", "to_ps",
                   "computing_ps", "own_ps", "calls_ps", "tests_ps",
                   "messages_ps", "collectives_ps", "crossings", "operations",

@@ -281,7 +281,7 @@ cd - >/dev/null || exit 1
 # --- options ---
 
 refused 'unknown option "--frob"' run bgq random --frob
-refused 'unknown option "-x"' run bgq random -x
+refused 'unknown option "-y"' run bgq random -y
 refused 'did you mean --threads?' run bgq random --thraeds 2
 refused 'did you mean --shape?' run bgq random --shpae 4x4
 refused 'did you mean --json?' machines --jsno

@@ -69,6 +69,32 @@ for platform in opteron xeon itanium2; do
 done
 report 'on QsNetII an endpoint is as fast as the tagged ports of the paper'
 
+# With --budget, every picosecond from the call to the end of the receive is in
+# one part: so are those that an endpoint takes more than messages do.
+parts() { # MACHINE VIA BYTES [ARGUMENTS]; the sum of parts, and one way
+	run run "$1" pingpong via="$2" bytes="$3" rounds=20 warm=4 --budget \
+		--json $4
+	sum=0
+	for part in library slots legs unposted matching data end; do
+		sum="$sum + $(value trip_${part}_ns)"
+	done
+	way=$(value one_way_ns)
+	awk "BEGIN { d = $sum - $way; exit !(d < 1e-3 && d > -1e-3) }" ||
+		complain "$1, $2, $3 B: $way ns, but the parts are $sum"
+}
+
+for machine in bgq-board gemini torus sunway-32; do
+	for bytes in 8 2000 64KiB; do
+		parts $machine msg $bytes ''
+		parts $machine endpoint $bytes ''
+	done
+done
+costs='--set mpi.send=100ns --set mpi.match=20ns --set mpi.receive=30ns'
+parts torus endpoint 8 "$costs posted=5"
+near 'library' "$(value trip_library_ns)" 100
+near 'matching' "$(value trip_matching_ns)" 100
+report 'the parts of a message add up to its time, with and without MPI'
+
 # Where an interface gives up, whoever waits is told.
 printf 'schema: 1\nfaults:\n  events:\n    - 30us node 1 dies\n' >"$tmp/plan"
 for machine in gemini torus sunway-32; do

@@ -73,6 +73,12 @@ sql 4 "select count(*) from call c join rank r using(rank)
 sql '5 8 6 300 7 100000' 'select tag & 0xffffffff, bytes from transfer
 	where from_rank = 0 and to_rank = 2 and tag >> 32 > 0
 	and received_ps > sent_ps and bytes > 4 order by bytes'
+# A message begins with the call that sends it, at its sender's clock.
+sql 9 "select count(*) from transfer t join call c on c.rank = from_rank
+	and c.peer = to_rank and c.tag = t.tag & 0xffffffff
+	where name = 'MPI_Isend' and posted_ps = c.from_ps and
+	posted_ps <= sent_ps and sent_ps < received_ps and
+	expected_ps <= received_ps"
 report 'a run file has calls with peer, tag and bytes, and transfers by rank'
 
 digest=$(sed -n 's/^digest *//p' "$tmp/err")
@@ -82,6 +88,18 @@ says '"library": "Open MPI'
 says '"computing_ps": 2000000'
 says '"call": "MPI_Waitall"'
 report 'a run is the same without a record; JSON has accounts and calls'
+
+# Of each message the causes add up; it begins with its call.
+mpirun gemini -n 2 --budget --follow 0.0 --output "$db" -- "$program" talk
+says '^budget  *average of'
+says '^follow  *message 0 of node 0'
+sql 1 'select count(*) > 9 from message'
+sql 0 'select count(*) from message m where end_ps - start_ps <>
+	(select sum(ps) from spent where message = m.id)'
+sql 1 "select count(*) from message m join call c on c.rank = m.node and
+	c.from_ps = m.start_ps where name = 'MPI_Isend' and c.bytes = 8"
+report 'budgets of messages begin with the calls of ranks, and add up'
+mpirun gemini -n 4 --output "$db" -- "$program" talk
 
 rerun() { # WORDS BEHIND --
 	timeout 100 "$weft" rerun "$db" "$@" >"$tmp/out" 2>"$tmp/err" \

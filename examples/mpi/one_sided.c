@@ -1,6 +1,7 @@
 /*
  * Windows: puts, gets, sums and swaps into the memory of ranks that do not call
- * MPI meanwhile, with fences, locks and flushes.
+ * MPI meanwhile, with fences, locks and flushes, and among ranks that name each
+ * other.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -103,6 +104,33 @@ static void lock(void)
 	MPI_Win_free(&win);
 }
 
+/* Only those take part that name each other. */
+static void post_and_start(void)
+{
+	int next = (rank + 1) % n, prev = (rank + n - 1) % n;
+	long cell[2] = { -1, rank }, got = -1, mine = 100 + rank;
+	MPI_Group all, from, to;
+	MPI_Win win;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_incl(all, 1, &prev, &from);
+	MPI_Group_incl(all, 1, &next, &to);
+	MPI_Win_create(cell, sizeof(cell), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &win);
+	MPI_Win_post(from, 0, win);
+	MPI_Win_start(to, 0, win);
+	MPI_Put(&mine, 1, MPI_LONG, next, 0, 1, MPI_LONG, win);
+	MPI_Get(&got, 1, MPI_LONG, next, 1, 1, MPI_LONG, win);
+	MPI_Win_complete(win);
+	MPI_Win_wait(win);
+	CHECK(cell[0] == 100 + prev);
+	CHECK(got == next);
+	MPI_Win_free(&win);
+	MPI_Group_free(&from);
+	MPI_Group_free(&to);
+	MPI_Group_free(&all);
+}
+
 int main(int argc, char **argv)
 {
 	double begin;
@@ -114,6 +142,7 @@ int main(int argc, char **argv)
 	put_and_get();
 	count();
 	lock();
+	post_and_start();
 	if (rank == 0)
 		printf("all of it is right, after %.3f us\n",
 			(MPI_Wtime() - begin) * 1e6);

@@ -1,5 +1,7 @@
 /* weft mpirun: short for `weft run MACHINE mpi ranks=N ... -- PROGRAM`. */
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/mpirun.h"
 #include "cli/run.h"
@@ -29,6 +31,22 @@ static int run(const struct cli_args *a, struct err *e)
 	return set_words(&b, a, ranks, e) ? -1 : cli_run.run(&b, e);
 }
 
+/* A program that stands where a machine or a key would. */
+static int refuse(const struct cli_args *a, struct err *e)
+{
+	bool has_machine = !strchr(a->word[0], '/') || access(a->word[0], X_OK);
+	const char *program = has_machine ? NULL : a->word[0];
+
+	for (size_t i = 1; i < a->n_words && !program; i++)
+		program = strchr(a->word[i], '=') ? NULL : a->word[i];
+	return err_set(e,
+		"want a %sprogram behind --, as in `weft mpirun %.60s -n 8 -- "
+		"%.100s`",
+		has_machine ? "" : "machine, and the ",
+		has_machine ? a->word[0] : "gemini",
+		program ? program : "./program");
+}
+
 static int mpirun(const struct cli_args *a, struct err *e)
 {
 	if (a->is_check)
@@ -37,10 +55,7 @@ static int mpirun(const struct cli_args *a, struct err *e)
 		return err_set(e, "want a machine, as in `weft mpirun gemini "
 				  "-n 8 -- ./program`");
 	if (!a->rest || !*a->rest)
-		return err_set(e,
-			"want a program behind --, as in `weft mpirun %.60s -n "
-			"8 -- ./program`",
-			a->word[0]);
+		return refuse(a, e);
 	return run(a, e);
 }
 

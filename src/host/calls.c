@@ -59,6 +59,11 @@ void program_explain(
 	p->explain_arg = arg;
 }
 
+void program_waits_since(sim_time t)
+{
+	host_self()->waits_since = t;
+}
+
 uint32_t program_log_begin(
 	const char *text, const uint64_t args[HOST_CALL_ARGS])
 {

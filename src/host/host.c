@@ -215,7 +215,7 @@ static struct host_waiting waiting_of(const struct program *p)
 		.node = p->node,
 		.process = p->thread / host_threads_each(p->host),
 		.thread = p->thread,
-		.since = p->now,
+		.since = p->waits_since ? p->waits_since : p->now,
 		.is_explained = p->explain != NULL,
 	};
 }

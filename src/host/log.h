@@ -33,6 +33,7 @@ struct host_log_call {
 struct host_log_message {
 	uint32_t node, process;
 	uint64_t tag, bytes;
+	sim_time since; /* when it was asked for; 0: not known */
 	sim_time at; /* SIM_NEVER: not all of it has come */
 };
 

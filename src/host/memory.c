@@ -164,12 +164,23 @@ void memory_reserve(struct memory *m, uint64_t bytes)
 		add_chunk(m, (uint32_t)n);
 }
 
+static uint8_t *take_spare(struct memory *m)
+{
+	uint8_t *bytes = m->spare;
+
+	memcpy(&m->spare, bytes, sizeof(m->spare));
+	memset(bytes, 0, MEMORY_PAGE);
+	return bytes;
+}
+
 /* Zeroed; chunks grow with what there is, of which few pages stay unused. */
 static uint8_t *take_fresh(struct memory *m)
 {
 	uint32_t n = m->n_pages / 8;
 	uint8_t *bytes;
 
+	if (m->spare)
+		return take_spare(m);
 	if (!m->n_fresh)
 		add_chunk(m, n < 1 ? 1 : n > MOST_CHUNK ? MOST_CHUNK : n);
 	bytes = m->fresh;
@@ -205,15 +216,6 @@ static uint8_t *page_to_write(struct memory *m, uint64_t number)
 	return p->bytes;
 }
 
-uint8_t *memory_place(struct memory *m, uint64_t at, size_t n)
-{
-	if (!memory_has(m, at, n) || !is_plain_in_page(m, at, n))
-		return NULL;
-	return page_to_write(m, at / MEMORY_PAGE) + at % MEMORY_PAGE;
-}
-
-/* --- spans --- */
-
 /* The first one that has some of these pages, or NULL. */
 static const struct memory_span *find_span(
 	const struct memory *m, uint64_t first, uint64_t n)
@@ -224,6 +226,53 @@ static const struct memory_span *find_span(
 			return &m->spans[i];
 	return NULL;
 }
+
+/* Takes an entry out of the table: those behind it that are not where they are
+ * looked for first move up. */
+static void take_out(struct memory *m, struct memory_page *hole)
+{
+	struct memory_page *p = hole, *end = m->table + m->room;
+
+	for (;;) {
+		uint64_t far, gap;
+
+		if (++p == end)
+			p = m->table;
+		if (p->number == FREE)
+			break;
+		/* how far it is from its first place, and from the hole */
+		far = (uint64_t)(p -
+				 memory_first(m, p->number & ~MEMORY_MIXED));
+		gap = (uint64_t)(p - hole);
+		if (far % m->room < gap % m->room)
+			continue;
+		*hole = *p;
+		hole = p;
+	}
+	*hole = (struct memory_page){ .number = FREE };
+}
+
+void memory_forget(struct memory *m, uint64_t at)
+{
+	uint64_t number = at / MEMORY_PAGE;
+	struct memory_page *p = place_of(m, number);
+
+	if (p->number != number || find_span(m, number, 1))
+		return;
+	memcpy(p->bytes, &m->spare, sizeof(m->spare));
+	m->spare = p->bytes;
+	m->n_pages--;
+	take_out(m, p);
+}
+
+uint8_t *memory_place(struct memory *m, uint64_t at, size_t n)
+{
+	if (!memory_has(m, at, n) || !is_plain_in_page(m, at, n))
+		return NULL;
+	return page_to_write(m, at / MEMORY_PAGE) + at % MEMORY_PAGE;
+}
+
+/* --- spans --- */
 
 /* A chunk of its own; pages that are not there yet come from the old one. */
 static uint8_t *take_chunk(struct memory *m, uint32_t n)

@@ -142,6 +142,7 @@ struct memory {
 	struct memory_range *ranges; /* beside host memory */
 	uint32_t n_ranges, n_spans;
 	struct memory_span *spans; /* that memory_map() has given away */
+	uint8_t *spare; /* a page that was forgotten, and by it the next */
 };
 
 /* It must stay where it is. */
@@ -233,6 +234,10 @@ uint8_t *memory_map(struct memory *m, uint64_t at, uint64_t n);
 
 /* Memory in use on the simulating host, bytes. */
 uint64_t memory_held(const struct memory *m);
+
+/* What was written to a page is not needed any more: it is all zeros again, and
+ * takes no memory.  Does nothing to pages that are mapped or have regions. */
+void memory_forget(struct memory *m, uint64_t at);
 
 /* Makes room for a number of bytes that will be written soon. */
 void memory_reserve(struct memory *m, uint64_t bytes);

@@ -119,6 +119,35 @@ static void many_pages_keep_their_bytes(void **state)
 }
 
 /* Room that is made for few pages, and for many, is used as it is. */
+/* Against a plain list of what each page holds. */
+static void forgotten_pages_are_zero_and_used_again(void **state)
+{
+	enum { PAGES = 300, STEPS = 20000 };
+	uint64_t holds[PAGES] = { 0 }, word, n = 0, held;
+	struct memory m;
+
+	memory_init(&m, GIB);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		uint64_t page = draw(&n, PAGES), at = page * 7 * MEMORY_PAGE;
+
+		assert_true(memory_load(&m, MEMORY_NIC, at + 4088, &word));
+		assert_int_equal(word, holds[page]);
+		holds[page] = draw(&n, 2) ? i + 1 : 0;
+		if (holds[page])
+			memory_store(&m, MEMORY_NIC, at + 4088, i + 1);
+		else
+			memory_forget(&m, at);
+		assert_int_equal(memory_has_page(&m, at), holds[page] != 0);
+	}
+	held = memory_held(&m);
+	for (uint64_t i = 0; i < PAGES; i++)
+		memory_forget(&m, i * 7 * MEMORY_PAGE);
+	for (uint64_t i = 0; i < PAGES / 3; i++)
+		memory_store(&m, MEMORY_NIC, GIB / 2 + i * MEMORY_PAGE, i);
+	assert_true(memory_held(&m) <= held);
+	memory_fini(&m);
+}
+
 static void room_is_made_at_once(void **state)
 {
 	static const uint64_t pages[] = { 5, 63, 64, 300 };
@@ -500,6 +529,7 @@ static void regions_that_make_no_sense_are_refused(void **state)
 TESTS(TEST(untouched_memory_is_zero_and_free),
 	TEST(addresses_outside_are_refused), TEST(words_must_be_aligned),
 	TEST(it_reads_what_was_written), TEST(many_pages_keep_their_bytes),
+	TEST(forgotten_pages_are_zero_and_used_again),
 	TEST(room_is_made_at_once), TEST(bytes_are_placed_within_one_page),
 	TEST(mapped_bytes_are_those_of_memory),
 	TEST(what_cannot_be_mapped_is_null), TEST(a_stream_can_be_cut_anywhere),

@@ -89,6 +89,7 @@ struct program {
 	/* what it waits for, in better words: see program_explain() */
 	void (*explain)(void *arg, char *text, size_t size);
 	void *explain_arg;
+	sim_time waits_since; /* see program_waits_since(); 0: now */
 };
 
 /* What a node's interface runs: see host/card.h. */

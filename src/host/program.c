@@ -632,6 +632,11 @@ uint8_t *program_place(uint64_t at, size_t n)
 	return memory_place(&node_of(host_self())->hot.memory, at, n);
 }
 
+void program_forget(uint64_t at)
+{
+	memory_forget(&node_of(host_self())->hot.memory, at);
+}
+
 uint8_t *program_map(uint64_t at, uint64_t n)
 {
 	program_be_exact();

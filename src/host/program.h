@@ -127,6 +127,8 @@ void program_move(uint64_t to, uint64_t from, uint64_t bytes);
  * Programs that poll these bytes do not notice changes.
  */
 uint8_t *program_place(uint64_t at, size_t n);
+/* A page of the node's memory is not needed any more: see memory_forget(). */
+void program_forget(uint64_t at);
 /* The same for any number of bytes in one piece: see memory_map(). */
 uint8_t *program_map(uint64_t at, uint64_t n);
 /* Announces the number of bytes that will be written. */
@@ -232,6 +234,9 @@ void program_call_end(const int *is_open);
  */
 void program_explain(
 	void (*explain)(void *arg, char *text, size_t size), void *arg);
+/* Of a program that looks again and again: since when it has waited; 0: since
+ * its last call. */
+void program_waits_since(sim_time t);
 
 /*
  * Begins an entry of the log that is no call and may overlap with others;

@@ -259,7 +259,7 @@ static int broadcast(void *buf, int n, MPI_Datatype type, int root,
 		.at = (uintptr_t)packed,
 		.bytes = bytes,
 	};
-	int at = 0, error = ENOMEM;
+	int at = 0, error = bytes <= INT_MAX ? ENOMEM : ENOTSUP;
 
 	if (packed && is_root)
 		PMPI_Pack(buf, n, type, packed, (int)bytes, &at, comm);

@@ -22,6 +22,22 @@ static bool is_hidden(const char *path)
 	return call_mine()->is_setup && strcmp(path, "/proc/kallsyms") == 0;
 }
 
+/* The process does not know its real number. */
+static const char *real_path(const char *path, char *room, size_t size)
+{
+	static const char proc[] = "/proc/";
+	char *end;
+	long pid;
+
+	if (strncmp(path, proc, sizeof(proc) - 1) != 0)
+		return path;
+	pid = strtol(path + sizeof(proc) - 1, &end, 10);
+	if (pid <= 0 || *end != '/' || !self_is_pid((pid_t)pid))
+		return path;
+	snprintf(room, size, "/proc/self%s", end);
+	return room;
+}
+
 /* Where random bytes come from: a file of them, the same each time. */
 static bool is_random(const char *path)
 {
@@ -68,6 +84,7 @@ static bool has_mode(int flags)
 	{                                                                      \
 		static int (*real)(const char *, int, ...);                    \
 		mode_t mode = 0;                                               \
+		char room[256];                                                \
 		va_list list;                                                  \
                                                                                \
 		if (!real)                                                     \
@@ -78,8 +95,10 @@ static bool has_mode(int flags)
 			mode = va_arg(list, mode_t);                           \
 			va_end(list);                                          \
 		}                                                              \
-		return is_random(path) ? open_random(flags)                    \
-				       : real(path, flags, mode);              \
+		return is_random(path)                                         \
+			       ? open_random(flags)                            \
+			       : real(real_path(path, room, sizeof(room)),     \
+					 flags, mode);                         \
 	}
 
 OPEN(open)
@@ -90,6 +109,7 @@ OPEN(open64)
 	INSIDE_EXPORT FILE *name(const char *path, const char *mode)           \
 	{                                                                      \
 		static FILE *(*real)(const char *, const char *);              \
+		char room[256];                                                \
                                                                                \
 		if (!real)                                                     \
 			call_next(&real, #name);                               \
@@ -98,8 +118,10 @@ OPEN(open64)
 			errno = ENOENT;                                        \
 			return NULL;                                           \
 		}                                                              \
-		return is_random(path) ? fdopen(open_random(0), mode)          \
-				       : real(path, mode);                     \
+		return is_random(path)                                         \
+			       ? fdopen(open_random(0), mode)                  \
+			       : real(real_path(path, room, sizeof(room)),     \
+					 mode);                                \
 	}
 
 FOPEN(fopen)

@@ -565,6 +565,17 @@ static void test(struct link_looks *l, struct call *call)
 		wait_some_time();
 }
 
+/* If it ends with nothing, another rank has written into this one's memory: all
+ * that looks there gets its turn. */
+static void wait_for_news(void)
+{
+	uint64_t epoch = link_.epoch;
+
+	cross(CHANNEL_WAIT, INT64_MAX);
+	if (epoch == link_.epoch)
+		link_.epoch++;
+}
+
 void weft_link_look(struct link_looks *l)
 {
 	struct call *call = call_mine();
@@ -584,7 +595,7 @@ void weft_link_look(struct link_looks *l)
 	else if (is_free(l))
 		return;
 	else if (call->how == CALL_BLOCKS && !link_.has_threads)
-		cross(CHANNEL_WAIT, INT64_MAX);
+		wait_for_news();
 	else
 		wait_some_time();
 }
@@ -592,6 +603,10 @@ void weft_link_look(struct link_looks *l)
 bool weft_link_wait(int milliseconds)
 {
 	uint64_t epoch = link_.epoch;
+	int64_t until =
+		milliseconds < 0
+			? INT64_MAX
+			: link_.clock + milliseconds * (PS_PER_S / 1000);
 
 	if (!is_running())
 		return false;
@@ -599,10 +614,10 @@ bool weft_link_wait(int milliseconds)
 		compute_place(CHANNEL_LOOKS);
 	if (take_kept())
 		return true;
-	cross(CHANNEL_WAIT,
-		milliseconds < 0
-			? INT64_MAX
-			: link_.clock + milliseconds * (PS_PER_S / 1000));
+	/* nobody here looks at memory that others write */
+	do
+		cross(CHANNEL_WAIT, until);
+	while (epoch == link_.epoch && link_.clock < until && is_running());
 	return epoch != link_.epoch;
 }
 

@@ -335,6 +335,8 @@ static void arrive_remote(struct peer *p, struct rank *r, struct packet *k)
 		read_at(p, r, k, at);
 	else if (m)
 		atomic_at(p, r, k, at);
+	if (m && c->kind != CHANNEL_READ)
+		peer_touch(p, r);
 	if (m)
 		tell_remote(p, r, k, m);
 	finish(p, k->from, c, m ? 0 : EACCES);

@@ -179,6 +179,13 @@ static void wake(struct peer *p, struct rank *r)
 	schedule(p, (struct event){ .at = p->now, .what = TURN, .rank = r });
 }
 
+/* Somebody has written into its memory. */
+void peer_touch(struct peer *p, struct rank *r)
+{
+	r->is_touched = true;
+	wake(p, r);
+}
+
 void peer_complete(
 	struct peer *p, struct rank *r, const struct channel_completion *c)
 {
@@ -339,6 +346,8 @@ static void turn(struct peer *p, struct rank *r)
 {
 	p->n_turns++;
 	r->n_waits++;
+	if (r->state == WAKES)
+		r->is_touched = false;
 	hand_over(r);
 	r->channel->now = p->now;
 	r->state = RUNS;
@@ -361,7 +370,7 @@ static void wait_for_news(struct peer *p, struct rank *r)
 	int64_t until = r->channel->until;
 
 	r->state = WAITS;
-	if (r->done) {
+	if (r->done || r->is_touched) {
 		wake(p, r);
 	} else if (until != INT64_MAX) {
 		schedule(p, (struct event){ .at = until,

@@ -63,6 +63,7 @@ struct rank {
 	bool has_ended, has_left;
 	enum { RUNS, WAITS, WAKES } state;
 	uint64_t n_waits;
+	bool is_touched; /* since its last wait */
 	struct done *done, **done_end;
 	struct posted *posted;
 	struct packet *early;
@@ -92,6 +93,7 @@ struct peer {
 _Noreturn void peer_die(const char *what);
 void *peer_alloc(size_t n, size_t bytes);
 void peer_arrive_later(struct peer *p, struct packet *k);
+void peer_touch(struct peer *p, struct rank *r);
 void peer_complete(
 	struct peer *p, struct rank *r, const struct channel_completion *c);
 /* With the rank's next turn; or at once, for memory that others read. */

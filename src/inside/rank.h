@@ -19,6 +19,7 @@
 #define INSIDE_RANK_H
 
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "inside/link.h"
@@ -148,6 +149,8 @@ void timers_look(int64_t now);
 
 /* --- self.c --- */
 
+/* Whether a number is what this process takes for its own. */
+bool self_is_pid(pid_t pid);
 /* Whether it is the same each time: while the rank runs. */
 bool self_is_fixed(void);
 /* Random numbers that are the same each time: unless MPI asks for them. */

@@ -105,6 +105,11 @@ INSIDE_EXPORT pid_t getppid(void)
 	return has_pid() ? PARENT_PID : real();
 }
 
+bool self_is_pid(pid_t pid)
+{
+	return has_pid() && pid == fixed_pid();
+}
+
 /* A program that kills itself means itself. */
 INSIDE_EXPORT int kill(pid_t pid, int number)
 {
@@ -115,7 +120,7 @@ INSIDE_EXPORT int kill(pid_t pid, int number)
 		call_next(&own, "getpid");
 		call_next(&real, "kill");
 	}
-	if (has_pid() && pid == fixed_pid())
+	if (self_is_pid(pid))
 		pid = own();
 	return real(pid, number);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
 
 enum { MOST = 256 /* that are looked after */ };
@@ -88,6 +89,33 @@ INSIDE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	if (error)
 		free(t);
 	return error;
+}
+
+typedef int c11_call(void *);
+
+/* Of C11, whose library makes threads by itself: as others. */
+static void *run_c11(void *argument)
+{
+	struct thread t = *(struct thread *)argument;
+	c11_call *call;
+
+	free(argument);
+	memcpy(&call, &t.run, sizeof(call));
+	return (void *)(intptr_t)call(t.argument);
+}
+
+INSIDE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t call, void *argument)
+{
+	struct thread *t = malloc(sizeof(*t));
+
+	if (!t)
+		return thrd_nomem;
+	*t = (struct thread){ .argument = argument };
+	memcpy(&t->run, &call, sizeof(call));
+	if (!pthread_create(thread, NULL, run_c11, t))
+		return thrd_success;
+	free(t);
+	return thrd_error;
 }
 
 /* Not by fopen(): it allocates, and this process has other things there. */

@@ -535,6 +535,16 @@ static int tell_buried(const struct proxy *p, struct err *e)
 		(double)p->ended / 1e6, p->rank, where(p, text, sizeof(text)));
 }
 
+/* What was printed and is nowhere. */
+static int check_output(const struct mpi *m, struct err *e)
+{
+	int error = output_error(m->output);
+
+	return error ? err_set(e, "cannot write what the program prints: %s",
+			       strerror(error))
+		     : 0;
+}
+
 static int mpi_check(struct load *l, struct err *e)
 {
 	struct mpi *m = of(l);
@@ -553,7 +563,7 @@ static int mpi_check(struct load *l, struct err *e)
 	if (!code)
 		code = check_accounts(m, e);
 	output_write(m->output, INT64_MAX);
-	return code;
+	return code ? code : check_output(m, e);
 }
 
 static void mpi_report(struct load *l, struct load_result *result)

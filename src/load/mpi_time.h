@@ -37,7 +37,8 @@ struct mpi_time {
 		KEY(PARAM_TIME, "patience", MPI_TIME_KEY(at, patience),        \
 			"60 s", 0, INT64_MAX, NULL,                            \
 			"CPU time of a rank without a call after which a "     \
-			"message names the function that it is in; 0: never"), \
+			"message names the function that it is in; 0 s: "      \
+			"never"),                                              \
 		KEY(PARAM_TIME, "idle", MPI_TIME_KEY(at, idle), "10 s",        \
 			SIM_NS, INT64_MAX, NULL,                               \
 			"simulated time after which a run has stalled if all " \

@@ -256,43 +256,60 @@ bool elf_find(const struct elf_file *for_whom, const char *origin,
 
 /* --- instructions --- */
 
-#if defined(__x86_64__)
-/* rdtsc is 0f 31, rdtscp 0f 01 f9. */
-static uint64_t count_in(const unsigned char *at, size_t n)
-{
-	uint64_t count = 0;
+enum { AHEAD = 40 }; /* bytes that are looked at behind an instruction */
 
-	for (size_t i = 0; i + 2 < n; i++)
-		if (at[i] == 0x0f &&
-			(at[i + 1] == 0x31 ||
-				(at[i + 1] == 0x01 && at[i + 2] == 0xf9)))
-			count++;
-	return count;
+#if defined(__x86_64__)
+/* What compilers do with the two halves of the clock: a shift by 32. */
+static bool is_joined(const unsigned char *at)
+{
+	for (uint32_t i = 0; i + 4 <= AHEAD - 2; i++)
+		if ((at[i] & 0xfe) == 0x48 && at[i + 1] == 0xc1 &&
+			(at[i + 2] & 0xf8) == 0xe0 && at[i + 3] == 32)
+			return true;
+	return false;
+}
+
+/* Or a copy of eax or edx, in the next instruction; or lfence. */
+static bool is_used(const unsigned char *at)
+{
+	const unsigned char *move = at + ((at[0] & 0xf0) == 0x40);
+
+	return (move[0] == 0x89 && (move[1] >> 3 & 5) == 0) ||
+	       (at[0] == 0x0f && at[1] == 0xae && at[2] == 0xe8);
+}
+
+/* rdtsc is 0f 31, rdtscp 0f 01 f9.  Two bytes may be anything, so what is done
+ * with the result must be seen, too. */
+static bool reads_clock(const unsigned char *at)
+{
+	return at[0] == 0x0f &&
+	       ((at[1] == 0x01 && at[2] == 0xf9) ||
+		       (at[1] == 0x31 &&
+			       (is_joined(at + 2) || is_used(at + 2))));
 }
 #else
-static uint64_t count_in(const unsigned char *at, size_t n)
+static bool reads_clock(const unsigned char *at)
 {
-	(void)at, (void)n;
-	return 0;
+	(void)at;
+	return false;
 }
 #endif
 
-/* In pieces that overlap by two bytes, so that none is cut or counted twice. */
+/* In pieces that overlap, so that none is cut. */
 static uint64_t count_segment(const struct elf_file *f, const Elf64_Phdr *p)
 {
-	unsigned char *bytes = mem_alloc(CHUNK, 1);
-	uint64_t count = 0, at = 0;
-	ssize_t n = 0;
+	unsigned char *bytes = mem_alloc(CHUNK + AHEAD, 1);
+	uint64_t count = 0, at = 0, left;
+	ssize_t n = 1;
 
-	while (at < p->p_filesz) {
-		uint64_t most = p->p_filesz - at;
-
-		n = pread(f->file, bytes, most < CHUNK ? most : CHUNK,
+	for (; at < p->p_filesz && n > 0; at += CHUNK) {
+		left = p->p_filesz - at;
+		memset(bytes, 0, CHUNK + AHEAD);
+		n = pread(f->file, bytes,
+			left < CHUNK + AHEAD ? left : CHUNK + AHEAD,
 			(off_t)(p->p_offset + at));
-		if (n < 3)
-			break;
-		count += count_in(bytes, (size_t)n);
-		at += (uint64_t)n - 2;
+		for (ssize_t i = 0; i < n && i < CHUNK; i++)
+			count += reads_clock(bytes + i);
 	}
 	mem_free(bytes);
 	return count;

@@ -35,8 +35,7 @@ bool elf_names(const struct elf_file *f, const char *name);
 bool elf_find(const struct elf_file *for_whom, const char *origin,
 	const char *folders, const char *name, char *path, size_t size);
 
-/* Instructions that read the processor's clock: their bytes, wherever they are
- * in the text. */
+/* Places in the text that look as if they read the processor's clock. */
 uint64_t elf_count_clocks(const struct elf_file *f);
 
 #endif

@@ -29,6 +29,7 @@ uint32_t endpoint_take_op(struct endpoint *e, const struct channel_command *c)
 	e->unused = x->next;
 	*x = (struct endpoint_op){
 		.c = *c,
+		.since = e->asked,
 		.hold = ENDPOINT_NO_HOLD,
 		.stage = ENDPOINT_NO_STAGE,
 		.is_used = true,
@@ -131,8 +132,8 @@ static void finish_message(
 
 	if (c.kind == CHANNEL_RECEIVE && !state(e)->tagged->logs &&
 		end->error != ECANCELED)
-		program_log_received(msg_log_matched(
-			state(e), end->rank, end->tag, end->bytes));
+		program_log_received(msg_log_matched(state(e), end->rank,
+			end->tag, end->bytes, e->op[i].since));
 	x.error = end->error;
 	x.rank = end->rank;
 	x.from_endpoint = end->space / MSG_SPACES;
@@ -303,6 +304,7 @@ static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 		.at = x->at + x->filled,
 		.bytes = left_of(x),
 		.context = endpoint_context(i),
+		.since = x->since,
 	};
 }
 
@@ -324,7 +326,7 @@ static int try_send(struct endpoint *e, uint32_t i)
 	int code = state(e)->tagged->send(state(e), &x, &is_over);
 
 	if (!code && !state(e)->tagged->logs)
-		msg_log_sent(state(e), x.rank, x.tag, x.bytes);
+		msg_log_sent(state(e), x.rank, x.tag, x.bytes, x.since);
 	if (is_over)
 		finish_op(e, i, 0);
 	return code;
@@ -360,11 +362,15 @@ bool endpoint_is_rank(const struct endpoint *e, uint32_t rank)
 
 static int send(struct endpoint *e, uint32_t i)
 {
+	struct msg_trip *trip = &state(e)->trip;
+	sim_time called = program_now();
 	int code = endpoint_is_rank(e, e->op[i].c.rank)
 			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
 	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
+	trip->called = called;
+	trip->ready = program_now();
 	return code ? code : endpoint_begin(e, i, try_send);
 }
 
@@ -439,6 +445,7 @@ static uint32_t find_claimed(
 			continue;
 		x->is_claimed = false;
 		x->c = *c;
+		x->since = e->asked;
 		return i;
 	}
 	return ENDPOINT_NO_OP;
@@ -537,6 +544,8 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 void endpoint_execute(
 	struct endpoint *e, const struct channel_command *c, uint32_t n)
 {
+	/* what follows in a turn was asked for at the same time */
+	e->asked = program_now();
 	for (uint32_t i = 0; i < n; i++)
 		execute(e, &c[i]);
 }
@@ -594,13 +603,13 @@ static void look_at_first(struct endpoint *e)
 }
 
 /* Peeks that last look again, one at a time: a card that were always asked
- * would have no time for what comes. */
+ * would have no time for what comes.  No messages are taken meanwhile, or one
+ * would come after the peek that waits for it. */
 static void look_again(struct endpoint *e)
 {
 	for (uint32_t n = e->wanted; n && !e->looking; n--) {
 		look_at_first(e);
-		if (state(e)->tagged->has_next(state(e)))
-			msg_step(state(e));
+		msg_take_ends(state(e));
 	}
 }
 
@@ -608,8 +617,8 @@ void endpoint_step(struct endpoint *e)
 {
 	msg_step(state(e));
 	look_again(e);
-	if (state(e)->tagged->has_next(state(e)))
-		msg_step(state(e));
+	msg_take_ends(state(e));
+	endpoint_go_on(e);
 }
 
 void endpoint_wait(struct endpoint *e, sim_time until)
@@ -617,13 +626,15 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 	endpoint_step(e);
 	if (!e->done.n)
 		msg_charge(state(e), e->look);
-	while (!e->done.n && program_now() < until) {
+	e->is_waiting = true;
+	while (!e->done.n && !e->is_touched && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
 		else
 			msg_sleep_before(state(e), until);
 		endpoint_step(e);
 	}
+	e->is_waiting = e->is_touched = false;
 }
 
 void endpoint_doze(struct endpoint *e, sim_time until)
@@ -724,6 +735,7 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 		return code;
 	if (!mine.eager)
 		msg_send_most_at_once(state(e));
+	msg_track_slots(state(e));
 	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
 		return EFAULT;
 	e->coll = state(e)->at - ENDPOINT_MEMORY;
@@ -769,6 +781,8 @@ void endpoint_free(struct endpoint *e)
 	mem_free(e->wants);
 	mem_free(e->active);
 	mem_free(e->unserved);
+	mem_free(e->given);
+	e->given = NULL;
 	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	e->op = NULL;

@@ -49,6 +49,7 @@ enum {
 };
 
 struct endpoint_op;
+struct endpoint_given;
 struct endpoint_group;
 
 struct endpoint {
@@ -74,12 +75,18 @@ struct endpoint {
 	uint32_t n_active, *active;
 	uint32_t n_unserved, *unserved; /* messages of others */
 	bool has_mail; /* others may say something */
+	/* memory that others may write, by addresses of the node */
+	uint32_t n_given;
+	struct endpoint_given *given;
+	bool is_touched; /* somebody has, since the last wait */
+	bool is_waiting;
 	bool is_going_on;
 	/* of the next command */
 	uint32_t n_pieces; /* UINT32_MAX: they are none */
 	struct channel_piece piece[CHANNEL_VECTOR];
 	bool has_atomic; /* one that waits for the rest of it */
 	struct channel_command atomic;
+	sim_time asked; /* when the commands were that it executes */
 	struct ring done; /* completions */
 };
 
@@ -112,7 +119,8 @@ uint32_t endpoint_collectives(const struct msg_ops *ops);
 
 /* Takes what has arrived; no time passes but for answers. */
 void endpoint_step(struct endpoint *e);
-/* Waits until there is a completion, or until a time. */
+/* Waits until there is a completion, or until a time; or until another rank has
+ * written into this one's memory, which a library may be looking at. */
 void endpoint_wait(struct endpoint *e, sim_time until);
 /* Waits until anything arrives, or until a time. */
 void endpoint_doze(struct endpoint *e, sim_time until);

@@ -60,6 +60,41 @@ static void give_ended(struct endpoint *e)
 		e->client.give(e->client.arg, hold);
 }
 
+/* What others write is told to the client. */
+struct endpoint_given {
+	uint64_t key, at, bytes;
+};
+
+static void on_touch(void *arg, uint64_t at, size_t n)
+{
+	struct endpoint *e = arg;
+
+	for (uint32_t i = 0; i < e->n_given && !e->is_touched; i++)
+		e->is_touched = at < e->given[i].at + e->given[i].bytes &&
+				e->given[i].at < at + n;
+}
+
+static void give_region(
+	struct endpoint *e, const struct region *x, uint64_t key)
+{
+	if (!(x->rights & REGISTRY_WRITE))
+		return;
+	e->given = mem_more(e->given, e->n_given, sizeof(*e->given));
+	e->given[e->n_given++] =
+		(struct endpoint_given){ key, x->at, x->bytes };
+	msg_watch_all(endpoint_msg(e), on_touch);
+}
+
+static void take_back(struct endpoint *e, uint64_t key)
+{
+	uint32_t i = 0;
+
+	while (i < e->n_given && e->given[i].key != key)
+		i++;
+	if (i < e->n_given)
+		e->given[i] = e->given[--e->n_given];
+}
+
 static int add_region(
 	struct endpoint *e, const struct channel_command *c, uint64_t *key)
 {
@@ -83,6 +118,8 @@ static int add_region(
 		program_now(), &x, c->flags & CHANNEL_HAS_DATA, key);
 	if (code)
 		e->client.give(e->client.arg, x.hold);
+	else
+		give_region(e, &x, *key);
 	return code;
 }
 
@@ -103,8 +140,10 @@ void endpoint_unregister(struct endpoint *e, const struct channel_command *c)
 			registry_end(e->client.registry, endpoint_msg(e)->rank,
 				program_now(), c->ignore);
 
-	if (is_there)
+	if (is_there) {
+		take_back(e, c->ignore);
 		give_ended(e);
+	}
 	endpoint_end(e, c, is_there ? 0 : EINVAL);
 }
 
@@ -328,6 +367,8 @@ bool endpoint_can_go_on(const void *endpoint)
 	const struct endpoint *e = endpoint;
 	const struct msg_state *m = endpoint_msg(e);
 
+	if (e->is_waiting && e->is_touched)
+		return true;
 	for (uint32_t k = 0; k < e->n_active; k++) {
 		const struct endpoint_op *x = &e->op[e->active[k]];
 

@@ -135,22 +135,23 @@ static void read_script(struct inspect *x)
 	add(x, INSPECT_WRONG, "it is neither a program nor a script with #!");
 }
 
-/* The loader ignores LD_PRELOAD for these. */
+/* The loader takes nothing from LD_PRELOAD into programs whose rights are not
+ * those of their user. */
 static void check_rights(struct inspect *x)
 {
+	static const char so[] =
+		"so the loader takes no library of Weft's into it";
 	struct stat s;
 
 	if (stat(x->path, &s))
 		return;
-	if (s.st_mode & (S_ISUID | S_ISGID))
-		add(x, INSPECT_WRONG,
-			"it is set-%s-id, so the loader takes no library of "
-			"Weft's into it",
-			s.st_mode & S_ISUID ? "user" : "group");
-	else if (getxattr(x->path, "security.capability", NULL, 0) > 0)
-		add(x, INSPECT_WRONG,
-			"it has capabilities, so the loader takes no library "
-			"of Weft's into it");
+	if (s.st_mode & S_ISUID && s.st_uid != geteuid())
+		add(x, INSPECT_WRONG, "it is set-user-id, %s", so);
+	else if (s.st_mode & S_ISGID && s.st_gid != getegid())
+		add(x, INSPECT_WRONG, "it is set-group-id, %s", so);
+	else if (getuid() &&
+		 getxattr(x->path, "security.capability", NULL, 0) > 0)
+		add(x, INSPECT_WRONG, "it has capabilities, %s", so);
 }
 
 /* --- its libraries --- */
@@ -351,8 +352,9 @@ static void check_clocks(struct inspect *x)
 {
 	if (x->clocks)
 		add(x, INSPECT_NOTE,
-			"its code has the bytes of rdtsc at %llu place%s: such "
-			"clocks show the host's time, not the machine's",
+			"its code reads the processor's clock (rdtsc) at about "
+			"%llu place%s: that shows the host's time, unless "
+			"tsc=trap",
 			(unsigned long long)x->clocks,
 			x->clocks == 1 ? "" : "s");
 }

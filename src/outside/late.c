@@ -10,16 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 #define PS_PER_NS INT64_C(1000)
+
+enum { MOST_BYTES = 1 << 28 /* of a table of symbols */ };
+
+struct name {
+	char text[128];
+};
 
 int64_t late_cpu(pid_t pid)
 {
@@ -146,102 +152,97 @@ static struct place place_of(pid_t pid, uint64_t at)
 
 /* --- the function --- */
 
-struct image {
-	const uint8_t *at;
-	uint64_t bytes;
-};
-
-/* n things of a size within the file, or NULL: nothing in it is trusted. */
-static const void *part(
-	const struct image *i, uint64_t offset, uint64_t n, uint64_t size)
+/* n things of a size at an offset of a file, to be freed; NULL if they are not
+ * there.  Nothing in the file is trusted, and it may change meanwhile. */
+static void *load(int file, uint64_t offset, uint64_t n, size_t size)
 {
 	uint64_t bytes;
+	void *to;
 
-	if (__builtin_mul_overflow(n, size, &bytes) || offset > i->bytes ||
-		bytes > i->bytes - offset || offset % 8 != 0)
+	if (__builtin_mul_overflow(n, size, &bytes) || !bytes ||
+		bytes > MOST_BYTES || offset > INT64_MAX)
 		return NULL;
-	return i->at + offset;
+	to = mem_alloc(bytes, 1);
+	if (pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes)
+		return to;
+	mem_free(to);
+	return NULL;
 }
 
-static bool find_address(const struct image *i, const Elf64_Ehdr *head,
-	uint64_t offset, uint64_t *address)
+static bool find_address(
+	int file, const Elf64_Ehdr *head, uint64_t offset, uint64_t *address)
 {
-	const Elf64_Phdr *p = part(i, head->e_phoff, head->e_phnum, sizeof(*p));
+	Elf64_Phdr *p = load(file, head->e_phoff, head->e_phnum, sizeof(*p));
+	bool is_found = false;
 
-	for (unsigned k = 0; p && k < head->e_phnum; k++)
-		if (p[k].p_type == PT_LOAD && offset >= p[k].p_offset &&
-			offset - p[k].p_offset < p[k].p_filesz) {
-			*address = p[k].p_vaddr + (offset - p[k].p_offset);
-			return true;
-		}
-	return false;
-}
-
-static bool find_in(const struct image *i, const Elf64_Shdr *table,
-	const Elf64_Shdr *names, uint64_t address, char *text, size_t size)
-{
-	uint64_t n = table->sh_size / sizeof(Elf64_Sym);
-	const Elf64_Sym *s = part(i, table->sh_offset, n, sizeof(*s));
-
-	if (!s || names->sh_offset > i->bytes ||
-		names->sh_size > i->bytes - names->sh_offset)
-		return false;
-	for (uint64_t k = 0; k < n; k++) {
-		if (ELF64_ST_TYPE(s[k].st_info) != STT_FUNC ||
-			address < s[k].st_value ||
-			address - s[k].st_value >= s[k].st_size ||
-			s[k].st_name >= names->sh_size)
-			continue;
-		snprintf(text, size, "%.*s",
-			(int)(names->sh_size - s[k].st_name < 128
-					? names->sh_size - s[k].st_name
-					: 128),
-			(const char *)i->at + names->sh_offset + s[k].st_name);
-		return true;
+	for (unsigned k = 0; p && k < head->e_phnum && !is_found; k++) {
+		is_found = p[k].p_type == PT_LOAD && offset >= p[k].p_offset &&
+			   offset - p[k].p_offset < p[k].p_filesz;
+		*address = p[k].p_vaddr + (offset - p[k].p_offset);
 	}
-	return false;
+	mem_free(p);
+	return is_found;
+}
+
+static bool is_in(const Elf64_Sym *s, uint64_t address)
+{
+	return ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
+	       address >= s->st_value && address - s->st_value < s->st_size;
+}
+
+static bool find_in(int file, const Elf64_Shdr *table, const Elf64_Shdr *names,
+	uint64_t address, struct name *to)
+{
+	uint64_t n = table->sh_size / sizeof(Elf64_Sym), k = 0;
+	Elf64_Sym *s = load(file, table->sh_offset, n, sizeof(*s));
+	uint64_t at;
+	ssize_t got;
+
+	while (s && k < n && !is_in(&s[k], address))
+		k++;
+	if (!s || k == n) {
+		mem_free(s);
+		return false;
+	}
+	at = names->sh_offset + s[k].st_name;
+	mem_free(s);
+	got = at <= INT64_MAX
+		      ? pread(file, to->text, sizeof(to->text) - 1, (off_t)at)
+		      : 0;
+	to->text[got > 0 ? got : 0] = '\0';
+	return got > 0;
 }
 
 /* All symbols rather than those that other files may use. */
-static bool find_function(
-	const struct image *i, uint64_t offset, char *text, size_t size)
+static bool find_function(int file, uint64_t offset, struct name *to)
 {
-	const Elf64_Ehdr *head = part(i, 0, 1, sizeof(*head));
 	static const uint32_t kinds[] = { SHT_SYMTAB, SHT_DYNSYM };
-	const Elf64_Shdr *s;
+	Elf64_Ehdr head;
+	Elf64_Shdr *s = NULL;
 	uint64_t address;
-
-	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-		head->e_ident[EI_CLASS] != ELFCLASS64 ||
-		!find_address(i, head, offset, &address))
-		return false;
-	s = part(i, head->e_shoff, head->e_shnum, sizeof(*s));
-	for (unsigned kind = 0; s && kind < 2; kind++)
-		for (unsigned k = 0; k < head->e_shnum; k++)
-			if (s[k].sh_type == kinds[kind] &&
-				s[k].sh_link < head->e_shnum &&
-				find_in(i, &s[k], &s[s[k].sh_link], address,
-					text, size))
-				return true;
-	return false;
-}
-
-static bool name_function(const struct place *p, char *text, size_t size)
-{
-	int file = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct image i = { MAP_FAILED, 0 };
-	struct stat is;
 	bool is_found = false;
 
-	if (file >= 0 && !fstat(file, &is) && S_ISREG(is.st_mode) &&
-		is.st_size > 0) {
-		i.bytes = (uint64_t)is.st_size;
-		i.at = mmap(NULL, i.bytes, PROT_READ, MAP_PRIVATE, file, 0);
+	if (pread(file, &head, sizeof(head), 0) == sizeof(head) &&
+		!memcmp(head.e_ident, ELFMAG, SELFMAG) &&
+		head.e_ident[EI_CLASS] == ELFCLASS64 &&
+		find_address(file, &head, offset, &address))
+		s = load(file, head.e_shoff, head.e_shnum, sizeof(*s));
+	for (unsigned k = 0; s && k < 2u * head.e_shnum && !is_found; k++) {
+		const Elf64_Shdr *x = &s[k % head.e_shnum];
+
+		is_found = x->sh_type == kinds[k / head.e_shnum] &&
+			   x->sh_link < head.e_shnum &&
+			   find_in(file, x, &s[x->sh_link], address, to);
 	}
-	if (i.at != MAP_FAILED) {
-		is_found = find_function(&i, p->offset, text, size);
-		munmap((void *)i.at, i.bytes);
-	}
+	mem_free(s);
+	return is_found;
+}
+
+static bool name_function(const struct place *p, struct name *to)
+{
+	int file = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_found = file >= 0 && find_function(file, p->offset, to);
+
 	if (file >= 0)
 		close(file);
 	return is_found;
@@ -251,14 +252,14 @@ void late_where(pid_t pid, char *text, size_t size)
 {
 	uint64_t at = instruction_of(busiest_of(pid));
 	struct place p = place_of(pid, at);
-	char name[160];
+	struct name name;
 
 	if (!at)
 		snprintf(text, size, "a function that is not known");
 	else if (!*p.path)
 		snprintf(text, size, "code at 0x%" PRIx64, at);
-	else if (name_function(&p, name, sizeof(name)))
-		snprintf(text, size, "%s() of %s", name, p.path);
+	else if (name_function(&p, &name))
+		snprintf(text, size, "%s() of %s", name.text, p.path);
 	else
 		snprintf(text, size, "code at 0x%" PRIx64 " of %s", p.offset,
 			p.path);

@@ -28,7 +28,8 @@ struct part {
 };
 
 struct stream {
-	int to;
+	int to; /* or -1 */
+	int error; /* of writing to it */
 	struct text kept; /* of all ranks, in the order of taking */
 	struct part *part;
 	size_t n_parts;
@@ -242,20 +243,24 @@ static int compare(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static void print(int to, const char *bytes, size_t n)
+/* Where nobody wants it, there is no file. */
+static void print(struct stream *s, const char *bytes, size_t n)
 {
 	ssize_t did;
 
-	for (; n; bytes += did, n -= (size_t)did) {
-		did = write(to, bytes, n);
-		if (did < 0 && errno == EINTR)
+	for (; n && s->to >= 0; bytes += did, n -= (size_t)did) {
+		did = write(s->to, bytes, n);
+		if (did < 0 && errno == EINTR) {
 			did = 0;
-		else if (did < 0)
-			return; /* nobody reads it */
+		} else if (did < 0) {
+			s->error = errno;
+			return;
+		}
 	}
 }
 
-static void print_tagged(int to, uint32_t rank, const char *bytes, size_t n)
+static void print_tagged(
+	struct stream *s, uint32_t rank, const char *bytes, size_t n)
 {
 	char tag[16];
 	size_t line;
@@ -264,9 +269,8 @@ static void print_tagged(int to, uint32_t rank, const char *bytes, size_t n)
 		const char *end = memchr(bytes, '\n', n);
 
 		line = end ? (size_t)(end - bytes) + 1 : n;
-		print(to, tag,
-			(size_t)snprintf(tag, sizeof(tag), "%u: ", rank));
-		print(to, bytes, line);
+		print(s, tag, (size_t)snprintf(tag, sizeof(tag), "%u: ", rank));
+		print(s, bytes, line);
 	}
 }
 
@@ -299,9 +303,9 @@ static void write_stream(struct output *o, struct stream *s, int64_t until)
 		const char *bytes = s->kept.bytes + p->from;
 
 		if (o->is_tagged)
-			print_tagged(s->to, p->rank, bytes, p->n);
+			print_tagged(s, p->rank, bytes, p->n);
 		else
-			print(s->to, bytes, p->n);
+			print(s, bytes, p->n);
 	}
 	if (n)
 		forget(s, n);
@@ -329,4 +333,13 @@ void output_write(struct output *o, int64_t until)
 	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++)
 		write_stream(o, &o->stream[i], until);
 	pthread_mutex_unlock(&o->lock);
+}
+
+int output_error(const struct output *o)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < OUTPUT_STREAMS && !error; i++)
+		error = o->stream[i].error;
+	return error;
 }

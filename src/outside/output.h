@@ -36,6 +36,8 @@ void output_date(struct output *o, uint32_t rank, int64_t t);
 /* No rank will print anything for a time up to this: writes all until then.
  * INT64_MAX: writes everything, also lines without an end. */
 void output_write(struct output *o, int64_t until);
+/* Why something could not be written, an errno; or 0. */
+int output_error(const struct output *o);
 
 /* The rank's node has died: what it has printed since nobody sees. */
 void output_drop(struct output *o, uint32_t rank);

@@ -346,6 +346,13 @@ static void relay(void *arg)
 	charge(p, ACCOUNT_CALLS);
 }
 
+/* Whether it waits by many calls that end. */
+static bool looks_again(const struct proxy *p)
+{
+	return p->turn.why == CHANNEL_LOOK ||
+	       (p->turn.why == CHANNEL_WAIT && p->turn.until != INT64_MAX);
+}
+
 /* Until the rank says that it leaves, or cannot say anything more. */
 static bool serve(struct proxy *p)
 {
@@ -355,6 +362,7 @@ static bool serve(struct proxy *p)
 	program_explain(explain, p);
 	while (join(p)) {
 		catch_up(p);
+		program_waits_since(looks_again(p) ? p->active : 0);
 		if (p->turn.why == CHANNEL_LOOK && p->vain >= MANY_LOOKS)
 			doze(p);
 		execute(p);

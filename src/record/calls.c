@@ -166,6 +166,11 @@ static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
 	return all;
 }
 
+static int64_t since(const struct end *x)
+{
+	return x && x->is->since ? x->is->since : ROW_NULL;
+}
+
 /* Either end may be missing, of those that were too many. */
 static void put_transfer(const struct calls *c, const struct end *sent,
 	const struct end *received)
@@ -184,6 +189,8 @@ static void put_transfer(const struct calls *c, const struct end *sent,
 		.received_ps = ROW_NULL,
 		.from_rank = number_of(c->rank[x->from]),
 		.to_rank = number_of(c->rank[x->to]),
+		.posted_ps = since(sent),
+		.expected_ps = since(received),
 	};
 
 	if (received && received->is->at != SIM_NEVER)

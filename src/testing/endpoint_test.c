@@ -558,10 +558,42 @@ static void anything_can_be_said(void **state)
 	everywhere(babble, true);
 }
 
+/* --- memory --- */
+
+/* Each sends to all others some times, of one slot and of several. */
+static void talk_to_all(struct endpoint *e, struct client *c)
+{
+	enum { ROUNDS = 9, LONGEST = 2000 };
+	struct msg_state *m = msg_state(&e->msg);
+	uint32_t n = m->n_ranks;
+
+	(void)c;
+	for (uint32_t i = 0; i < ROUNDS * (n - 1); i++) {
+		uint32_t off = 1 + i % (n - 1);
+		struct channel_command r = receive_of(LONGEST);
+
+		r.rank = (m->rank + n - off) % n;
+		one(e, send_to((m->rank + off) % n, i % 3 ? 8 : LONGEST));
+		one(e, r);
+		assert_int_equal(wait_for(e).error, 0);
+	}
+	endpoint_finish(e);
+	assert_true(m->written || !m->tagged->drain);
+	for (uint64_t at = m->slots_at; m->written && at < m->more_fins_at;
+		at += MEMORY_PAGE)
+		assert_true(m->written[(at - m->slots_at) / MEMORY_PAGE] ||
+			    !memory_has_page(host_at(m->host, m->node), at));
+}
+
+static void emptied_slots_take_no_memory(void **state)
+{
+	everywhere(talk_to_all, false);
+}
+
 TESTS(TEST(messages_have_tags_of_64_bits_and_a_data_word),
 	TEST(spaces_and_endpoints_do_not_meet),
 	TEST(messages_are_looked_at_claimed_and_dropped),
 	TEST(a_send_can_end_when_it_is_matched),
 	TEST(mistakes_are_completions_with_errors),
 	TEST(groups_combine_numbers), TEST(groups_that_are_none_are_refused),
-	TEST(anything_can_be_said))
+	TEST(anything_can_be_said), TEST(emptied_slots_take_no_memory))

@@ -25,6 +25,7 @@
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 #include <weft/rank.h>
@@ -274,15 +275,28 @@ static void selves(void)
 {
 	unsigned char bytes[24];
 	struct utsname u;
+	struct timespec t;
 	cpu_set_t cpus;
+	char text[64];
+	clockid_t id;
+	FILE *f;
 
 	get_random(bytes);
 	uname(&u);
+	clock_getcpuclockid(getpid(), &id);
+	clock_gettime(id, &t);
+	snprintf(text, sizeof(text), "/proc/%d/comm", (int)getpid());
+	f = fopen(text, "r");
+	if (!f || !fgets(text, sizeof(text), f))
+		exit(9);
+	fclose(f);
+	text[strcspn(text, "\n")] = 0;
 	sched_getaffinity(0, sizeof(cpus), &cpus);
-	printf("%s, %d of %d, cpu %d of %ld %d %d, random %016llx\n",
-		u.nodename, (int)getpid(), (int)getppid(), sched_getcpu(),
+	printf("%s, %s %d of %d, cpu %d of %ld %d %d, random %016llx, %ld\n",
+		u.nodename, text, (int)getpid(), (int)getppid(), sched_getcpu(),
 		sysconf(_SC_NPROCESSORS_ONLN), get_nprocs(), CPU_COUNT(&cpus),
-		(unsigned long long)sum_of(bytes, sizeof(bytes)));
+		(unsigned long long)sum_of(bytes, sizeof(bytes)),
+		(long)t.tv_nsec);
 }
 
 /* Where memory is, after MPI has made its own. */
@@ -514,16 +528,26 @@ static void *receive(void *to)
 	return NULL;
 }
 
+static int receive_c11(void *to)
+{
+	MPI_Recv(to, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return 7;
+}
+
 static void threads(void)
 {
 	pthread_t thread;
-	int x = -1, y = 41;
+	thrd_t other;
+	int x = -1, y = 41, z = -1, code = 0;
 
 	pthread_create(&thread, NULL, receive, &x);
-	work(50000000);
+	thrd_create(&other, receive_c11, &z);
+	work(10000000);
 	MPI_Send(&y, 1, MPI_INT, rank, 9, MPI_COMM_WORLD);
 	pthread_join(thread, NULL);
-	printf("thread has got %d\n", x);
+	MPI_Send(&y, 1, MPI_INT, rank, 8, MPI_COMM_WORLD);
+	thrd_join(other, &code);
+	printf("threads have got %d %d, and return %d\n", x, z, code);
 }
 
 int main(int argc, char **argv)
@@ -561,7 +585,7 @@ int main(int argc, char **argv)
 
 	began = real_us();
 	if (argc > 1 && !strcmp(argv[1], "starts"))
-		while (real_us() < began + 300000)
+		while (real_us() < began + 100000)
 			;
 	get_random(early);
 	if (argc > 1 && !strcmp(argv[1], "threads"))

@@ -211,12 +211,26 @@ bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,
 	return true;
 }
 
+/* The slot of a message is empty, and its page may be. */
+static void forget_slot(
+	struct msg_state *m, enum msg_lane lane, uint32_t rank, uint64_t number)
+{
+	uint64_t at = slot_end(m, lane, rank, number) - MSG_SLOT;
+	uint64_t slot = (at - m->slots_at) / MSG_SLOT;
+
+	m->written[slot / 8] &= (uint8_t) ~(1 << slot % 8);
+	if (!m->written[slot / 8])
+		program_forget(at);
+}
+
 void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p)
 {
 	uint32_t word;
 	bool tells = mailbox_take(&p->box, m->n_slots, &word);
 
+	if (m->written)
+		forget_slot(m, lane, rank, p->box.taken);
 	msg_set_peer(m, lane, rank, p);
 	if (tells)
 		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/slots.h"
 #include "parts/mpi/mpi.h"
 
 enum {
@@ -257,6 +258,10 @@ static void on_write(void *arg, uint64_t at, size_t n)
 	struct msg_state *m = arg;
 	uint64_t end = at + n;
 
+	if (at < m->words_at) {
+		m->on_touch(m->on_end_arg, at, n);
+		return;
+	}
 	if (m->tagged->on_write && at >= m->tagged_at) {
 		m->tagged->on_write(m, at, n);
 	} else if (at >= m->slots_at) {
@@ -269,6 +274,26 @@ static void on_write(void *arg, uint64_t at, size_t n)
 		   msg_word_is_zero(m, (uint32_t)((at - m->words_at) / 8))) {
 		m->has_word = true;
 	}
+}
+
+/* The same, of slots that are tracked.  A slot is written from its beginning
+ * on. */
+static void on_tracked(void *arg, uint64_t at, size_t n)
+{
+	struct msg_state *m = arg;
+	uint64_t slot = (at - m->slots_at) / MSG_SLOT;
+
+	if (at >= m->slots_at && at < m->more_fins_at)
+		m->written[slot / 8] |= (uint8_t)(1 << slot % 8);
+	on_write(arg, at, n);
+}
+
+void msg_watch_all(
+	struct msg_state *m, void (*on_touch)(void *arg, uint64_t at, size_t n))
+{
+	m->on_touch = on_touch;
+	program_watch(m->base, m->end - m->base,
+		m->written ? on_tracked : on_write, m);
 }
 
 static bool has_news(void *arg, uint64_t *seen)
@@ -601,6 +626,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	m->nic = host_nic(m->host);
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
+	m->trip.is_on = m->nic->net->book;
 	find_place(m);
 	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
 		return EBUSY;
@@ -644,6 +670,16 @@ int weft_msg_init(struct weft_msg *msg, const struct weft_msg_options *options)
 	program_wait((fresh.world ? fresh.world->begin : 0) +
 		     (o.start ? o.start : START));
 	return 0;
+}
+
+void msg_track_slots(struct msg_state *m)
+{
+	uint64_t pages = (m->more_fins_at - m->slots_at) / MEMORY_PAGE;
+
+	if (!m->soft || !pages)
+		return;
+	m->written = soft_track(m->soft, pages);
+	program_watch(m->words_at, m->end - m->words_at, on_tracked, m);
 }
 
 int weft_msg_fini(struct weft_msg *msg)

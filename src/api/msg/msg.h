@@ -18,6 +18,7 @@
 #include "api/api.h"
 #include "api/msg/mailbox.h"
 #include "api/msg/tagged.h"
+#include "api/msg/trip.h"
 #include "parts/gpus/gpus.h"
 #include "host/program.h"
 #include "nic/nic.h"
@@ -130,8 +131,13 @@ struct __attribute__((may_alias)) msg_state {
 	/* While a call of its waits, or NULL: it may begin other operations,
 	 * but no collective. */
 	void (*between)(void *arg);
+	/* Bytes of the process's memory were written; see msg_watch_all(). */
+	void (*on_touch)(void *arg, uint64_t at, size_t n);
 	void *on_end_arg;
 	struct msg_port *port; /* of a machine's table, its own */
+	/* Slots that have been written and not yet emptied, a byte for each
+	 * page; or NULL: they are not tracked. */
+	uint8_t *written;
 	struct host *host;
 	struct nic *nic;
 	uint32_t rank, n_ranks;
@@ -142,6 +148,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 	sim_time match; /* as in struct msg_times, of slots.c */
+	struct msg_trip trip;
 	sim_time spent; /* so far, of an MPI library: see msg_charge() */
 
 	/* addresses in the node's memory; where there are slots, stages_at is
@@ -338,6 +345,14 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value);
 void msg_answer(struct msg_state *m, uint32_t rank, uint32_t fin,
 	uint64_t answer, uint64_t value);
 
+/* Pages of slots that are all empty take no memory from now on: else a process
+ * that talks to all others would hold 8 KiB for each of them. */
+void msg_track_slots(struct msg_state *m);
+/* From now on the library above hears of all writes to the process's memory but
+ * for those to the layer's own; also outside of the program. */
+void msg_watch_all(struct msg_state *m,
+	void (*on_touch)(void *arg, uint64_t at, size_t n));
+
 /* Handles everything that has arrived; returns whether there was anything. */
 bool msg_step(struct msg_state *m);
 /* The same, or sleeps until something has arrived. */
@@ -421,6 +436,9 @@ void msg_open_requests(struct msg_state *m);
 /* Begins a request that is filled in. */
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
+/* Takes those that have ended, and nothing that arrives; returns whether there
+ * were any. */
+bool msg_take_ends(struct msg_state *m);
 /* Advances all of them; returns whether there was any progress. */
 bool msg_advance_requests(struct msg_state *m);
 /* Unless a machine matches itself, messages are sent at once if their slots
@@ -445,10 +463,10 @@ static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
 }
 
 /* Logs a message to a rank; one of a rank, and returns its mark. */
-void msg_log_sent(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes);
-uint32_t msg_log_matched(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes);
+void msg_log_sent(const struct msg_state *m, uint32_t rank, uint64_t tag,
+	uint64_t bytes, sim_time since);
+uint32_t msg_log_matched(const struct msg_state *m, uint32_t rank, uint64_t tag,
+	uint64_t bytes, sim_time since);
 
 /* --- coll.c --- */
 

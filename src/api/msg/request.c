@@ -8,29 +8,30 @@
 /* --- the log --- */
 
 /* The other end of a message, as it is logged. */
-static struct host_log_message logged(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes)
+static struct host_log_message logged(const struct msg_state *m, uint32_t rank,
+	uint64_t tag, uint64_t bytes, sim_time since)
 {
 	return (struct host_log_message){
 		.node = msg_node_of(m, rank),
 		.process = msg_process_of(m, rank),
 		.tag = tag,
 		.bytes = bytes,
+		.since = since,
 	};
 }
 
-void msg_log_sent(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes)
+void msg_log_sent(const struct msg_state *m, uint32_t rank, uint64_t tag,
+	uint64_t bytes, sim_time since)
 {
-	const struct host_log_message x = logged(m, rank, tag, bytes);
+	const struct host_log_message x = logged(m, rank, tag, bytes, since);
 
 	program_log_sent(&x);
 }
 
-uint32_t msg_log_matched(
-	const struct msg_state *m, uint32_t rank, uint64_t tag, uint64_t bytes)
+uint32_t msg_log_matched(const struct msg_state *m, uint32_t rank, uint64_t tag,
+	uint64_t bytes, sim_time since)
 {
-	const struct host_log_message x = logged(m, rank, tag, bytes);
+	const struct host_log_message x = logged(m, rank, tag, bytes, since);
 
 	return program_log_matched(&x);
 }

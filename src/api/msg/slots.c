@@ -29,6 +29,7 @@ static struct op *begin(
 	}
 	x->e = *e;
 	x->state = state;
+	x->is_timed = false;
 	return x;
 }
 
@@ -140,12 +141,28 @@ static void describe(struct op *x, const struct letter *l)
 	};
 }
 
+/* It has met its receive. */
+static void time_match(
+	struct msg_state *m, struct op *x, const struct letter *l)
+{
+	sim_time *sum = m->trip.sum;
+
+	x->is_timed = l->rank != m->rank;
+	if (!x->is_timed)
+		return;
+	sum[TRIP_TAKEN] += l->came;
+	sum[TRIP_POSTED] += x->called > l->came ? x->called : l->came;
+	sum[TRIP_MATCHED] += program_now();
+}
+
 /* at: the address of a short message's bytes, or 0: they are in memory. */
 static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	uint64_t at, const uint8_t *memory)
 {
 	describe(x, l);
-	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes);
+	if (m->trip.is_on)
+		time_match(m, x, l);
+	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes, x->e.since);
 	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
 	if (x->e.flags & MSG_TAGGED_DISCARD)
 		x->bytes = 0;
@@ -166,6 +183,8 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 		msg_copy(x->e.at, at, x->bytes);
 	answer(m, l);
 	program_log_received(x->mark);
+	if (x->is_timed)
+		m->trip.sum[TRIP_HERE] += program_now();
 	soft_end(m->soft, x);
 }
 
@@ -262,6 +281,8 @@ static void slots_drain(struct msg_state *m, uint32_t rank)
 		struct letter l = letter_of(&t, &w, rank);
 		uint32_t n;
 
+		if (m->trip.is_on)
+			l.came = program_now();
 		if (l.kind == MSG_PARTS) {
 			n = arrive_in_parts(m, &l, &p, &t, at);
 			for (uint32_t i = 0; i < n; i++)
@@ -327,7 +348,7 @@ static bool send_to_self(struct msg_state *m, struct op *x)
 
 	x->state = l.kind == MSG_SHORT ? STATE_SENT : STATE_EARLY;
 	if (arrive(m, &l, x->e.at)) {
-		msg_log_sent(m, l.rank, l.tag, l.bytes);
+		msg_log_sent(m, l.rank, l.tag, l.bytes, x->e.since);
 		return true;
 	}
 	x->state = STATE_WAITING;
@@ -364,6 +385,16 @@ static void fill_several(struct msg_state *m, const struct msg_tagged_entry *e,
 	mem_free(data);
 }
 
+static void time_send(struct msg_state *m)
+{
+	struct msg_trip *t = &m->trip;
+
+	t->n_sent++;
+	t->sum[TRIP_CALLED] += t->called;
+	t->sum[TRIP_READY] += t->ready;
+	t->sum[TRIP_SLOTS] += program_now();
+}
+
 /* Fills slots that are free. */
 static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 	struct msg_peer *p, struct msg_trailer *t)
@@ -375,6 +406,8 @@ static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 		.space = e->space,
 	};
 
+	if (m->trip.is_on)
+		time_send(m);
 	t->bytes = e->bytes;
 	t->tag = (uint32_t)e->tag;
 	t->kind = e->bytes <= most_short(m, e) ? MSG_SHORT : MSG_LONG;
@@ -382,7 +415,7 @@ static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 		fill_several(m, e, p, t, is_wide(m, e) ? &w : NULL);
 	else
 		fill_one(m, e, p, t, is_wide(m, e) ? &w : NULL);
-	msg_log_sent(m, e->rank, e->tag, e->bytes);
+	msg_log_sent(m, e->rank, e->tag, e->bytes, e->since);
 }
 
 /* If it can go now. */
@@ -401,6 +434,8 @@ static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 {
 	struct msg_trailer t = { 0 };
 
+	m->trip.called = x->called;
+	m->trip.ready = x->ready;
 	if (is_short(m, &x->e)) {
 		x->state = STATE_SENT;
 		return send_short(m, &x->e, p);
@@ -437,6 +472,8 @@ static int slots_send(
 	if (*is_over)
 		return 0;
 	x = begin(m->soft, e, STATE_WAITING);
+	x->called = m->trip.called;
+	x->ready = m->trip.ready;
 	if (!p.box.waiting && try_send(m, x, &p)) {
 		*is_over = x->state == STATE_SENT;
 		if (*is_over)
@@ -532,6 +569,7 @@ static int slots_receive(struct msg_state *m, const struct msg_tagged_entry *e)
 	if (s->n_lost && !*link && soft_is_lost(s, e->rank))
 		return EIO;
 	x = begin(s, e, STATE_POSTED);
+	x->called = m->trip.is_on ? program_now() : 0;
 	if (*link) {
 		deliver(m, x, &(*link)->letter, 0, (*link)->bytes);
 		forget(m, link);
@@ -583,6 +621,10 @@ static bool slots_next(struct msg_state *m, struct msg_tagged_end *end)
 	if (!x)
 		return false;
 	*end = x->end;
+	if (x->is_timed) {
+		m->trip.n_ended++;
+		m->trip.sum[TRIP_ENDED] += program_now();
+	}
 	soft_take_out(&s->over, NULL, x, x->next);
 	put_away(s, x);
 	return true;
@@ -622,13 +664,22 @@ static void fini(void *kept)
 	}
 	mem_free(s->free_fins);
 	mem_free(s->lost);
+	mem_free(s->written);
 	s->free_fins = s->lost = NULL;
+	s->written = NULL;
 	while (s->early) {
 		struct early *next = s->early->next;
 
 		mem_free(s->early);
 		s->early = next;
 	}
+}
+
+uint8_t *soft_track(struct msg_soft *s, uint64_t bytes)
+{
+	mem_free(s->written);
+	s->written = mem_alloc(bytes, 1);
+	return s->written;
 }
 
 static uint64_t held(const void *kept)

@@ -27,6 +27,8 @@ struct op {
 	enum state state;
 	uint32_t fin, word, mark;
 	uint64_t from, bytes; /* that are got */
+	sim_time called, ready; /* when it was begun; see struct msg_trip */
+	bool is_timed; /* a receive with a message of another one */
 };
 
 struct ops {
@@ -41,6 +43,7 @@ struct letter {
 	enum msg_kind kind;
 	uint16_t fin; /* of the sender; with MSG_TAGGED_SYNC if it is short */
 	struct op *self; /* of a long send to itself */
+	sim_time came; /* when it was taken from its slot */
 };
 
 /* A message without a receive, behind which its bytes are. */
@@ -62,6 +65,7 @@ struct msg_soft {
 	uint32_t n_fins, n_free_fins, *free_fins;
 	uint32_t n_lost, *lost; /* ranks that cannot be reached */
 	bool has_lost; /* one more than before */
+	uint8_t *written; /* msg_state's */
 };
 
 enum { MOST_KEPT = 16 << 20 }; /* bytes, then messages stay in their slots */
@@ -93,6 +97,9 @@ static inline void soft_take_out(
 /* x->end is filled in; or it ends a send, or what has no message. */
 void soft_end(struct msg_soft *s, struct op *x);
 void soft_end_alone(struct msg_soft *s, struct op *x, int error);
+
+/* Bytes that live as long as it does. */
+uint8_t *soft_track(struct msg_soft *s, uint64_t bytes);
 
 /* --- slots_answers.c --- */
 

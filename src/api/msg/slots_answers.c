@@ -121,6 +121,7 @@ static void end_lost(struct msg_soft *s, struct ops *l)
 			continue;
 		}
 		soft_take_out(l, prev, x, next);
+		x->is_timed = false;
 		soft_end_alone(s, x, EIO);
 	}
 }
@@ -151,6 +152,8 @@ bool soft_advance(struct msg_state *m)
 		}
 		next = x->next;
 		soft_take_out(&m->soft->active, prev, x, next);
+		if (x->is_timed)
+			m->trip.sum[TRIP_HERE] += program_now();
 		if (is_receive) {
 			program_log_received(x->mark);
 			msg_answer(m, x->end.rank, x->fin, 1, 0);

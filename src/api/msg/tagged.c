@@ -88,8 +88,10 @@ static bool try_receive(
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r)
 {
 	r->state = STATE_BEGUN;
+	if (m->trip.is_on)
+		m->trip.called = m->trip.ready = program_now();
 	if (!m->tagged->logs)
-		msg_log_sent(m, r->rank, r->tag, r->bytes);
+		msg_log_sent(m, r->rank, r->tag, r->bytes, 0);
 	if (m->waiting.first || !try_send(m, r, 0))
 		msg_append(&m->waiting, r);
 }
@@ -132,11 +134,11 @@ static void end(struct msg_state *m, const struct msg_tagged_end *x)
 	r->status.tag = (uint32_t)x->tag;
 	r->status.bytes = x->bytes;
 	if (!(x->tag & TAG_COLL) && !m->tagged->logs)
-		program_log_received(
-			msg_log_matched(m, x->rank, r->status.tag, x->bytes));
+		program_log_received(msg_log_matched(
+			m, x->rank, r->status.tag, x->bytes, 0));
 }
 
-static bool take_ends(struct msg_state *m)
+bool msg_take_ends(struct msg_state *m)
 {
 	struct msg_tagged_end x;
 	bool did = false;
@@ -156,14 +158,14 @@ void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r)
 		msg_append(&m->posted, r);
 	/* its message may have been there */
 	if (m->tagged->has_next(m))
-		take_ends(m);
+		msg_take_ends(m);
 }
 
 bool msg_advance_requests(struct msg_state *m)
 {
 	bool did = m->tagged->go_on && m->tagged->go_on(m);
 
-	did |= take_ends(m);
+	did |= msg_take_ends(m);
 	did |= begin_waiting(m, &m->posted, try_receive);
 	did |= begin_waiting(m, &m->waiting, try_send);
 	return did;

@@ -66,6 +66,7 @@ struct msg_tagged_entry {
 	uint16_t space, flags;
 	uint64_t at, bytes;
 	uint64_t context;
+	int64_t since; /* when it was asked for, for the log; 0: not known */
 };
 
 /* Bit of the contexts of another library than weft/msg.h: its ends are given to

@@ -485,6 +485,14 @@ extern const struct bench_driver bench_msg, bench_endpoint, bench_mu,
 
 extern const struct bench_gpus driver_gpus; /* for any of these */
 
+/* With a budget, the parts of a message's time from call to end: the sums of
+ * all programs' messages.  A driver's looks use both; trip_of() returns those
+ * of a program. */
+struct msg_trip;
+void bench_report_trips(const struct bench *b, struct load_result *r,
+	struct msg_trip *(*trip_of)(const struct bench_end *x));
+void bench_warm_trips(struct msg_trip *t);
+
 /* The driver of a network interface, or NULL. */
 const struct bench_driver *bench_find_driver(const struct nic_ops *nic);
 

@@ -163,6 +163,25 @@ static bool finish(struct bench_end *x)
 	return take_ends(x) && flush(x, 0);
 }
 
+/* --- looks --- */
+
+static struct msg_trip *trip_of(const struct bench_end *x)
+{
+	return &msg_state(&own(x)->endpoint.msg)->trip;
+}
+
+static void warmed(struct bench_end *x)
+{
+	bench_warm_trips(trip_of(x));
+}
+
+static void report(const struct bench *b, struct load_result *r)
+{
+	bench_report_trips(b, r, trip_of);
+}
+
+static const struct bench_looks looks = { .warmed = warmed, .report = report };
+
 /* --- life --- */
 
 static void endpoint_ready(struct bench_end *x)
@@ -199,4 +218,5 @@ const struct bench_driver bench_endpoint = {
 	.ready = endpoint_ready,
 	.fini = endpoint_ended,
 	.tagged = &tagged,
+	.looks = &looks,
 };

@@ -1,4 +1,5 @@
 /* Messages, on any machine: puts, gets and sends of weft/msg.h. */
+#include "api/msg/msg.h"
 #include "load/bench/bench.h"
 #include "parts/gpus/gpus.h"
 #include "weft/msg.h"
@@ -118,6 +119,23 @@ static bool msg_receive(struct bench_end *x, uint32_t node, uint64_t bytes)
 			address(x, BENCH_TARGET), bytes, NULL));
 }
 
+static struct msg_trip *trip_of(const struct bench_end *x)
+{
+	return &msg_state(&own(x)->msg)->trip;
+}
+
+static void warmed(struct bench_end *x)
+{
+	bench_warm_trips(trip_of(x));
+}
+
+static void report(const struct bench *b, struct load_result *r)
+{
+	bench_report_trips(b, r, trip_of);
+}
+
+static const struct bench_looks looks = { .warmed = warmed, .report = report };
+
 static const struct bench_means means[] = { { .name = "auto" }, { 0 } };
 
 const struct bench_driver bench_msg = {
@@ -139,4 +157,5 @@ const struct bench_driver bench_msg = {
 	.receive = msg_receive,
 	.ready = msg_ready,
 	.gpus = &driver_gpus,
+	.looks = &looks,
 };
