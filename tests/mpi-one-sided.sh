@@ -36,7 +36,7 @@ done
 cmp -s "$tmp/out1" "$tmp/out2" || complain "$(cat "$tmp/out1" "$tmp/out2")"
 good bgq-board -n 4 -- "$tmp/one_sided"
 says 'all of it is right'
-report 'windows with fences, locks and groups are right, on any number of threads'
+report 'windows with fences, locks and groups are right, on 1 and 2 threads'
 
 good qsnet2-16 -n 3 ppn=3 -- "$tmp/one_sided"
 says 'all of it is right'
