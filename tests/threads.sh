@@ -21,7 +21,7 @@ result() { # FILE ARGUMENTS
 	echo "exit code $code" >"$file"
 	sed -e '/^  "budget": {/,/^  },/d' -e '/"threads"/d' -e '/"wall_s"/d' \
 		-e '/"cpu_s"/d' -e '/"ns_per_packet_hop"/d' \
-		-e '/"bytes_per_node"/d' "$tmp/out" >>"$file"
+		-e '/"bytes_per_node"/d' -e '/"trip_/d' "$tmp/out" >>"$file"
 	grep -q '"digest": "[0-9a-f]\{16\}"' "$file" ||
 		complain "no digest: $(cat "$tmp/err")"
 }
