@@ -185,9 +185,40 @@ static void bytes_that_a_rank_does_not_have_are_refused(void **state)
 	tear_down(&k);
 }
 
+/* Each piece is read where it is, and the region ends with its hold. */
+static void pieces_follow_each_other(void **state)
+{
+	const struct channel_piece piece[3] = { { 5 * MIB, 100 },
+		{ 9 * MIB, 0 }, { 70 * MIB + 3, 5000 } };
+	const struct channel_piece wrong = { UINT64_MAX - 5, 100 };
+	uint64_t at = 0;
+	uint8_t got[200];
+	uint32_t run;
+	struct kit k;
+
+	set_up(&k, 0, 512 * MIB);
+	assert_int_equal(window_take_pieces(&k.window, piece, 3, &at, &run), 0);
+	assert_true(memory_read(&k.memory, MEMORY_NIC, at + 50, got, 200));
+	for (uint32_t i = 0; i < 200; i++)
+		assert_int_equal(
+			got[i], byte_at(i < 50 ? 5 * MIB + 50 + i
+					       : 70 * MIB + 3 + i - 50));
+	assert_true(memory_write(&k.memory, MEMORY_NIC, at + 100, got, 8));
+	assert_int_equal(k.rank.written, 70 * MIB + 3);
+	/* there is nothing behind the last */
+	assert_false(memory_read(&k.memory, MEMORY_NIC, at + 5000, got, 200));
+	window_give(&k.window, run);
+	assert_false(memory_has_region(&k.memory, at, 1));
+	assert_int_equal(
+		window_take_pieces(&k.window, &wrong, 1, &at, &run), EFAULT);
+	window_fini(&k.window);
+	memory_fini(&k.memory);
+}
+
 TESTS(TEST(a_ranks_bytes_are_those_of_its_node),
 	TEST(a_buffer_keeps_its_address_and_its_neighbours_are_next_to_it),
 	TEST(a_buffer_over_several_blocks_is_in_one_piece),
 	TEST(what_is_held_stays_and_the_oldest_of_the_rest_goes),
 	TEST(what_does_not_fit_is_refused),
-	TEST(bytes_that_a_rank_does_not_have_are_refused))
+	TEST(bytes_that_a_rank_does_not_have_are_refused),
+	TEST(pieces_follow_each_other))
