@@ -4,12 +4,8 @@
 # $WEFT built with libfabric and PMIx, and mpicc.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 mpicc -o "$tmp/ring" "$src/examples/mpi/ring.c" || complain 'ring: mpicc'
 for file in launch behave fabric pmi; do
 	mpicc -I"$src/include" -o "$tmp/$file" "$src/tests/mpi/$file.c" \
@@ -18,12 +14,6 @@ done
 report 'Open MPI compiles the programs'
 
 small='torus --shape 4x4'
-
-# $code, $tmp/out and $tmp/err are what came of it.
-mpirun() { # ARGUMENTS
-	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-	code=$?
-}
 
 says() { # FILE TEXT
 	grep -qF -- "$2" "$tmp/$1" || complain "no '$2' in: $(cat "$tmp/$1")"

@@ -5,28 +5,14 @@
 # and mpicc.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 for file in tests/mpi/groups tests/mpi/together examples/mpi/barrier \
 	examples/mpi/allreduce; do
 	mpicc -Wall -o "$tmp/$(basename $file)" "$src/$file.c" ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
-
-# $tmp/out and $tmp/err are what came of it.
-mpirun() { # ARGUMENTS
-	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
-		complain "$*: $?: $(cat "$tmp/out" "$tmp/err")"
-}
-
-says() { # TEXT
-	grep -qF -- "$1" "$tmp/out" || complain "no '$1' in: $(cat "$tmp/out")"
-}
 
 # A number of the last run's JSON.
 number() { # KEY
@@ -38,39 +24,39 @@ holds() { # CONDITION, as awk has it
 	awk "BEGIN { exit !($1) }" || complain "not $1"
 }
 
-mpirun bgq-board -n 8 ppn=2 --json -- "$tmp/groups"
-says 'all groups are right'
+good bgq-board -n 8 ppn=2 --json -- "$tmp/groups"
+prints 'all groups are right'
 # fewer, if class routes were not given back
 holds "$(number collectives_by_network) > 4500"
 holds "$(number collectives_by_messages) > 500"
 grep -o '"digest": *"[0-9a-f]*"' "$tmp/err" >"$tmp/digest1" ||
 	complain 'no digest'
-mpirun bgq-board -n 8 ppn=2 --json --threads 2 -- "$tmp/groups"
+good bgq-board -n 8 ppn=2 --json --threads 2 -- "$tmp/groups"
 grep -o '"digest": *"[0-9a-f]*"' "$tmp/err" >"$tmp/digest2"
 cmp -s "$tmp/digest1" "$tmp/digest2" || complain 'another digest'
 report 'communicators whose nodes are a box have class routes'
 
-mpirun qsnet2-16 -n 4 --json -- "$tmp/groups"
-says 'all groups are right'
+good qsnet2-16 -n 4 --json -- "$tmp/groups"
+prints 'all groups are right'
 holds "$(number collectives_by_network) > 300"
 report "cards of QsNetII execute the integers' collectives of all ranks"
 
-mpirun sunway-32 -n 4 ppn=2 --json -- "$tmp/groups"
-says 'all groups are right'
+good sunway-32 -n 4 ppn=2 --json -- "$tmp/groups"
+prints 'all groups are right'
 holds "$(number collectives_by_network) > 300"
 report 'cards of Sunway execute collectives of any ranks'
 
-mpirun bgq-board -n 4 -- "$tmp/together"
-says 'all together is right'
+good bgq-board -n 4 -- "$tmp/together"
+prints 'all together is right'
 report 'a rank that waits in the network goes on with all else'
 
-mpirun bgq-board -n 8 -- "$tmp/barrier"
+good bgq-board -n 8 -- "$tmp/barrier"
 holds "$(awk '{ print $3 }' "$tmp/out") < 0.85"
-mpirun bgq-board -n 8 --json -- "$tmp/allreduce" 512 2
+good bgq-board -n 8 --json -- "$tmp/allreduce" 512 2
 holds "$(awk '$1 == 1 { print $3 }' "$tmp/out") < 1.3"
 holds "$(awk '$1 == 512 { print $3 }' "$tmp/out") < 3.7"
 holds "$(number collectives_by_messages) == 0"
-mpirun bgq-board -n 8 collectives=messages --json -- "$tmp/allreduce" 1 2
+good bgq-board -n 8 collectives=messages --json -- "$tmp/allreduce" 1 2
 holds "$(awk '$1 == 1 { print $3 }' "$tmp/out") > 1.5"
 holds "$(number collectives_by_network) == 0"
 holds "$(number collectives_by_messages) > 20"

@@ -5,12 +5,8 @@
 # tests/campaign-mpi does the same with all of them.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 
 # Output and digest of a run; $code is how it ended.
 once() { # MACHINE RANKS OPTION... -- PROGRAM...

@@ -5,21 +5,12 @@
 # needs.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 . "$(dirname "$0")/look.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 program=$tmp/look
 db=$tmp/run.db
 mpicc -Wall -o "$program" "$src/tests/mpi/look.c" || complain 'mpicc'
-
-mpirun() { # ARGUMENTS
-	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-	code=$?
-}
 
 says() { # TEXT; on standard error
 	grep -qE -- "$1" "$tmp/err" || complain "no '$1' in: $(cat "$tmp/err")"

@@ -4,21 +4,12 @@
 # endpoints, without MPI.  Needs $WEFT built with libfabric and PMIx, and mpicc.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 for file in halo latency; do
 	mpicc -O1 -o "$tmp/$file" "$src/examples/mpi/$file.c" ||
 		complain "$file: mpicc"
 done
-
-mpirun() { # ARGUMENTS
-	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null ||
-		complain "$*: $?: $(cat "$tmp/out" "$tmp/err")"
-}
 
 holds() { # CONDITION, as awk has it
 	awk "BEGIN { exit !($1) }" || complain "not $1"
@@ -26,17 +17,17 @@ holds() { # CONDITION, as awk has it
 
 # Edges of 8 points are short messages; the last sum goes over a class route;
 # long messages are fetched by remote gets.
-mpirun bgq-board -n 4 --json -- "$tmp/halo" 8 2
+good bgq-board -n 4 --json -- "$tmp/halo" 8 2
 grep -q ' right$' "$tmp/out" || complain "$(cat "$tmp/out")"
 grep -q '"collectives_by_network": *[1-9]' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
-mpirun bgq-board -n 2 -- "$tmp/latency" 65536 1
+good bgq-board -n 2 -- "$tmp/latency" 65536 1
 grep -q '^ *65536 B' "$tmp/out" || complain "$(cat "$tmp/out")"
 report "BGQ-F140: MPI runs on SPI's descriptors, remote gets and class routes"
 
 microseconds() { # PLACE BYTES
 	printf '0\n%s\n' "$1" >"$tmp/place"
-	mpirun gemini -n 2 place="$tmp/place" -- "$tmp/latency" "$2" 2
+	good gemini -n 2 place="$tmp/place" -- "$tmp/latency" "$2" 2
 	awk "\$1 == $2 { print \$3 }" "$tmp/out"
 }
 

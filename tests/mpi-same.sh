@@ -9,12 +9,8 @@
 #   tests/mpi-same.sh all    all that the manual lists, up to 1 MiB
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 mpicc -O1 -o "$tmp/latency" "$src/examples/mpi/latency.c" ||
 	complain 'latency: mpicc'
 often='--set nic.software.poll-period=1ns'

@@ -4,12 +4,8 @@
 # with libfabric and PMIx, and mpicc.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 for file in tests/mpi/timed examples/mpi/computes examples/mpi/threads; do
 	mpicc -Wall -I"$src/include" -o "$tmp/$(basename $file)" \
 		"$src/$file.c" || complain "$file: mpicc"

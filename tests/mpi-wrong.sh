@@ -5,24 +5,13 @@
 # $WEFT built with libfabric and PMIx, and mpicc.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 mpicc -Wall -o "$tmp/wrong" "$src/tests/mpi/wrong.c" -lpthread ||
 	complain 'wrong: mpicc'
 mpicc -Wall -o "$tmp/every" "$src/examples/mpi/every_call.c" ||
 	complain 'every_call: mpicc'
 report 'Open MPI compiles the programs'
-
-# $code, $tmp/out and $tmp/err are what came of it.
-mpirun() { # ARGUMENTS
-	timeout 100 ${before:-} "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" \
-		</dev/null
-	code=$?
-}
 
 ends() { # CODE TEXT; what standard error says
 	[ $code -eq "$1" ] || complain "$code, not $1: $(cat "$tmp/err")"

@@ -4,12 +4,8 @@
 # $WEFT built with libfabric and PMIx, and mpicc.
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
 
-if [ ! -x "$(dirname "$weft")/inside/weft-start" ] ||
-	! command -v mpicc >/dev/null; then
-	echo '1..0 # SKIP no libfabric-dev, libpmix-dev or libopenmpi-dev'
-	exit 77
-fi
 for file in ring latency any_source; do
 	mpicc -Wall -o "$tmp/$file" "$src/examples/mpi/$file.c" ||
 		complain "$file: mpicc"
@@ -17,12 +13,6 @@ done
 mpicc -Wall -I"$src/include" -o "$tmp/behave" "$src/tests/mpi/behave.c" ||
 	complain 'behave: mpicc'
 report 'Open MPI compiles the programs'
-
-# $code, $tmp/out and $tmp/err are what came of it.
-mpirun() { # ARGUMENTS
-	timeout 100 "$weft" mpirun "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-	code=$?
-}
 
 ends() { # CODE TEXT; what standard error says
 	[ $code -eq "$1" ] || complain "$code, not $1: $(cat "$tmp/err")"
