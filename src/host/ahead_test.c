@@ -96,7 +96,7 @@ static void try(struct trial *x, uint64_t seed, bool is_exact)
 	}
 	program_start(m.host, 0, 0, 0, run, x);
 	host_testing_run(&m);
-	x->events = sim_n_events(m.sim);
+	x->events = m.n_visited;
 	host_testing_fini(&m);
 }
 

@@ -342,7 +342,6 @@ bool host_atomic_by(struct host *h, struct sim_worker *w, site_id node,
 		memcpy(stored, &changed, sizeof(changed));
 	else if (!memory_store(&to->memory, by, at, changed))
 		return false;
-	if (to->polling[HOST_POLLS_WORD] || to->is_watched)
-		host_notice(h, node, w, t, at, sizeof(word));
+	host_tell(h, w, node, t, at, sizeof(word));
 	return true;
 }

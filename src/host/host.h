@@ -189,7 +189,7 @@ enum { HOST_POLLS_WORD, HOST_POLLS_TEST, HOST_POLLS };
 struct host_node {
 	struct memory memory;
 	struct program *polling[HOST_POLLS];
-	bool is_watched; /* by a program, or by the interface; these bytes: */
+	/* Programs or the interface watch some of these bytes; 0, 0: none. */
 	uint64_t watched_from, watched_to;
 };
 
@@ -223,8 +223,7 @@ static inline void host_tell(struct host *h, struct sim_worker *w, site_id node,
 	const struct host_node *to = host_node(h, node);
 
 	if (to->polling[HOST_POLLS_WORD] ||
-		(to->is_watched && at < to->watched_to &&
-			at + n > to->watched_from))
+		(at < to->watched_to && at + n > to->watched_from))
 		host_notice(h, node, w, t, at, n);
 }
 

@@ -35,6 +35,9 @@ static void visit(struct sim_worker *w, site_id site)
 	while ((next = sim_next(w, &t))) {
 		struct sim_event e = *next;
 
+		if (m->n_workers < 2)
+			m->n_visited++;
+
 		if (sim_phase(&e) == PHASE_PROGRAM)
 			host_event(m->host, w, site, t, &e);
 		else

@@ -21,6 +21,7 @@ struct host_testing {
 	struct sim *sim;
 	struct host *host;
 	uint64_t *device; /* [node] a register that an engine writes */
+	uint64_t n_visited; /* events, with one worker */
 };
 
 void host_testing_start(struct host_testing *m);

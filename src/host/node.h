@@ -68,6 +68,7 @@ struct program {
 	void *test_arg;
 	uint64_t at, value, seen;
 	enum word_test word_test;
+	uint32_t call_depth; /* see PROGRAM_CALL() */
 	struct poll_loop loop;
 	const struct poll_through *through; /* NULL: everything wakes it */
 	sim_time back_at; /* had it been woken, it would poll anew; or 0 */
@@ -83,7 +84,6 @@ struct program {
 
 	/* the call that it is in: see PROGRAM_CALL() */
 	const char *call;
-	uint32_t call_depth;
 	uint64_t call_args[HOST_CALL_ARGS];
 	sim_time call_since;
 	/* what it waits for, in better words: see program_explain() */
@@ -186,6 +186,8 @@ void program_suspend(struct program *p, enum program_state state);
 
 /* A program that is ahead waits until its node is there. */
 void program_settle(struct program *p);
+/* The same for one that waits now in another way. */
+void program_catch_up(struct program *p);
 
 /* --- program_log.c --- */
 

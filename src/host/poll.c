@@ -138,7 +138,6 @@ void poll_set_watched(struct node *n)
 	bool is_all = n->n_with || (n->cards && n->cards->on_write);
 	struct host_node *to = &n->hot;
 
-	to->is_watched = is_all || n->watching;
 	to->watched_from = is_all ? 0 : UINT64_MAX;
 	to->watched_to = is_all ? UINT64_MAX : 0;
 	for (const struct program *p = n->watching; p; p = p->next_watching) {
@@ -179,7 +178,7 @@ void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 		p = p->next_polling)
 		if (touches(p, at, n))
 			consider(p, w, t);
-	if (!node->hot.is_watched)
+	if (!node->hot.watched_to)
 		return;
 	tell_programs(node, w, t, at, n);
 	if (node->cards && node->cards->on_write)
@@ -233,7 +232,7 @@ static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 	/* one that is ahead looks later, and is told of changes until then */
 	if (p->is_ahead && (!loop.phase || deadline != SIM_NEVER))
 		program_settle(p);
-	p->is_ahead = p->is_apart = false;
+	program_catch_up(p);
 	p->loop = loop;
 	p->first = p->now + loop.phase;
 	p->deadline = deadline;

@@ -356,13 +356,19 @@ static struct program *self(void)
 	return current;
 }
 
-/* Its event was counted when the program went ahead. */
 void program_settle(struct program *p)
 {
 	p->is_ahead = p->is_apart = false;
 	program_post(p, p->worker, p->now, 0, EVENT_RESUME);
 	program_suspend(p, STATE_TIMED);
-	sim_discount(p->worker);
+}
+
+/* An event that is not needed counts as one: their number does not depend on
+ * who looks at the program. */
+void program_catch_up(struct program *p)
+{
+	sim_count(p->worker, p->is_ahead);
+	p->is_ahead = p->is_apart = false;
 }
 
 static __attribute__((noinline)) void join_node(struct program *p)
@@ -521,7 +527,7 @@ static void wait_until(struct program *p, sim_time t)
 		return;
 	if (t > FOREVER)
 		t = FOREVER;
-	p->is_ahead = p->is_apart = false;
+	program_catch_up(p);
 	program_post(p, p->worker, t, 0, EVENT_RESUME);
 	program_suspend(p, STATE_TIMED);
 }
@@ -556,9 +562,6 @@ void program_pass(sim_time t)
 		program_wait(t);
 		return;
 	}
-	/* an event that is not posted counts as one, so that their number does
-	 * not depend on who looks at the program */
-	sim_count(p->worker, 1);
 	p->now = t;
 	p->is_ahead = p->is_apart = true;
 }

@@ -219,7 +219,7 @@ static bool find_function(int file, uint64_t offset, struct name *to)
 	static const uint32_t kinds[] = { SHT_SYMTAB, SHT_DYNSYM };
 	Elf64_Ehdr head;
 	Elf64_Shdr *s = NULL;
-	uint64_t address;
+	uint64_t address = 0;
 	bool is_found = false;
 
 	if (pread(file, &head, sizeof(head), 0) == sizeof(head) &&

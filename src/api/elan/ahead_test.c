@@ -62,7 +62,7 @@ static uint64_t digest_of(struct trial *x, uint32_t n_workers, uint64_t *events)
 	return digest;
 }
 
-static void it_shows_only_in_the_number_of_events(void **state)
+static void it_shows_nowhere(void **state)
 {
 	struct trial exact = { .is_exact = true };
 	uint64_t all, some, digest = digest_of(&exact, 1, &all);
@@ -74,8 +74,8 @@ static void it_shows_only_in_the_number_of_events(void **state)
 		assert_int_equal(digest_of(&ahead, workers, &some), digest);
 		for (uint32_t i = 0; i < NODES; i++)
 			assert_int_equal(ahead.ended[i], exact.ended[i]);
-		assert_true(some + ROUNDS < all);
+		assert_int_equal(some, all);
 	}
 }
 
-TESTS(TEST(it_shows_only_in_the_number_of_events))
+TESTS(TEST(it_shows_nowhere))
