@@ -11,6 +11,7 @@
 #include "base/mem.h"
 
 enum { MOST_STRINGS = 64 << 20, CHUNK = 64 << 10, ENTRY = 24, CACHE_HEAD = 48 };
+enum { MOST_SYMBOLS = 1 << 28 }; /* bytes */
 
 static bool read_at(int file, void *to, uint64_t n, uint64_t at)
 {
@@ -129,7 +130,8 @@ static void read_dynamic(struct elf_file *f, const Elf64_Phdr *p)
 
 enum elf_answer elf_open(struct elf_file *f, const char *path)
 {
-	*f = (struct elf_file){ .file = open(path, O_RDONLY | O_CLOEXEC) };
+	*f = (struct elf_file){ .file = open(path,
+					O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
 	if (f->file < 0 || !read_at(f->file, &f->head, sizeof(f->head), 0) ||
 		memcmp(f->head.e_ident, ELFMAG, SELFMAG) != 0)
 		return ELF_NONE;
@@ -324,4 +326,86 @@ uint64_t elf_count_clocks(const struct elf_file *f)
 			f->segment[i].p_flags & PF_X)
 			count += count_segment(f, &f->segment[i]);
 	return count;
+}
+
+/* --- functions --- */
+
+/* n things of a size at an offset, to be freed; NULL if they are not there. */
+static void *load(
+	const struct elf_file *f, uint64_t offset, uint64_t n, size_t size)
+{
+	uint64_t bytes;
+	void *to;
+
+	if (__builtin_mul_overflow(n, size, &bytes) || !bytes ||
+		bytes > MOST_SYMBOLS)
+		return NULL;
+	to = mem_alloc(bytes, 1);
+	if (read_at(f->file, to, bytes, offset))
+		return to;
+	mem_free(to);
+	return NULL;
+}
+
+static bool address_of(
+	const struct elf_file *f, uint64_t offset, uint64_t *address)
+{
+	for (uint32_t i = 0; i < n_segments(f); i++) {
+		const Elf64_Phdr *p = &f->segment[i];
+
+		if (p->p_type == PT_LOAD && offset >= p->p_offset &&
+			offset - p->p_offset < p->p_filesz) {
+			*address = p->p_vaddr + (offset - p->p_offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_in(const Elf64_Sym *s, uint64_t address)
+{
+	return ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
+	       address >= s->st_value && address - s->st_value < s->st_size;
+}
+
+static bool find_in(const struct elf_file *f, const Elf64_Shdr *table,
+	const Elf64_Shdr *names, uint64_t address, char *name, size_t size)
+{
+	uint64_t n = table->sh_size / sizeof(Elf64_Sym), k = 0, at;
+	Elf64_Sym *s = load(f, table->sh_offset, n, sizeof(*s));
+	ssize_t got;
+
+	while (s && k < n && !is_in(&s[k], address))
+		k++;
+	if (!s || k == n) {
+		mem_free(s);
+		return false;
+	}
+	at = names->sh_offset + s[k].st_name;
+	mem_free(s);
+	got = at <= INT64_MAX ? pread(f->file, name, size - 1, (off_t)at) : 0;
+	name[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+/* All symbols rather than those that other files may use. */
+bool elf_function(
+	const struct elf_file *f, uint64_t offset, char *name, size_t size)
+{
+	static const uint32_t kinds[] = { SHT_SYMTAB, SHT_DYNSYM };
+	uint32_t n = f->head.e_shnum;
+	uint64_t address = 0;
+	Elf64_Shdr *s = NULL;
+	bool is_found = false;
+
+	if (address_of(f, offset, &address))
+		s = load(f, f->head.e_shoff, n, sizeof(*s));
+	for (uint32_t k = 0; s && k < 2 * n && !is_found; k++) {
+		const Elf64_Shdr *x = &s[k % n];
+
+		is_found = x->sh_type == kinds[k / n] && x->sh_link < n &&
+			   find_in(f, x, &s[x->sh_link], address, name, size);
+	}
+	mem_free(s);
+	return is_found;
 }

@@ -35,6 +35,11 @@ bool elf_names(const struct elf_file *f, const char *name);
 bool elf_find(const struct elf_file *for_whom, const char *origin,
 	const char *folders, const char *name, char *path, size_t size);
 
+/* The name of the function that has a byte of the file; false if there is none.
+ * Nothing in the file is trusted, and it may change meanwhile. */
+bool elf_function(
+	const struct elf_file *f, uint64_t offset, char *name, size_t size);
+
 /* Places in the text that look as if they read the processor's clock. */
 uint64_t elf_count_clocks(const struct elf_file *f);
 

@@ -17,11 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "outside/elf.h"
 
 #define PS_PER_NS INT64_C(1000)
-
-enum { MOST_BYTES = 1 << 28 /* of a table of symbols */ };
 
 struct name {
 	char text[128];
@@ -152,99 +150,13 @@ static struct place place_of(pid_t pid, uint64_t at)
 
 /* --- the function --- */
 
-/* n things of a size at an offset of a file, to be freed; NULL if they are not
- * there.  Nothing in the file is trusted, and it may change meanwhile. */
-static void *load(int file, uint64_t offset, uint64_t n, size_t size)
-{
-	uint64_t bytes;
-	void *to;
-
-	if (__builtin_mul_overflow(n, size, &bytes) || !bytes ||
-		bytes > MOST_BYTES || offset > INT64_MAX)
-		return NULL;
-	to = mem_alloc(bytes, 1);
-	if (pread(file, to, bytes, (off_t)offset) == (ssize_t)bytes)
-		return to;
-	mem_free(to);
-	return NULL;
-}
-
-static bool find_address(
-	int file, const Elf64_Ehdr *head, uint64_t offset, uint64_t *address)
-{
-	Elf64_Phdr *p = load(file, head->e_phoff, head->e_phnum, sizeof(*p));
-	bool is_found = false;
-
-	for (unsigned k = 0; p && k < head->e_phnum && !is_found; k++) {
-		is_found = p[k].p_type == PT_LOAD && offset >= p[k].p_offset &&
-			   offset - p[k].p_offset < p[k].p_filesz;
-		*address = p[k].p_vaddr + (offset - p[k].p_offset);
-	}
-	mem_free(p);
-	return is_found;
-}
-
-static bool is_in(const Elf64_Sym *s, uint64_t address)
-{
-	return ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
-	       address >= s->st_value && address - s->st_value < s->st_size;
-}
-
-static bool find_in(int file, const Elf64_Shdr *table, const Elf64_Shdr *names,
-	uint64_t address, struct name *to)
-{
-	uint64_t n = table->sh_size / sizeof(Elf64_Sym), k = 0;
-	Elf64_Sym *s = load(file, table->sh_offset, n, sizeof(*s));
-	uint64_t at;
-	ssize_t got;
-
-	while (s && k < n && !is_in(&s[k], address))
-		k++;
-	if (!s || k == n) {
-		mem_free(s);
-		return false;
-	}
-	at = names->sh_offset + s[k].st_name;
-	mem_free(s);
-	got = at <= INT64_MAX
-		      ? pread(file, to->text, sizeof(to->text) - 1, (off_t)at)
-		      : 0;
-	to->text[got > 0 ? got : 0] = '\0';
-	return got > 0;
-}
-
-/* All symbols rather than those that other files may use. */
-static bool find_function(int file, uint64_t offset, struct name *to)
-{
-	static const uint32_t kinds[] = { SHT_SYMTAB, SHT_DYNSYM };
-	Elf64_Ehdr head;
-	Elf64_Shdr *s = NULL;
-	uint64_t address = 0;
-	bool is_found = false;
-
-	if (pread(file, &head, sizeof(head), 0) == sizeof(head) &&
-		!memcmp(head.e_ident, ELFMAG, SELFMAG) &&
-		head.e_ident[EI_CLASS] == ELFCLASS64 &&
-		find_address(file, &head, offset, &address))
-		s = load(file, head.e_shoff, head.e_shnum, sizeof(*s));
-	for (unsigned k = 0; s && k < 2u * head.e_shnum && !is_found; k++) {
-		const Elf64_Shdr *x = &s[k % head.e_shnum];
-
-		is_found = x->sh_type == kinds[k / head.e_shnum] &&
-			   x->sh_link < head.e_shnum &&
-			   find_in(file, x, &s[x->sh_link], address, to);
-	}
-	mem_free(s);
-	return is_found;
-}
-
 static bool name_function(const struct place *p, struct name *to)
 {
-	int file = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is_found = file >= 0 && find_function(file, p->offset, to);
+	struct elf_file f;
+	bool is_found = elf_open(&f, p->path) == ELF_GOOD &&
+			elf_function(&f, p->offset, to->text, sizeof(to->text));
 
-	if (file >= 0)
-		close(file);
+	elf_close(&f);
 	return is_found;
 }
 

@@ -210,10 +210,12 @@ static struct outcome run_with(struct trial *t, const char *option)
 
 	run_words(t, &w);
 	words_add(&w, "%s", option);
-	if (!strcmp(option, "--budget"))
-		words_add(&w, "--threads=1");
 	if (t->n_nodes <= SMALL_NODES)
 		l.memory = (size_t)SMALL_SPACE * 1024;
+	if (!strcmp(option, "--budget")) {
+		words_add(&w, "--threads=1");
+		l.memory += l.memory / 2; /* it has an entry for each packet */
+	}
 	o = try(t, &w, &l);
 	/* Links without errors (untrained ones have many) that cannot deadlock
 	 * do not, and programs do not wait for what nobody lost. */

@@ -259,7 +259,10 @@ static void on_write(void *arg, uint64_t at, size_t n)
 	uint64_t end = at + n;
 
 	if (at < m->words_at) {
-		m->on_touch(m->on_end_arg, at, n);
+		if (m->on_touch)
+			m->on_touch(m->on_end_arg, at, n);
+		/* a program's own write may end in the layer's memory */
+		m->has_word |= end > m->words_at;
 		return;
 	}
 	if (m->tagged->on_write && at >= m->tagged_at) {
