@@ -33,7 +33,8 @@ normalise() {
 	sed -e 's/ in [0-9.]* s on [0-9]* threads*:/ in T:/' \
 		-e 's/, [0-9]* ns of CPU time each//' \
 		-e '/^ *"params": {/,/}/d' \
-		-e '/^ *"\(wall_s\|cpu_s\|ns_per_packet_hop\|weft\)":/d' \
+		-e '/^ *"\(wall_s\|cpu_s\|setup_s\|checks_s\)":/d' \
+		-e '/^ *"\(ns_per_packet_hop\|weft\)":/d' \
 		-e '/^ *"\(bytes_per_node\|estimated_bytes\)":/d' \
 		-e '/^ *"\(threads\|events\)": [0-9]/d' \
 		-e '/^simulation  [0-9]* B of state/d' \

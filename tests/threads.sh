@@ -20,7 +20,8 @@ result() { # FILE ARGUMENTS
 	run run "$@" --json
 	echo "exit code $code" >"$file"
 	sed -e '/^  "budget": {/,/^  },/d' -e '/"threads"/d' -e '/"wall_s"/d' \
-		-e '/"cpu_s"/d' -e '/"ns_per_packet_hop"/d' \
+		-e '/"cpu_s"/d' -e '/"setup_s"/d' -e '/"checks_s"/d' \
+		-e '/"ns_per_packet_hop"/d' \
 		-e '/"bytes_per_node"/d' -e '/"trip_/d' "$tmp/out" >>"$file"
 	grep -q '"digest": "[0-9a-f]\{16\}"' "$file" ||
 		complain "no digest: $(cat "$tmp/err")"

@@ -189,7 +189,9 @@ static void add_all(struct facts *f, const struct cli_args *a,
 		"{sim_time_ns:u} in {work.wall_s:.2f} s on {threads} "
 		"thread{threads|s}: {work.packets} packet{work.packets|s}, "
 		"{work.packet_hops} packet-hop{work.packet_hops|s}[, "
-		"{work._ns_each:.0f} ns of CPU time each]");
+		"{work._ns_each:.0f} ns of CPU time each][; "
+		"{work._setup:.1f} s to set it up][; {work._checks:.1f} s for "
+		"checks]");
 	facts_line(f, "digest", "{digest}");
 }
 

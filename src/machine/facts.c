@@ -10,7 +10,8 @@
 enum {
 	BAR = 40,
 	MOST_BARS = 24,
-	MANY_HOPS = 10000 /* whose cost says something */
+	MANY_HOPS = 10000, /* whose cost says something */
+	LONG_S = 1, /* which is worth a word */
 };
 
 void facts_of_machine(struct facts *f, const struct machine *m)
@@ -270,6 +271,10 @@ void facts_of_work(struct facts *f, const struct machine_run *r)
 	facts_count(f, "events", r->events);
 	facts_real(f, "wall_s", r->wall_s)->merge = FACT_MAX;
 	facts_real(f, "cpu_s", r->cpu_s)->merge = FACT_SUM;
+	facts_real(f, "setup_s", r->setup_s)->merge = FACT_MAX;
+	facts_real(f, "checks_s", r->checks_s)->merge = FACT_MAX;
+	facts_real_if(f, "_setup", r->setup_s >= LONG_S, r->setup_s);
+	facts_real_if(f, "_checks", r->checks_s >= LONG_S, r->checks_s);
 	facts_real(f, "ns_per_packet_hop", each);
 	/* of a few it is what setting up takes */
 	facts_real_if(f, "_ns_each", r->hops >= MANY_HOPS, each);

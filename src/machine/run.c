@@ -340,6 +340,8 @@ static int build(struct machine_run *r, struct err *e)
 int machine_run_open(
 	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
 {
+	double since = machine_clock();
+
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
 	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
@@ -348,16 +350,16 @@ int machine_run_open(
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
 		read_load(r, e) || check_faults(r, e))
 		return -1;
-	if (!build(r, e))
+	if (!build(r, e)) {
+		r->setup_s = machine_clock() - since;
 		return 0;
+	}
 	machine_explain(r->machine, e);
 	return -1;
 }
 
 static void note_result(struct machine_run *r)
 {
-	r->wall_s = machine_clock() - r->wall_s;
-	r->cpu_s = cpu_clock() - r->cpu_s;
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
 	r->hops = net_hops(r->system->net);
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
@@ -379,11 +381,15 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 	code = load_go(&r->course, pause, e);
 	if (code <= 0)
 		return code;
+	r->checks_s = machine_clock();
+	r->wall_s = r->checks_s - r->wall_s;
+	r->cpu_s = cpu_clock() - r->cpu_s;
 	if (load_end(&r->course, e) ||
 		(r->result.ending == LOAD_FINISHED &&
 			parts_audit(&r->system->parts, e)))
 		return -1;
 	note_result(r);
+	r->checks_s = machine_clock() - r->checks_s;
 	return 1;
 }
 

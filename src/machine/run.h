@@ -64,7 +64,8 @@ struct machine_run {
 	struct load_result result;
 	uint64_t digest, hops, packets, events, memory;
 	uint64_t delivered_hops; /* of the packets that arrived */
-	double wall_s, cpu_s; /* of all threads */
+	double wall_s, cpu_s; /* of all threads; without these: */
+	double setup_s, checks_s;
 };
 
 /*
