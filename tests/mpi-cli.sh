@@ -184,6 +184,8 @@ check 1 'it needs no MPI library' "$tmp/round"
 check 1 "libgone.so.3 is not found; Debian's package should be libgone3" \
 	"$tmp/gone"
 check 0 'is a script for /bin/sh' "$src/tests/mpi-cli.sh"
+printf '#!/none/sh -e\n' >"$tmp/orphan" && chmod +x "$tmp/orphan"
+check 1 'names /none/sh, which does not exist' "$tmp/orphan"
 if [ "$(uname -m)" = x86_64 ]; then
 	{
 		echo '#include <x86intrin.h>'

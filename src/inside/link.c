@@ -430,11 +430,13 @@ void link_exit(void)
 }
 
 /* Of a program that ends without MPI_Finalize(), if no other thread of it is
- * in a crossing. */
+ * in a crossing.  The provider may be unloaded by now, so nothing that has
+ * completed meanwhile is handed to it. */
 __attribute__((destructor)) static void end(void)
 {
 	if (pthread_mutex_trylock(&link_.lock) != 0)
 		return;
+	link_.done = NULL;
 	link_exit();
 	pthread_mutex_unlock(&link_.lock);
 }

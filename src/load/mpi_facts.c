@@ -187,7 +187,7 @@ void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
 		s.n_collectives > s.n_network ? s.n_collectives - s.n_network
 					      : 0);
 	facts_line(f, "messages",
-		"{short_messages} short, {long_messages} long, "
+		"{short_messages:.0f} short, {long_messages:.0f} long, "
 		"{_amount}[puts?, {puts} put{puts|s}][gets?, "
 		"{gets} get{gets|s}][atomics?, {atomics} "
 		"atomic{atomics|s}]; calls of collectives: "

@@ -385,7 +385,8 @@ int load_end(struct load_course *c, struct err *e)
 		r->ending = LOAD_DEADLOCKED;
 	if (r->ending == LOAD_ENDLESS)
 		return err_set_code(e, EXIT_LIMIT,
-			"more than %d s of simulated time",
+			"the run reached %d s of simulated time, the most "
+			"that can be simulated",
 			(int)(MOST_TIME / (1000000000 * (sim_time)SIM_NS)));
 	if (net_audit(l->net, e))
 		return -1;

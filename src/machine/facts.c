@@ -289,9 +289,9 @@ void facts_of_ranks(struct facts *f, const struct machine_run *r)
 	facts_place(f, FACTS_AT_RESULTS);
 	if (r->load->ops->ranks)
 		facts_line(f, "crossings",
-			"{results.crossings}[, {work.crossing_us:.0f} us "
-			"each]; {work.ranks_cpu_s:.2f} s of the host's time "
-			"in ranks");
+			"{results.crossings:.0f}[, {work.crossing_us:.0f} us "
+			"each][work.ranks_cpu_s?; {work.ranks_cpu_s:.2f} s of "
+			"the host's time in ranks]");
 }
 
 void facts_of_card(struct facts *f, const struct machine_run *r)

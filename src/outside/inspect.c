@@ -125,10 +125,17 @@ static void read_script(struct inspect *x)
 		from[strcspn(from, "\n")] = '\0';
 		x->kind = INSPECT_SCRIPT;
 		snprintf(x->interpreter, sizeof(x->interpreter), "%s", from);
-		add(x, INSPECT_NOTE,
-			"it is a script for %s: what that loads is known only "
-			"when it runs",
-			from);
+		from[strcspn(from, " \t")] = '\0';
+		if (from[0] == '/' && !is_program(from))
+			add(x, INSPECT_WRONG,
+				"its first line names %s, which does not exist "
+				"or may not be executed",
+				from);
+		else
+			add(x, INSPECT_NOTE,
+				"it is a script for %s: what that loads is "
+				"known only when it runs",
+				x->interpreter);
 		return;
 	}
 	x->kind = INSPECT_OTHER;

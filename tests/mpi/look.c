@@ -66,6 +66,25 @@ static void wait(int rank)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Sleeps between messages of the library that no call has asked for. */
+static void lock(void)
+{
+	const struct timespec pause = { 0, 1000000 };
+	int word = 1, memory = 0;
+	MPI_Win win;
+
+	MPI_Win_create(&memory, sizeof(memory), sizeof(memory), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &win);
+	for (int i = 0; i < 2; i++) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+		MPI_Put(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+		MPI_Win_unlock(0, win);
+		MPI_Barrier(MPI_COMM_WORLD);
+		nanosleep(&pause, NULL);
+	}
+	MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
 	int rank, n;
@@ -75,6 +94,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (argc > 1 && !strcmp(argv[1], "wait"))
 		wait(rank);
+	else if (argc > 1 && !strcmp(argv[1], "lock"))
+		lock();
 	else
 		talk(rank, n);
 	MPI_Finalize();

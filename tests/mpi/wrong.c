@@ -182,8 +182,10 @@ int main(int argc, char **argv)
 		if (rank == 1 && strcmp(word, cases[i].word) == 0)
 			cases[i].run();
 	exchange(ROUNDS);
-	if (strcmp(word, "unfinished") == 0)
+	if (strcmp(word, "unfinished") == 0) {
+		MPI_Barrier(MPI_COMM_WORLD); /* whose sends complete later */
 		return 0;
+	}
 	MPI_Finalize();
 	return 0;
 }
