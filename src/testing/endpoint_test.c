@@ -368,7 +368,7 @@ static void claim_all(struct endpoint *e)
 
 static void claim(struct endpoint *e, struct client *client)
 {
-	struct channel_command r = receive_of(8);
+	struct channel_command r = receive_of(8), p = receive_of(0);
 	struct channel_completion c;
 
 	/* a receive that waits has claimed nothing */
@@ -379,6 +379,11 @@ static void claim(struct endpoint *e, struct client *client)
 	one(e, r);
 	assert_int_equal(wait_for(e).error, EINVAL);
 	claim_all(e);
+	/* nobody else sees them */
+	p.kind = CHANNEL_PEEK;
+	p.ignore = UINT64_MAX;
+	one(e, p);
+	assert_int_equal(wait_for(e).error, ENOMSG);
 	for (uint64_t i = FEW; i--;) {
 		r.context = i;
 		/* the last to be received is thrown away */
