@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct fi_info *info;
 static struct fid_fabric *fabric;
@@ -308,6 +310,47 @@ static void peeks(void)
 	CHECK(fi_cntr_read(received) == n + 1);
 }
 
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Which sends are reported, and when. */
+static void reports(void)
+{
+	static char much[10000];
+	struct fi_context context;
+	struct iovec iov = { much, 8 };
+	struct fi_msg_tagged m = nothing(80, &context);
+	struct fi_cq_tagged_entry e;
+	uint64_t n = fi_cntr_read(sent);
+	int64_t t;
+
+	for (int i = 0; i < 2 && rank == 1; i++) {
+		usleep(i * 1000);
+		CHECK(fi_trecv(ep, much, 8, NULL, other, 80, 0, &context) == 0);
+		wait_for(rx, NULL);
+	}
+	if (rank == 1)
+		return;
+	m.msg_iov = &iov;
+	m.iov_count = 1;
+	m.addr = other;
+	CHECK(fi_tsendmsg(ep, &m, 0) == 0);
+	CHECK(fi_cntr_wait(sent, n + 1, -1) == 0);
+	CHECK(fi_cq_read(tx, &e, 1) == -FI_EAGAIN);
+	/* It is delivered when there is a receive. */
+	t = now_us();
+	CHECK(fi_tsendmsg(ep, &m, FI_COMPLETION | FI_DELIVERY_COMPLETE) == 0);
+	wait_for(tx, NULL);
+	CHECK(now_us() > t + 500);
+	iov.iov_len = sizeof(much);
+	CHECK(fi_tsendmsg(ep, &m, FI_INJECT) == -FI_EINVAL);
+}
+
 static void errors(void)
 {
 	struct fi_context context;
@@ -381,6 +424,7 @@ static void memory(void)
 	CHECK(wait_for_error(tx).err == FI_EACCES);
 	CHECK(fi_read(ep, mine, 8, NULL, other, its.at, its.key + 12345,
 		      NULL) == 0);
+	CHECK(fi_cntr_wait(written, 1000, -1) == -FI_EAVAIL);
 	CHECK(wait_for_error(tx).err == FI_EACCES);
 	CHECK(fi_cntr_readerr(written) == 2);
 	meet();
@@ -483,6 +527,7 @@ static void all_else(void)
 	vectors(100000);
 	multi();
 	peeks();
+	reports();
 	errors();
 	memory();
 	own_keys();
