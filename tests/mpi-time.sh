@@ -155,7 +155,10 @@ report 'a program that takes another way than its recording is told where'
 } >"$tmp/recording2"
 timed compute=replay:"$tmp/recording2" -- looks
 says 'looks 8050 8050 8050 8050 8050 8050 ns'
-report 'further looks take what the recorded ones took on average'
+sed 's/^MPI_Finalize 0/&\nMPI_Barrier 0/' "$tmp/recording2" >"$tmp/longer"
+timed compute=replay:"$tmp/longer" -- looks
+ends 2 'after 3 calls comes its end, and in the recording MPI_Barrier'
+report 'further looks take the average, and no recorded call is left over'
 
 bad() { # TEXT; as what replaying $tmp/bad ends
 	timed compute=replay:"$tmp/bad" -- compute
@@ -224,6 +227,7 @@ kill -INT $pid
 wait $pid
 code=$?
 ends 6 'rank 1 has computed for'
+! grep -q 'computed for 0\.0 s' "$tmp/err" || complain "$(cat "$tmp/err")"
 ends 6 "and is in spin_here() of $tmp/timed"
 ends 6 ': stopped'
 report 'a rank that loops is named with its function, and can be stopped'
