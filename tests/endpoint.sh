@@ -46,6 +46,9 @@ report 'pingpong, stream and alltoall send by endpoints on any machine'
 base=$(one_way torus via=endpoint posted=10)
 near 'mpi.receive' "$(one_way torus via=endpoint posted=10 \
 	--set mpi.receive=100ns)" "$base"
+long=$(one_way torus via=endpoint posted=10 --set mpi.receive=10us)
+awk "BEGIN { exit !($long > $base + 1000) }" ||
+	complain "mpi.receive: $long ns, longer than the way"
 near 'mpi.send' "$(one_way torus via=endpoint posted=10 \
 	--set mpi.send=100ns)" "$base + 75"
 near 'mpi.match' "$(one_way torus via=endpoint posted=10 \

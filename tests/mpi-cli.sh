@@ -65,6 +65,10 @@ printf 'one\ntwo\n' | timeout 100 "$weft" mpirun $small -n 3 tags=yes -- cat \
 	>"$tmp/out" 2>"$tmp/err"
 [ "$(cat "$tmp/out")" = '0: one
 0: two' ] || complain "$(cat "$tmp/out" "$tmp/err")"
+echo one | timeout 100 "$weft" mpirun $small -n 3 tags=yes -- \
+	sh -c '[ "$WEFT_RANK" = 0 ] || cat; echo end' >"$tmp/out" 2>"$tmp/err"
+[ "$(tr '\n' ' ' <"$tmp/out")" = '0: end 1: end 2: end ' ] ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
 "$weft" mpirun $small -n 2 -- "$tmp/ring" >/dev/full 2>"$tmp/err"
 code=$?
 ends 2 'cannot write what the program prints: No space left'

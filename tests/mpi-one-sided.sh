@@ -33,6 +33,16 @@ good torus -n 2 -- "$tmp/put_get" 4096 4 4096
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"
 report 'puts and gets need no call of the other rank'
 
+took() { # ARGUMENTS; ns of a run
+	good torus -n 2 --json "$@" -- "$tmp/put_get" 64 1 64
+	sed -n 's/^  "sim_time_ns": \([0-9]*\),$/\1/p' "$tmp/err"
+}
+
+free=$(took)
+paid=$(took --set mpi.register=900us)
+[ "$paid" -ge $((free + 900000)) ] || complain "$paid ns, without it $free"
+report 'to register memory takes its time'
+
 good qsnet2-16 -n 2 stack=none -- "$tmp/fabric"
 prints 'rank 1: all of libfabric is right, 11 sends'
 report 'every kind of call of libfabric is right'

@@ -144,6 +144,22 @@ timed compute=replay:"$tmp/recording" --
 ends 2 'after 2 calls comes MPI_Finalize, and in the recording MPI_Irecv'
 report 'a program that takes another way than its recording is told where'
 
+# Of two looks, and the program makes more.
+{
+	printf 'weft computing 1\nranks 2\n'
+	for rank in 0 1; do
+		printf 'rank %d\nMPI_Comm_rank 0\nMPI_Comm_size 0\n' $rank
+		printf -- '-2 8000\nMPI_Finalize 0\n'
+	done
+	echo end
+} >"$tmp/recording2"
+timed compute=replay:"$tmp/recording2" -- looks
+says 'looks 8050 8050 8050 8050 8050 8050 ns'
+sed 's/^MPI_Finalize 0/&\nMPI_Barrier 0/' "$tmp/recording2" >"$tmp/longer"
+timed compute=replay:"$tmp/longer" -- looks
+ends 2 'after 3 calls comes its end, and in the recording MPI_Barrier'
+report 'further looks take the average, and no recorded call is left over'
+
 bad() { # TEXT; as what replaying $tmp/bad ends
 	timed compute=replay:"$tmp/bad" -- compute
 	ends 2 "$1"
@@ -195,6 +211,9 @@ ends 0 finished
 grep -q '^few probes, 2001 us' "$tmp/out" || complain "$(cat "$tmp/out")"
 timed -- forever
 ends 4 'more than 275 s'
+timed --json -- hides-long
+awk '$1 == "\"crossings\":" { exit !($2 + 0 > 20 && $2 + 0 < 100) }' \
+	"$tmp/err" || complain "crossings of 20 ms: $(cat "$tmp/err")"
 report 'many tests in vain become fewer, and miss nothing'
 
 timeout --foreground 60 "$weft" mpirun torus -n 2 patience=50ms -- \
@@ -208,6 +227,7 @@ kill -INT $pid
 wait $pid
 code=$?
 ends 6 'rank 1 has computed for'
+! grep -q 'computed for 0\.0 s' "$tmp/err" || complain "$(cat "$tmp/err")"
 ends 6 "and is in spin_here() of $tmp/timed"
 ends 6 ': stopped'
 report 'a rank that loops is named with its function, and can be stopped'

@@ -107,6 +107,14 @@ mpirun qsnet2-16 -n 4 death=go-on --set 'faults.events=15 us node 3 dies' -- \
 ends 3 'waiting .*rank [0-2] .node [0-2].: MPI_'
 report 'a rank dies with its node, and the job with the rank'
 
+# It would have said it 100 us later.
+mpirun qsnet2-16 -n 3 --set mpi.turn=100us \
+	--set 'faults.events=15 us node 2 dies' -- "$tmp/wrong" say
+ends 1 'node 2 died at 15.000 us'
+printf 'rank %d is here\n' 0 1 | cmp -s - "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report 'what a rank would say after the death of its node is dropped'
+
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
 for place in /dev/shm /tmp; do
 	for file in "$place"/weft-[0-9]*; do

@@ -120,6 +120,7 @@ struct region {
 	bool is_done;
 	int error;
 	struct counter *counter; /* of what others do with it, or NULL */
+	uint64_t counted; /* FI_REMOTE_READ, FI_REMOTE_WRITE */
 };
 
 /* --- fi_info.c --- */
@@ -134,8 +135,9 @@ int info_get(uint32_t version, const char *node, const char *service,
 int fabric_open(
 	struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
 void region_done(struct region *r, const struct channel_completion *c);
-/* Another rank has been at the region with this key. */
-void region_remote(uint64_t key);
+/* Another rank has been at the region with this key: FI_REMOTE_READ or
+ * FI_REMOTE_WRITE. */
+void region_remote(uint64_t key, uint64_t what);
 
 /* --- fi_av.c --- */
 

@@ -10,10 +10,10 @@
 
 static struct region *regions;
 
-void region_remote(uint64_t key)
+void region_remote(uint64_t key, uint64_t what)
 {
 	for (struct region *r = regions; r; r = r->next)
-		if (r->fid.key == key && r->counter)
+		if (r->fid.key == key && r->counter && r->counted & what)
 			r->counter->n++;
 }
 
@@ -52,8 +52,13 @@ static int close_region(struct fid *fid)
 
 static int bind_region(struct fid *fid, struct fid *other, uint64_t flags)
 {
-	if (other->fclass == FI_CLASS_CNTR)
-		((struct region *)fid)->counter = (struct counter *)other;
+	const uint64_t all = FI_REMOTE_READ | FI_REMOTE_WRITE;
+	struct region *r = (struct region *)fid;
+
+	if (other->fclass == FI_CLASS_CNTR) {
+		r->counter = (struct counter *)other;
+		r->counted = flags & all ? flags & all : all;
+	}
 	return other->fclass == FI_CLASS_CNTR || other->fclass == FI_CLASS_EP
 		       ? 0
 		       : -FI_EINVAL;

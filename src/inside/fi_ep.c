@@ -159,12 +159,12 @@ static void on_remote(const struct channel_completion *c)
 	struct endpoint *ep =
 		c->endpoint < FI_MOST_ENDPOINTS ? endpoints[c->endpoint] : NULL;
 	struct entry e = { .from = FI_ADDR_NOTAVAIL };
+	bool is_read = c->kind == CHANNEL_READ;
 
-	region_remote(c->tag);
+	region_remote(c->tag, is_read ? FI_REMOTE_READ : FI_REMOTE_WRITE);
 	if (!ep)
 		return;
-	count(ep->counter[c->kind == CHANNEL_READ ? COUNT_REMOTE_READ
-						  : COUNT_REMOTE_WRITE],
+	count(ep->counter[is_read ? COUNT_REMOTE_READ : COUNT_REMOTE_WRITE],
 		false);
 	if (!(c->flags & CHANNEL_HAS_DATA) || !ep->rx)
 		return;

@@ -45,7 +45,7 @@ static void all_time_is_charged_once(void **state)
 static void messages_are_counted_by_receiver(void **state)
 {
 	const struct channel_command c[] = {
-		{ .kind = CHANNEL_SEND, .rank = 1, .bytes = 8 },
+		{ .kind = CHANNEL_SEND, .rank = 1, .bytes = 480 },
 		{ .kind = CHANNEL_SEND, .rank = 1, .bytes = 1000 },
 		{ .kind = CHANNEL_WRITE, .rank = 3, .bytes = 64 },
 		{ .kind = CHANNEL_RECEIVE, .rank = 2, .bytes = 50 },
@@ -62,10 +62,10 @@ static void messages_are_counted_by_receiver(void **state)
 	assert_int_equal(a.n_short, 2);
 	assert_int_equal(a.n_long, 1);
 	assert_int_equal(a.n_writes, 1);
-	assert_int_equal(a.pair[1].bytes, 1008);
+	assert_int_equal(a.pair[1].bytes, 1480);
 	assert_int_equal(a.pair[3].bytes, 64);
 	assert_int_equal(a.pair[2].messages, 0);
-	assert_int_equal(a.bytes, 1072);
+	assert_int_equal(a.bytes, 1544);
 	account_free(&a);
 }
 

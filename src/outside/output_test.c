@@ -112,6 +112,23 @@ static void each_line_can_begin_with_its_rank(void **state)
 	output_free(k.output);
 }
 
+static void what_a_dead_rank_has_said_without_a_time_is_dropped(void **state)
+{
+	struct kit k;
+
+	set_up(&k, 2, false);
+	says(&k, 0, "in time\n");
+	output_date(k.output, 0, 5);
+	says(&k, 0, "taken\n");
+	says(&k, 1, "other\n");
+	output_take(k.output);
+	says(&k, 0, "in the pipe\n");
+	output_drop(k.output, 0);
+	output_write(k.output, INT64_MAX);
+	assert_string_equal(seen(&k, OUTPUT_OUT), "in time\nother\n");
+	output_free(k.output);
+}
+
 /* Takes what comes until it is told to stop. */
 struct reader {
 	struct output *output;
@@ -154,4 +171,5 @@ static void a_rank_never_waits_for_room(void **state)
 TESTS(TEST(lines_are_in_the_order_of_time_then_of_ranks),
 	TEST(lines_are_whole_unless_the_run_ends), TEST(errors_are_apart),
 	TEST(each_line_can_begin_with_its_rank),
+	TEST(what_a_dead_rank_has_said_without_a_time_is_dropped),
 	TEST(a_rank_never_waits_for_room))

@@ -149,6 +149,25 @@ static void what_is_held_stays_and_the_oldest_of_the_rest_goes(void **state)
 	tear_down(&k);
 }
 
+static void what_is_used_again_and_again_stays(void **state)
+{
+	uint64_t first, at;
+	uint32_t run;
+	struct kit k;
+
+	set_up(&k, 0, 64 * MIB);
+	first = take(&k, 0, 1, &run);
+	window_give(&k.window, run);
+	for (uint64_t i = 1; i < 500; i++) {
+		at = take(&k, i * k.window.block, 1, &run);
+		window_give(&k.window, run);
+		assert_true(at != first);
+		assert_true(take(&k, 0, 1, &run) == first);
+		window_give(&k.window, run);
+	}
+	tear_down(&k);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
 	uint64_t at = UINT64_MAX - 10;
@@ -219,6 +238,7 @@ TESTS(TEST(a_ranks_bytes_are_those_of_its_node),
 	TEST(a_buffer_keeps_its_address_and_its_neighbours_are_next_to_it),
 	TEST(a_buffer_over_several_blocks_is_in_one_piece),
 	TEST(what_is_held_stays_and_the_oldest_of_the_rest_goes),
+	TEST(what_is_used_again_and_again_stays),
 	TEST(what_does_not_fit_is_refused),
 	TEST(bytes_that_a_rank_does_not_have_are_refused),
 	TEST(pieces_follow_each_other))

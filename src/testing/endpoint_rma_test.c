@@ -199,6 +199,9 @@ static void break_in(struct endpoint_test_rank *r)
 	c.tag = THEIRS;
 	c.rank = r->n_ranks;
 	assert_int_equal(endpoint_test_do(r, c).error, EHOSTUNREACH);
+	/* bytes that are read have no place in the room */
+	read.flags |= CHANNEL_IN_ROOM;
+	assert_int_equal(endpoint_test_do(r, read).error, EINVAL);
 	c.rank = next_of(r);
 	c.at = ENDPOINT_TEST_AT + ENDPOINT_TEST_BYTES * 4096;
 	c.bytes = UINT64_MAX - 4096;
@@ -208,6 +211,7 @@ static void break_in(struct endpoint_test_rank *r)
 	c = (struct channel_command){ .kind = CHANNEL_UNREGISTER,
 		.ignore = ENDPOINT_TEST_KEY };
 	assert_int_equal(endpoint_test_do(r, c).error, 0);
+	assert_int_equal(r->e.n_given, 0);
 	assert_int_equal(endpoint_test_do(r, c).error, EINVAL);
 	endpoint_test_barrier(r);
 	c = endpoint_test_transfer(
@@ -509,6 +513,41 @@ static void wrong_atomics_are_refused(void **state)
 	endpoint_test_everywhere(err, NULL, 11);
 }
 
+/* Some registered memory is not there: only its owner finds out. */
+static void err_there(struct endpoint_test_rank *r)
+{
+	struct channel_command x = atomic_at(COMBINE_INT16, COMBINE_SUM, 0, 8);
+	const struct channel_command absent = { .kind = CHANNEL_REGISTER,
+		.flags = CHANNEL_HAS_DATA,
+		.at = ENDPOINT_TEST_AT + 2 * ENDPOINT_TEST_BYTES,
+		.tag = COUNTERS,
+		.bytes = 8,
+		.ignore = BOTH,
+		.data = ENDPOINT_TEST_KEY };
+	struct channel_command end = { .kind = CHANNEL_UNREGISTER,
+		.ignore = ENDPOINT_TEST_KEY };
+
+	assert_int_equal(endpoint_test_do(r, absent).error, 0);
+	endpoint_test_barrier(r);
+	x.rank = next_of(r);
+	endpoint_test_atomic(r, x, 0, 0);
+	assert_int_equal(endpoint_test_next(r).error, EFAULT);
+	endpoint_test_barrier(r);
+	assert_int_equal(endpoint_test_do(r, end).error, 0);
+	/* what may only be read is not changed */
+	endpoint_test_open(r, REGISTRY_READ, 0);
+	endpoint_test_atomic(r, x, 0, 0);
+	assert_int_equal(endpoint_test_next(r).error, EACCES);
+	x.op = COMBINE_INT16 << 8 | COMBINE_READ;
+	endpoint_test_atomic(r, x, 64, 0);
+	assert_int_equal(endpoint_test_next(r).error, 0);
+}
+
+static void owners_refuse_atomics(void **state)
+{
+	endpoint_test_everywhere(err_there, NULL, 12);
+}
+
 /* --- messages --- */
 
 static void stay(struct endpoint_test_rank *r)
@@ -627,5 +666,6 @@ TESTS(TEST(bytes_are_put_and_got), TEST(more_than_there_is_room_for_waits),
 	TEST(owners_can_be_told_of_every_access),
 	TEST(atomics_of_all_ranks_exclude_each_other), TEST(swaps_make_locks),
 	TEST(atomics_wait_for_room), TEST(wrong_atomics_are_refused),
+	TEST(owners_refuse_atomics),
 	TEST(receives_can_stay_and_know_the_endpoint),
 	TEST(anything_can_be_said))

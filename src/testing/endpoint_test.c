@@ -334,23 +334,143 @@ static void messages_are_looked_at_claimed_and_dropped(void **state)
 	everywhere(look, false);
 }
 
-static void finish(struct endpoint *e, struct client *client)
+static void store_word(uint64_t at, uint64_t word)
 {
-	struct channel_command s = send_to(next_of(e), 8);
+	weft_msg_store(at, &word, sizeof(word));
+}
+
+static uint64_t load_word(uint64_t at)
+{
+	uint64_t word = 0;
+
+	assert_true(weft_msg_load(at, &word, sizeof(word)));
+	return word;
+}
+
+/* Messages of eight bytes, and peeks that claim them. */
+static void claim_all(struct endpoint *e)
+{
+	for (uint64_t i = 0; i < FEW; i++) {
+		struct channel_command s = send_to(next_of(e), 8);
+		struct channel_command p = receive_of(0);
+
+		s.at += 8 * i;
+		store_word(s.at, 100 + i);
+		s.tag = p.tag = TAG + i;
+		one(e, s);
+		p.kind = CHANNEL_PEEK;
+		p.flags = CHANNEL_TAGGED | CHANNEL_CLAIM | CHANNEL_LASTS;
+		p.context = i;
+		one(e, p);
+		assert_int_equal(wait_for(e).context, i);
+	}
+}
+
+static void claim(struct endpoint *e, struct client *client)
+{
+	struct channel_command r = receive_of(8), p = receive_of(0);
+	struct channel_completion c;
+
+	/* a receive that waits has claimed nothing */
+	r.tag = TAG + 77;
+	r.context = FEW;
+	one(e, r);
+	r.flags |= CHANNEL_CLAIM;
+	one(e, r);
+	assert_int_equal(wait_for(e).error, EINVAL);
+	claim_all(e);
+	/* nobody else sees them */
+	p.kind = CHANNEL_PEEK;
+	p.ignore = UINT64_MAX;
+	one(e, p);
+	assert_int_equal(wait_for(e).error, ENOMSG);
+	for (uint64_t i = FEW; i--;) {
+		r.context = i;
+		/* the last to be received is thrown away */
+		r.flags |= i ? 0 : CHANNEL_DISCARD;
+		one(e, r);
+		c = wait_for(e);
+		assert_int_equal(c.error, 0);
+		assert_true(c.tag == TAG + i);
+		assert_int_equal(c.bytes, 8);
+		assert_int_equal(c.stored, i ? 8 : 0);
+		assert_int_equal(load_word(MSG_TEST_TARGET), 100 + (i ? i : 1));
+	}
+	one(e, (struct channel_command){
+		       .kind = CHANNEL_CANCEL, .context = FEW });
+	assert_int_equal(wait_for(e).error, ECANCELED);
+}
+
+static void a_claimed_message_goes_to_its_receive_only(void **state)
+{
+	everywhere(claim, false);
+}
+
+/* Receives of one context at two endpoints, from two endpoints. */
+static void choose(struct endpoint *e, struct client *client)
+{
+	struct channel_command s = send_to(next_of(e), 8), r = receive_of(8);
+	struct channel_command x = { .kind = CHANNEL_CANCEL, .context = 1 };
+	struct channel_completion c;
+
+	r.rank = prev_of(e);
+	r.endpoint = 3;
+	for (uint16_t i = 1; i < 3; i++) {
+		r.to = i;
+		r.context = i;
+		one(e, r);
+	}
+	s.endpoint = 2;
+	s.to = 3;
+	one(e, s);
+	c = wait_for(e);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.context, 2);
+	assert_int_equal(c.from_endpoint, 2);
+	r.endpoint = 0;
+	r.context = 1;
+	one(e, r);
+	for (uint16_t i = 0; i < 2; i++) {
+		x.endpoint = 3 * i;
+		one(e, x);
+		c = wait_for(e);
+		assert_int_equal(c.error, ECANCELED);
+		assert_int_equal(c.endpoint, 3 * i);
+	}
+}
+
+static void receives_name_both_endpoints(void **state)
+{
+	everywhere(choose, false);
+}
+
+static void finish_as(struct endpoint *e, uint16_t flag)
+{
+	struct channel_command s = send_to(next_of(e), 8), r = receive_of(8);
 	sim_time t = program_now();
 	struct channel_completion c;
 
-	s.flags = CHANNEL_TAGGED | CHANNEL_SYNC;
+	s.flags = CHANNEL_TAGGED | flag;
 	s.context = 3;
 	one(e, s);
 	endpoint_wait(e, t + 50000 * (sim_time)SIM_NS);
 	assert_false(endpoint_has_next(e));
 	assert_true(program_now() >= t + 49000 * (sim_time)SIM_NS);
-	one(e, receive_of(8));
+	/* nobody receives while others still look */
+	assert_int_equal(weft_msg_barrier(&e->msg), 0);
+	r.flags |= CHANNEL_HAS_DATA; /* a message has it, or not */
+	one(e, r);
 	for (uint32_t k = 0; k < 2; k++) {
 		c = wait_for(e);
 		assert_int_equal(c.error, 0);
+		assert_false(c.flags & CHANNEL_HAS_DATA);
 	}
+}
+
+static void finish(struct endpoint *e, struct client *client)
+{
+	finish_as(e, CHANNEL_SYNC);
+	finish_as(e, CHANNEL_DELIVERED);
 }
 
 static void a_send_can_end_when_it_is_matched(void **state)
@@ -503,6 +623,12 @@ static void err_in_groups(struct endpoint *e, struct client *client)
 	g.at = MSG_TEST_SOURCE;
 	g.bytes = 4;
 	assert_int_equal(meet(e, g).error, EINVAL);
+	/* one at a time */
+	one(e, (struct channel_command){ .kind = CHANNEL_BARRIER });
+	one(e, (struct channel_command){ .kind = CHANNEL_BARRIER });
+	assert_int_equal(wait_for(e).error, EBUSY);
+	endpoint_meet(e);
+	assert_int_equal(wait_for(e).error, EINVAL);
 	for (uint64_t i = 0; i < 3; i++)
 		for (uint16_t k = CHANNEL_BARRIER; k < CHANNEL_KINDS; k++)
 			if (k != CHANNEL_GROUP)
@@ -593,6 +719,8 @@ static void emptied_slots_take_no_memory(void **state)
 TESTS(TEST(messages_have_tags_of_64_bits_and_a_data_word),
 	TEST(spaces_and_endpoints_do_not_meet),
 	TEST(messages_are_looked_at_claimed_and_dropped),
+	TEST(a_claimed_message_goes_to_its_receive_only),
+	TEST(receives_name_both_endpoints),
 	TEST(a_send_can_end_when_it_is_matched),
 	TEST(mistakes_are_completions_with_errors),
 	TEST(groups_combine_numbers), TEST(groups_that_are_none_are_refused),

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct fi_info *info;
 static struct fid_fabric *fabric;
@@ -23,7 +25,7 @@ static struct fid_domain *domain;
 static struct fid_ep *ep;
 static struct fid_av *av;
 static struct fid_cq *tx, *rx;
-static struct fid_cntr *sent, *written;
+static struct fid_cntr *sent, *written, *received;
 static fi_addr_t other;
 static uint32_t rank;
 
@@ -90,6 +92,7 @@ static void open_all(void)
 	CHECK(fi_cq_open(domain, &cq, &rx, NULL) == 0);
 	CHECK(fi_cntr_open(domain, NULL, &sent, NULL) == 0);
 	CHECK(fi_cntr_open(domain, NULL, &written, NULL) == 0);
+	CHECK(fi_cntr_open(domain, NULL, &received, NULL) == 0);
 	CHECK(fi_endpoint(domain, info, &ep, NULL) == 0);
 	CHECK(fi_enable(ep) == -FI_ENOAV);
 	CHECK(fi_ep_bind(ep, &av->fid, 0) == 0);
@@ -97,6 +100,7 @@ static void open_all(void)
 		0);
 	CHECK(fi_ep_bind(ep, &rx->fid, FI_RECV) == 0);
 	CHECK(fi_ep_bind(ep, &sent->fid, FI_SEND) == 0);
+	CHECK(fi_ep_bind(ep, &received->fid, FI_RECV) == 0);
 	CHECK(fi_ep_bind(ep, &written->fid, FI_WRITE | FI_READ) == 0);
 	CHECK(fi_enable(ep) == 0);
 }
@@ -272,6 +276,7 @@ static void peeks(void)
 	struct fi_msg_tagged m = nothing(50, &context);
 	char got[4] = "";
 	struct iovec iov = { got, sizeof(got) };
+	uint64_t n;
 
 	if (rank == 0) {
 		CHECK(fi_tinject(ep, "abc", 4, other, 51) == 0);
@@ -280,6 +285,7 @@ static void peeks(void)
 		return;
 	}
 	meet();
+	n = fi_cntr_read(received);
 	CHECK(fi_trecvmsg(ep, &m, FI_PEEK) == 0);
 	CHECK(wait_for_error(rx).err == FI_ENOMSG);
 	m = nothing(51, &claim);
@@ -300,6 +306,49 @@ static void peeks(void)
 	CHECK(wait_for(rx, NULL).tag == 52);
 	CHECK(fi_trecvmsg(ep, &m, FI_PEEK) == 0);
 	CHECK(wait_for_error(rx).err == FI_ENOMSG);
+	/* To look is not to receive. */
+	CHECK(fi_cntr_read(received) == n + 1);
+}
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Which sends are reported, and when. */
+static void reports(void)
+{
+	static char much[10000];
+	struct fi_context context;
+	struct iovec iov = { much, 8 };
+	struct fi_msg_tagged m = nothing(80, &context);
+	struct fi_cq_tagged_entry e;
+	uint64_t n = fi_cntr_read(sent);
+	int64_t t;
+
+	for (int i = 0; i < 2 && rank == 1; i++) {
+		usleep(i * 1000);
+		CHECK(fi_trecv(ep, much, 8, NULL, other, 80, 0, &context) == 0);
+		wait_for(rx, NULL);
+	}
+	if (rank == 1)
+		return;
+	m.msg_iov = &iov;
+	m.iov_count = 1;
+	m.addr = other;
+	CHECK(fi_tsendmsg(ep, &m, 0) == 0);
+	CHECK(fi_cntr_wait(sent, n + 1, -1) == 0);
+	CHECK(fi_cq_read(tx, &e, 1) == -FI_EAGAIN);
+	/* It is delivered when there is a receive. */
+	t = now_us();
+	CHECK(fi_tsendmsg(ep, &m, FI_COMPLETION | FI_DELIVERY_COMPLETE) == 0);
+	wait_for(tx, NULL);
+	CHECK(now_us() > t + 500);
+	iov.iov_len = sizeof(much);
+	CHECK(fi_tsendmsg(ep, &m, FI_INJECT) == -FI_EINVAL);
 }
 
 static void errors(void)
@@ -375,6 +424,7 @@ static void memory(void)
 	CHECK(wait_for_error(tx).err == FI_EACCES);
 	CHECK(fi_read(ep, mine, 8, NULL, other, its.at, its.key + 12345,
 		      NULL) == 0);
+	CHECK(fi_cntr_wait(written, 1000, -1) == -FI_EAVAIL);
 	CHECK(wait_for_error(tx).err == FI_EACCES);
 	CHECK(fi_cntr_readerr(written) == 2);
 	meet();
@@ -408,7 +458,7 @@ static void own_keys(void)
 	static char window[64];
 	size_t bytes = sizeof(name);
 	struct fid_domain *d;
-	struct fid_cntr *arrived;
+	struct fid_cntr *arrived, *read, *wrote;
 	struct fid_cq *cq;
 	struct fid_av *names;
 	struct fid_ep *e;
@@ -423,9 +473,14 @@ static void own_keys(void)
 	CHECK(fi_endpoint(d, second, &e, NULL) == 0);
 	CHECK(fi_ep_bind(e, &cq->fid, FI_TRANSMIT | FI_RECV) == 0);
 	CHECK(fi_ep_bind(e, &names->fid, 0) == 0);
+	CHECK(fi_cntr_open(d, NULL, &read, NULL) == 0);
+	CHECK(fi_cntr_open(d, NULL, &wrote, NULL) == 0);
+	CHECK(fi_ep_bind(e, &read->fid, FI_REMOTE_READ) == 0);
+	CHECK(fi_ep_bind(e, &wrote->fid, FI_REMOTE_WRITE) == 0);
 	CHECK(fi_enable(e) == 0);
-	CHECK(fi_mr_reg(d, window, sizeof(window), FI_REMOTE_WRITE, 0, 1234, 0,
-		      &mr, NULL) == 0);
+	CHECK(fi_mr_reg(d, window, sizeof(window),
+		      FI_REMOTE_WRITE | FI_REMOTE_READ, 0, 1234, 0, &mr,
+		      NULL) == 0);
 	CHECK(fi_mr_key(mr) == 1234);
 	CHECK(fi_mr_bind(mr, &arrived->fid, FI_REMOTE_WRITE) == 0);
 	CHECK(fi_getname(&e->fid, &name, &bytes) == 0);
@@ -435,6 +490,11 @@ static void own_keys(void)
 	CHECK(fi_inject_write(e, "abc", 4, to, 10, 1234) == 0);
 	CHECK(fi_cntr_wait(arrived, 1, -1) == 0);
 	CHECK(strcmp(window + 10, "abc") == 0);
+	/* A read counts, but not as a write. */
+	CHECK(fi_read(e, window + 20, 4, NULL, to, 10, 1234, &name) == 0);
+	CHECK(fi_cntr_wait(read, 1, -1) == 0);
+	CHECK(fi_cq_sread(cq, entry, 1, NULL, -1) == 1);
+	CHECK(fi_cntr_read(arrived) == 1 && fi_cntr_read(wrote) == 1);
 	meet();
 	for (int i = 0; i < 3; i++)
 		CHECK(fi_write(e, window, 1, NULL, to, 0, 1234, &name) == 0);
@@ -443,6 +503,7 @@ static void own_keys(void)
 	CHECK(fi_cq_read(cq, entry, 4) == -FI_EOVERRUN);
 	CHECK(fi_close(&mr->fid) == 0 && fi_close(&e->fid) == 0);
 	CHECK(fi_close(&names->fid) == 0 && fi_close(&cq->fid) == 0);
+	CHECK(fi_close(&read->fid) == 0 && fi_close(&wrote->fid) == 0);
 	CHECK(fi_close(&arrived->fid) == 0 && fi_close(&d->fid) == 0);
 	fi_freeinfo(second);
 }
@@ -466,6 +527,7 @@ static void all_else(void)
 	vectors(100000);
 	multi();
 	peeks();
+	reports();
 	errors();
 	memory();
 	own_keys();

@@ -435,6 +435,17 @@ static void late(void)
 		t / 1000);
 }
 
+/* By such a name for a long time. */
+static void hides_long(void)
+{
+	if (rank == 0)
+		usleep(20000);
+	if (rank == 0)
+		MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+	else
+		hides();
+}
+
 static void spin_here(void)
 {
 	for (volatile int i = 0;; i++)
@@ -572,6 +583,7 @@ int main(int argc, char **argv)
 		{ "tests", tests },
 		{ "probes", probes },
 		{ "hides", hides },
+		{ "hides-long", hides_long },
 		{ "late", late },
 		{ "loops", loops },
 		{ "spins", spins },
