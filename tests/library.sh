@@ -391,8 +391,8 @@ ends() { # WHAT CODE TEXT
 	[ $is = "$2" ] && grep -q "$3" log ||
 		complain "$1: exit code $is: $(cat log)"
 }
-ends 0 4 'more than 275 s'
-ends 1 4 'more than 275 s'
+ends 0 4 'reached 275 s'
+ends 1 4 'reached 275 s'
 ends 2 2 'node_bytes'
 ends 3 4 'GiB of memory'
 ends 4 2 'stack'

@@ -210,7 +210,7 @@ timed -- late
 ends 0 finished
 grep -q '^few probes, 2001 us' "$tmp/out" || complain "$(cat "$tmp/out")"
 timed -- forever
-ends 4 'more than 275 s'
+ends 4 'reached 275 s'
 timed --json -- hides-long
 awk '$1 == "\"crossings\":" { exit !($2 + 0 > 20 && $2 + 0 < 100) }' \
 	"$tmp/err" || complain "crossings of 20 ms: $(cat "$tmp/err")"
