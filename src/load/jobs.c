@@ -18,7 +18,6 @@ static void lend(struct jobs *j, struct jobs_part *p)
 	p->load->host = j->load.host;
 	p->load->nic = j->load.nic;
 	p->load->digest = j->load.digest;
-	p->load->stop = j->load.stop;
 }
 
 /* Who sends packets directly takes its nodes from the interfaces. */

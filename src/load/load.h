@@ -6,7 +6,6 @@
 #ifndef LOAD_LOAD_H
 #define LOAD_LOAD_H
 
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/param.h"
@@ -137,7 +136,6 @@ struct load {
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
-	const atomic_int *stop; /* not 0: the run is to end; or NULL */
 	bool is_idle; /* no event is left: what still waits waits for ever */
 	/* It has ended the run, and check() says why: packets may be left
 	 * anywhere. */

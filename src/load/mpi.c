@@ -210,7 +210,7 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 /* A signal for all of a group is for the ranks, too. */
 static bool is_stopped(const struct mpi *m)
 {
-	const atomic_int *stop = m->programs.load.stop;
+	const atomic_int *stop = sim_stop(m->programs.load.net->sim);
 
 	return stop && atomic_load(stop);
 }
@@ -365,7 +365,8 @@ static int start_all(struct mpi *m, struct err *e)
 	s.rank = m->place_of;
 	s.output = m->output;
 	m->start = start_ranks(&s, e);
-	return m->start ? start_await_begin(m->start, l->stop, e) : -1;
+	return m->start ? start_await_begin(m->start, sim_stop(l->net->sim), e)
+			: -1;
 }
 
 static struct proxy_times times_of(const struct load *l)

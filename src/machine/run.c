@@ -256,7 +256,6 @@ static int read_load(struct machine_run *r, struct err *e)
 		r->load = machine_job_load(r, &only, &r->keys, e);
 	if (r->load) {
 		r->load->until = r->setup.until;
-		r->load->stop = r->setup.stop;
 		r->load->on_progress = r->setup.on_progress;
 		r->load->progress_arg = r->setup.progress_arg;
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/relax.h"
 #include "base/name.h"
 
 /* A third value of the word: the rank has ended while it had the turn. */
@@ -41,15 +42,6 @@ static void give(struct channel *c, enum channel_turn to)
 	atomic_store(&c->turn, to);
 	if (atomic_load(&c->sleeps[to]))
 		futex_wake(&c->turn);
-}
-
-static inline void relax(void)
-{
-#if defined(__aarch64__)
-	__asm__ volatile("yield");
-#elif defined(__x86_64__)
-	__builtin_ia32_pause();
-#endif
 }
 
 /* Where there is a core for each it is back before one could sleep.  The rank

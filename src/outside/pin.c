@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sim/barrier.h"
 
 /* A core that a thread of the run has taken. */
 struct taken {
@@ -22,10 +23,7 @@ struct pin {
 
 bool pin_has_cores(uint32_t n)
 {
-	cpu_set_t set;
-
-	return !sched_getaffinity(0, sizeof(set), &set) &&
-	       (uint32_t)CPU_COUNT(&set) >= n;
+	return barrier_cpus() >= n;
 }
 
 struct pin *pin_new(void)

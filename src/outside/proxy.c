@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "host/log.h"
@@ -12,6 +11,7 @@
 #include "link/link.h"
 #include "outside/computing.h"
 #include "outside/late.h"
+#include "sim/pace.h"
 
 enum {
 	SLICE = 100, /* ms between looks at whether the run is to end */
@@ -98,14 +98,6 @@ static void explain(void *arg, char *text, size_t size)
 
 /* --- turns --- */
 
-static int64_t host_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 /* Part of the time since the last charge was the library's. */
 static void charge_own(struct proxy *p)
 {
@@ -173,7 +165,7 @@ static bool join(struct proxy *p)
 		}
 	} while (answer == HANDOVER_LATE);
 	p->crossings++;
-	p->turns_ns += p->kicked ? (uint64_t)(host_ns() - p->kicked) : 0;
+	p->turns_ns += p->kicked ? (uint64_t)(pace_clock() - p->kicked) : 0;
 	output_date(p->output, p->rank, program_now());
 	if (answer == HANDOVER_TURN)
 		return take_turn(p);
@@ -202,7 +194,7 @@ static void hand_over(struct proxy *p)
 	reach_give(&p->reach);
 	if (p->computing && !p->is_recorded)
 		computing_give(p->computing, p->rank, p->channel);
-	p->kicked = host_ns();
+	p->kicked = pace_clock();
 	pin_rank(p->pin, p->pid, &p->core);
 	handover_kick(
 		p->channel, program_now(), endpoint_has_next(p->endpoint));

@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "base/relax.h"
+
 /* A pause takes some 40 ns on x86-64 and a nanosecond elsewhere: in all, as
  * long as it takes to sleep and to be woken, more or less. */
 #if defined(__x86_64__)
@@ -11,15 +13,6 @@ enum { SPINS = 500, SPINS_CROWDED = 5 };
 #else
 enum { SPINS = 20000, SPINS_CROWDED = 20 };
 #endif
-
-static inline void relax(void)
-{
-#if defined(__aarch64__)
-	__asm__ volatile("yield");
-#elif defined(__x86_64__)
-	__builtin_ia32_pause();
-#endif
-}
 
 /* The set has no room for the CPUs of the largest hosts. */
 unsigned barrier_cpus(void)
