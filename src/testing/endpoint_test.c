@@ -86,27 +86,7 @@ static void rank_program(void *arg)
 
 static uint64_t run_job(struct job *j, uint32_t n_workers)
 {
-	uint32_t each = j->n_processes, n = j->kind->n_nodes * each;
-	struct kit_how how = {
-		.machine = j->kind->machine,
-		.shape = j->kind->shape,
-		.sets = j->kind->sets,
-		.n_workers = n_workers,
-		.needs = { .n_programs = n,
-			.n_spawned = 1,
-			.n_processes = each },
-	};
-	uint64_t digest;
-	struct kit k;
-
-	kit_open(&k, &how);
-	for (uint32_t i = 0; i < n; i++)
-		program_start(k.host, i / each,
-			i % each * host_threads_each(k.host), 0, rank_program,
-			j);
-	digest = kit_run(&k, false);
-	kit_close(&k);
-	return digest;
+	return kit_run_all(j->kind, n_workers, j->n_processes, rank_program, j);
 }
 
 static void everywhere(

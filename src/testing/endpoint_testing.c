@@ -119,28 +119,13 @@ static void rank_program(void *arg)
 
 uint64_t endpoint_test_run(struct endpoint_test *t)
 {
-	uint32_t each = t->n_processes, n = t->kind->n_nodes * each;
-	struct kit_how how = {
-		.machine = t->kind->machine,
-		.shape = t->kind->shape,
-		.sets = t->kind->sets,
-		.n_workers = t->n_workers,
-		.needs = { .n_programs = n,
-			.n_spawned = 1,
-			.n_processes = each },
-	};
+	uint32_t n = t->kind->n_nodes * t->n_processes;
 	uint64_t digest;
-	struct kit k;
 
 	assert_true(n <= sizeof(t->all) / sizeof(*t->all));
-	kit_open(&k, &how);
 	t->registry = registry_new(n);
-	for (uint32_t i = 0; i < n; i++)
-		program_start(k.host, i / each,
-			i % each * host_threads_each(k.host), 0, rank_program,
-			t);
-	digest = kit_run(&k, false);
-	kit_close(&k);
+	digest = kit_run_all(
+		t->kind, t->n_workers, t->n_processes, rank_program, t);
 	registry_free(t->registry);
 	return digest;
 }

@@ -169,3 +169,28 @@ void kit_find_kinds(struct kit_kinds *k)
 	assert_true(found.n > 0);
 	*k = found;
 }
+
+uint64_t kit_run_all(const struct kit_kind *kind, uint32_t n_workers,
+	uint32_t each, void (*run)(void *arg), void *arg)
+{
+	uint32_t n = kind->n_nodes * each;
+	struct kit_how how = {
+		.machine = kind->machine,
+		.shape = kind->shape,
+		.sets = kind->sets,
+		.n_workers = n_workers,
+		.needs = { .n_programs = n,
+			.n_spawned = 1,
+			.n_processes = each },
+	};
+	uint64_t digest;
+	struct kit k;
+
+	kit_open(&k, &how);
+	for (uint32_t i = 0; i < n; i++)
+		program_start(k.host, i / each,
+			i % each * host_threads_each(k.host), 0, run, arg);
+	digest = kit_run(&k, false);
+	kit_close(&k);
+	return digest;
+}

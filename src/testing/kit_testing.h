@@ -68,6 +68,10 @@ static inline uint32_t kit_n_sets(const struct kit_kind *k)
 	return n;
 }
 
+/* Runs a program in each of so many processes of every node; the digest. */
+uint64_t kit_run_all(const struct kit_kind *kind, uint32_t n_workers,
+	uint32_t each, void (*run)(void *arg), void *arg);
+
 struct kit_kinds {
 	struct kit_kind kind[KIT_KINDS];
 	uint32_t n;

@@ -20,28 +20,8 @@ static void node_program(void *arg)
 
 uint64_t msg_test_run(const struct weft_msg_test *t)
 {
-	uint32_t each = t->n_processes ? t->n_processes : 1;
-	uint32_t n = t->kind->n_nodes * each;
-	struct kit_how how = {
-		.machine = t->kind->machine,
-		.shape = t->kind->shape,
-		.sets = t->kind->sets,
-		.n_workers = t->n_workers,
-		.needs = { .n_programs = n,
-			.n_spawned = 1,
-			.n_processes = each },
-	};
-	struct kit k;
-	uint64_t digest;
-
-	kit_open(&k, &how);
-	for (uint32_t i = 0; i < n; i++)
-		program_start(k.host, i / each,
-			i % each * host_threads_each(k.host), 0, node_program,
-			(void *)t);
-	digest = kit_run(&k, false);
-	kit_close(&k);
-	return digest;
+	return kit_run_all(t->kind, t->n_workers,
+		t->n_processes ? t->n_processes : 1, node_program, (void *)t);
 }
 
 /* Processes of each node, beside one. */
