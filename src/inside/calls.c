@@ -79,20 +79,31 @@ void call_next(void *function, const char *name)
 	memcpy(function, &found, sizeof(found));
 }
 
-static any_call *find(const char *name)
+void *call_find_in_mpi(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
-	any_call *answer;
 
 	if (!found)
 		found = find_in("libmpi.so.40", name);
-	if (!found)
-		found = find_in("libmpi_mpifh.so.40", name);
+	return found ? found : find_in("libmpi_mpifh.so.40", name);
+}
+
+void call_next_of_mpi(void *function, const char *name)
+{
+	void *found = call_find_in_mpi(name);
+
 	if (!found) {
 		fprintf(stderr, "weft: no MPI library has %s\n", name);
 		abort();
 	}
-	memcpy(&answer, &found, sizeof(found));
+	memcpy(function, &found, sizeof(found));
+}
+
+static any_call *find(const char *name)
+{
+	any_call *answer;
+
+	call_next_of_mpi(&answer, name);
 	return answer;
 }
 
@@ -212,6 +223,13 @@ static long call(unsigned number, enum call_form form, WORDS)
 		start();
 	leave();
 	return answer;
+}
+
+bool call_makes_window(void)
+{
+	return mine.what.name == CALL_Win_create ||
+	       mine.what.name == CALL_Win_allocate ||
+	       mine.what.name == CALL_Win_create_dynamic;
 }
 
 /* --- the names --- */

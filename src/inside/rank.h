@@ -14,6 +14,7 @@
  * alloc.c  its memory
  * tsc.c    the processor's own clock
  * debug.c  a wait for a debugger
+ * windows.c what windows of memory Open MPI makes, and how
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -101,6 +102,12 @@ struct call *call_mine(void);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+/* The same for names of the MPI library, wherever the program has loaded it. */
+void call_next_of_mpi(void *function, const char *name);
+/* What has the name, or NULL. */
+void *call_find_in_mpi(const char *name);
+/* Whether the program makes a window of its own memory. */
+bool call_makes_window(void);
 
 /* --- compute.c --- */
 
