@@ -60,7 +60,9 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 static void describe_peer(
 	const struct channel_call *c, const char *name, char *text, size_t size)
 {
-	bool sends = strstr(name, "send") || strstr(name, "Send");
+	/* of MPI_Sendrecv() it is where the message comes from */
+	bool sends = (strstr(name, "send") || strstr(name, "Send")) &&
+		     !strstr(name, "recv");
 	int n = snprintf(text, size, " %s ", sends ? "to" : "from");
 
 	text += n;
