@@ -7,6 +7,7 @@
  * compute.c the time between calls
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * places.c where other ranks are, for those who ask PMIx
  * stack.c  where main() begins
  * spin.c   looks of a rank that computes
  * threads.c the program's threads, and the MPI library's
@@ -92,6 +93,7 @@ struct call {
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	bool is_asking; /* PMIx, whose thread frees what this one allocates */
 	int64_t since; /* the thread's CPU time when it was last seen, ns */
 	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
@@ -101,6 +103,8 @@ struct call *call_mine(void);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+/* The same of a library, which may be among those that are no name's next. */
+void call_library(void *function, const char *library, const char *name);
 
 /* --- compute.c --- */
 
