@@ -79,6 +79,15 @@ void call_next(void *function, const char *name)
 	memcpy(function, &found, sizeof(found));
 }
 
+void call_library(void *function, const char *library, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	if (!found)
+		found = find_in(library, name);
+	memcpy(function, &found, sizeof(found));
+}
+
 void *call_find_in_mpi(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);

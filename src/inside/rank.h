@@ -7,6 +7,7 @@
  * compute.c the time between calls
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * places.c where other ranks are, for those who ask PMIx
  * stack.c  where main() begins
  * spin.c   looks of a rank that computes
  * threads.c the program's threads, and the MPI library's
@@ -93,6 +94,7 @@ struct call {
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	bool is_asking; /* PMIx, whose thread frees what this one allocates */
 	int64_t since; /* the thread's CPU time when it was last seen, ns */
 	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
@@ -108,6 +110,8 @@ void call_next_of_mpi(void *function, const char *name);
 void *call_find_in_mpi(const char *name);
 /* Whether the program makes a window of its own memory. */
 bool call_makes_window(void);
+/* The same of a library, which may be among those that are no name's next. */
+void call_library(void *function, const char *library, const char *name);
 
 /* --- compute.c --- */
 

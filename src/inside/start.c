@@ -212,6 +212,8 @@ static void become(const struct loop *l, const struct start_rank *r,
 	dup2(l->rest[1], START_REST_FD);
 	if (r->pmi >= 0)
 		dup2(r->pmi, START_PMI_FD);
+	if (l->start.places >= 0)
+		dup2(l->start.places, START_PLACES_FD);
 	if (!l->folder || chdir(l->folder) == 0)
 		execvpe(r->arguments[0], r->arguments, variables);
 	if (write(told, &errno, sizeof(errno)) < 0)
@@ -531,10 +533,14 @@ static const char *open_server(struct loop *l)
 	size_t n = POLL_RANKS + l->start.n_ranks;
 
 	l->poll = start_alloc(NULL, n * sizeof(*l->poll));
+	l->start.places = -1;
 	if (!open_scratch(&l->start))
 		return "no folder in /dev/shm or /tmp";
-	if (l->stack == STACK_OPENMPI)
-		return pmix_open(&l->start);
+	if (l->stack == STACK_OPENMPI) {
+		l->start.places = move_up(places_make(&l->start));
+		return l->start.places < 0 ? "no table of ranks"
+					   : pmix_open(&l->start);
+	}
 	if (l->stack == STACK_PMI)
 		pmi_open(&l->start);
 	return NULL;
