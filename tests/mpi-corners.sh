@@ -15,8 +15,8 @@ prints 'all corners are right'
 report 'a rank alone makes any number of communicators and windows'
 
 for machine in gemini qsnet2-16; do
-	good $machine -n 2 -- "$tmp/corners"
+	good $machine -n 3 -- "$tmp/corners"
 	prints 'all corners are right'
 done
-report 'accumulates of all operations are right, with derived types, too'
+report 'so are graphs, and accumulates of all operations and derived types'
 exit $status

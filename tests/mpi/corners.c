@@ -1,9 +1,10 @@
 /*
  * What Open MPI does in its own way: communicators of one rank, which need no
- * other rank, and accumulates of every operation, by the interface where that
- * has them, with and without derived types.
+ * other rank, graphs, and accumulates of every operation, by the interface
+ * where that has them, with and without derived types.
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,39 @@ static int rank, n;
 			MPI_Abort(MPI_COMM_WORLD, 1);                          \
 		}                                                              \
 	} while (0)
+
+/* --- processes --- */
+
+/* Bit of a signal that is ignored by process `who`, and its parent's number. */
+static int ignores(const char *who, int signal, int *parent)
+{
+	unsigned long long ignored = 0;
+	char path[64], line[256];
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", who);
+	in = fopen(path, "r");
+	CHECK(in);
+	while (fgets(line, sizeof(line), in)) {
+		sscanf(line, "PPid: %d", parent);
+		sscanf(line, "SigIgn: %llx", &ignored);
+	}
+	fclose(in);
+	return ignored >> (signal - 1) & 1;
+}
+
+/* PMIx would die of it in the parent, if a rank is killed while it writes. */
+static void signals(void)
+{
+	int parent = 0, other;
+	char text[16];
+
+	CHECK(!ignores("self", SIGPIPE, &parent));
+	snprintf(text, sizeof(text), "%d", parent);
+	CHECK(ignores(text, SIGPIPE, &other));
+}
+
+/* --- communicators and windows --- */
 
 /* Nothing is sent, however many there are. */
 static void communicators_of_one(void)
@@ -40,6 +74,19 @@ static void communicators_of_one(void)
 	}
 	for (int i = 0; i < 20; i++)
 		MPI_Comm_free(&comm[i]);
+}
+
+/* With leave to place ranks anew. */
+static void graph(void)
+{
+	int to = (rank + 1) % n, from = (rank + n - 1) % n, all[2], one = 1;
+	MPI_Comm ring;
+
+	MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &to, &one,
+		MPI_INFO_NULL, 1, &ring);
+	MPI_Neighbor_allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, ring);
+	CHECK(all[0] == from);
+	MPI_Comm_free(&ring);
 }
 
 static void windows_of_one(void)
@@ -193,9 +240,11 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	signals();
 	communicators_of_one();
 	windows_of_one();
 	if (argc == 1) {
+		graph();
 		every_operation();
 		derived_types();
 	}
