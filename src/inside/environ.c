@@ -94,6 +94,9 @@ static void add_openmpi(char ***list)
 		"OMPI_MCA_osc_rdma_btls=ofi",
 		"OMPI_MCA_osc_rdma_mtls=ofi",
 		"OMPI_MCA_coll=^" NO_COLL,
+		/* treematch asks PMIx for the others' nodes, which PMIx 4.2
+		 * does not find, and would place ranks on this host */
+		"OMPI_MCA_topo=basic",
 		"OMPI_MCA_orte_create_session_dirs=0",
 		"OMPI_MCA_shmem=mmap",
 		"OMPI_MCA_mpi_yield_when_idle=0",
