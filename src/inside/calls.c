@@ -51,17 +51,23 @@ static const struct call_name {
 
 static _Thread_local struct call mine = { .what.rank = CHANNEL_NONE };
 static any_call *next_of[N_CALLS][N_FORMS];
+static _Atomic uint64_t n_entered;
 
 struct call *call_mine(void)
 {
 	return &mine;
 }
 
+const char *call_name(uint32_t number)
+{
+	return number < N_CALLS ? names[number].name[FORM_C] : NULL;
+}
+
 /* --- what comes behind a name --- */
 
 /* Libraries that a program has loaded for itself, as Python does, are not among
  * those that come next. */
-static void *find_in(const char *library, const char *name)
+void *call_find_in(const char *library, const char *name)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
 	void *found = handle ? dlsym(handle, name) : NULL;
@@ -79,13 +85,22 @@ void call_next(void *function, const char *name)
 	memcpy(function, &found, sizeof(found));
 }
 
+void call_library(void *function, const char *library, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	if (!found)
+		found = call_find_in(library, name);
+	memcpy(function, &found, sizeof(found));
+}
+
 void *call_find_in_mpi(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
 	if (!found)
-		found = find_in("libmpi.so.40", name);
-	return found ? found : find_in("libmpi_mpifh.so.40", name);
+		found = call_find_in("libmpi.so.40", name);
+	return found ? found : call_find_in("libmpi_mpifh.so.40", name);
 }
 
 void call_next_of_mpi(void *function, const char *name)
@@ -131,7 +146,10 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	const struct call_name *n = &names[number];
 
 	mine.how = n->how;
+	mine.number = ++n_entered;
 	mine.looks = 0;
+	mine.words = words;
+	mine.is_fortran = form != FORM_C;
 	mine.what.name = number;
 	mine.what.rank = (uint32_t)argument(words, n->rank, form);
 	mine.what.tag = (uint64_t)argument(words, n->tag, form);
