@@ -416,11 +416,15 @@ int load_end(struct load_course *c, struct err *e)
 	if (r->ending != LOAD_FINISHED || !l->ops->check ||
 		!l->ops->check(l, e))
 		return 0;
-	if (e->code != EXIT_DEADLOCK && !net_escaped(l->net))
+	if (e->code != EXIT_DEADLOCK && e->code != EXIT_ANSWER_NO &&
+		!net_escaped(l->net))
 		return -1;
 	/* not an error of ours, but how it ends */
-	r->ending = LOAD_STALLED;
-	tell_why(l, r, e->text);
+	r->ending = e->code == EXIT_ANSWER_NO ? LOAD_FAILED : LOAD_STALLED;
+	if (r->ending == LOAD_FAILED)
+		snprintf(r->why, sizeof(r->why), "%s", e->text);
+	else
+		tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
 }
