@@ -134,10 +134,10 @@ static void add_calls(struct facts *f, const struct proxy *p, uint32_t n)
 		sim_time spent = 0;
 
 		for (uint32_t i = 0; i < n; i++) {
-			const struct account *a = &p[i].account;
+			struct account_call c = account_call(&p[i].account, k);
 
-			calls += a->called ? a->called[k] : 0;
-			spent += a->in_call ? a->in_call[k] : 0;
+			calls += c.times;
+			spent += c.spent;
 		}
 		if (!calls && !spent)
 			continue;
