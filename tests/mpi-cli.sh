@@ -178,7 +178,7 @@ ${CC:-cc} -shared -fPIC -Wl,-soname,libmpich.so.12 -o "$tmp/libmpich.so.12" \
 ${CC:-cc} -shared -fPIC -Wl,-soname,libgone.so.3 -o "$tmp/libgone.so" \
 	"$tmp/other.c" && ${CC:-cc} -o "$tmp/gone" "$tmp/round.c" -L"$tmp" \
 	-lgone || complain 'nothing is missing'
-check 0 'nothing would go wrong' "$tmp/ring"
+check 0 'no problem was found' "$tmp/ring"
 check 2 'No such file' "$tmp/none"
 check 2 'may not be executed' "$tmp/dull"
 check 1 'linked statically' "$tmp/static"

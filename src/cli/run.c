@@ -133,7 +133,7 @@ static void add_description(struct facts *f, const struct load *l)
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{_machine}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -159,7 +159,7 @@ static void add_head(
 		add_description(f, r->load);
 	else
 		facts_line(f, NULL,
-			"{machine} {shape}, {nodes} node{nodes|s}: "
+			"{_machine}, {nodes} node{nodes|s}: "
 			"{workload}{_words}: {ending}");
 	facts_line(f, "warning", "[{warning}]");
 }
