@@ -135,7 +135,7 @@ static void add_description(struct facts *f, const struct load *l)
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{_machine}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -163,7 +163,7 @@ static void add_head(
 		add_description(f, r->load);
 	else
 		facts_line(f, NULL,
-			"{machine} {shape}, {nodes} node{nodes|s}: "
+			"{_machine}, {nodes} node{nodes|s}: "
 			"{workload}{_words}: {ending}");
 	facts_line(f, "warning", "[{warning}]");
 	/* elsewhere it is the last line that weft prints */
