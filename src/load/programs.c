@@ -272,7 +272,7 @@ static bool is_over(struct programs *p)
 
 	if (!find_waiting(l, NULL).n)
 		return true;
-	e = nic_pending(l->nic, l->place);
+	e = nic_any_pending(l->nic, l->place);
 	p->quiet = e.n ? 0 : p->quiet + 1;
 	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
 			waits_in_vain(l) || asks_in_vain(p, &e) ||
@@ -295,7 +295,8 @@ sim_time programs_next(struct load *l)
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
-	e = l->place ? (struct nic_pending){ 0 } : nic_pending(l->nic, NULL);
+	e = l->place ? (struct nic_pending){ 0 }
+		     : nic_any_pending(l->nic, NULL);
 	if (!l->place && (!e.n || waits_in_vain(l) || tries_in_vain(p, &e) ||
 				 asks_in_vain(p, &e) || looks_in_vain(p))) {
 		host_bury(l->host);

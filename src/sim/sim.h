@@ -262,6 +262,10 @@ uint64_t sim_memory(const struct sim *s);
 /* Calls f for every waiting event, with its time. */
 void sim_each_event(struct sim *s,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
+/* The same until one of its calls returns true, the next events first; returns
+ * whether one did. */
+bool sim_any_event(struct sim *s,
+	bool (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);
