@@ -23,13 +23,14 @@ static const struct param params[] = {
 		"with the shorter queue at the first router; par: the same, "
 		"decided again at each router of the first group",
 		"assumed: best for uniform traffic"),
-	PARAM_ROW(PARAM_COUNT, "bias", AT(bias), "1", 0, 1000,
+	PARAM_ROW(PARAM_COUNT, "bias", AT(bias), "10", 0, 1000,
 		"number of additional packets that may queue for the minimal "
 		"path before ugal or par leaves it",
-		"assumed: keeps packets on minimal paths at low load"),
-	PARAM_ROW(PARAM_COUNT, "candidates", AT(candidates), "2", 1, 16,
+		"calibrated: on random traffic at 30 % load, whose latency it "
+		"keeps"),
+	PARAM_ROW(PARAM_COUNT, "candidates", AT(candidates), "1", 1, 16,
 		"number of intermediate groups that ugal or par compares",
-		"assumed: a few"),
+		"assumed: as in the papers"),
 	PARAM_ROW(PARAM_COUNT, "channels", AT(channels), "0", 0, LINK_CHANNELS,
 		"number of channels; 0: as many as the mode has stages, which "
 		"is needed for freedom from deadlock",
