@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "base/slots.h"
+#include "sim/cluster.h"
 #include "sim/random.h"
 
 /* --- members --- */
@@ -140,10 +141,46 @@ size_t nic_pack(const struct nic *nic, const struct packet *p, void *to)
 uint64_t nic_unpack(
 	const struct nic *nic, uint32_t worker, const void *from, size_t n)
 {
-	void *load = payload_take(nic->payloads, worker);
+	void *load = payload_take_for(nic->payloads, worker, n);
 
 	return payload_to_load(memcpy(load, from, n));
 }
+
+static void carry_pack(struct net_client *me, struct sim_worker *w,
+	packet_id id, struct cluster_bytes *to)
+{
+	const struct nic *nic = me->state;
+	const struct packet *p = &me->net->packets[id];
+	size_t n;
+
+	if (!p->load)
+		return;
+	cluster_add(to, nic->load_size);
+	to->n -= nic->load_size;
+	n = nic_pack(nic, p, to->at + to->n);
+	to->n += n;
+	payload_give(nic->payloads, w->id, payload_of_load(p->load));
+}
+
+static void carry_unpack(struct net_client *me, struct sim_worker *w,
+	packet_id id, const void *from, size_t n)
+{
+	const struct nic *nic = me->state;
+	struct packet *p = &me->net->packets[id];
+	size_t bytes;
+
+	(void)n; /* and padding */
+	if (!p->load)
+		return;
+	p->load = payload_to_load((void *)(uintptr_t)from);
+	bytes = nic->ops->load_bytes(p);
+	p->load = nic_unpack(nic, w->id, from, bytes);
+}
+
+const struct net_client_carry nic_carry = {
+	.pack = carry_pack,
+	.unpack = carry_unpack,
+};
 
 void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id)
 {
