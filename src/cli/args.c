@@ -56,7 +56,7 @@ static const struct cli_option table[] = {
 	{ CLI_LAUNCH, "export", 'x', VARIABLE, 0, "NAME[=VALUE]",
 		"set a variable in the environment of the processes" },
 	{ CLI_LAUNCH, "debug", 0, RANK, AT(debugged), "RANK",
-		"make this process wait for a debugger before it begins" },
+		"start this process under gdb, or let it wait for a debugger" },
 	{ CLI_FILE, "report", 0, TEXT, AT(report), "FILE",
 		"write the report to FILE" },
 	{ CLI_ALLOW, "allow-programs", 0, FLAG, AT(allows_programs), NULL,

@@ -150,6 +150,12 @@ static void add_waiting(const struct load *l, struct load_result *r,
 	x->same++;
 }
 
+/* Nobody may have noticed: its programs wait for nothing more. */
+static bool is_dead(const struct load *l, site_id node)
+{
+	return host_dies_at(l->host, node) <= sim_now(l->net->sim);
+}
+
 /* Those who can explain what they wait for come first: others wait for them,
  * at the end say. */
 static void on_waiting(void *arg, const struct host_waiting *w)
@@ -163,7 +169,7 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 		x->first = *w;
 	if (x->since < w->since)
 		x->since = w->since;
-	if (!x->result)
+	if (!x->result || is_dead(x->load, w->node))
 		return;
 	if (w->is_explained && x->result->n_waiting == LOAD_MAX_WAITING) {
 		x->result->n_waiters++;
@@ -266,7 +272,7 @@ static bool is_over(struct programs *p)
 
 	if (!find_waiting(l, NULL).n)
 		return true;
-	e = nic_pending(l->nic, l->place);
+	e = nic_any_pending(l->nic, l->place);
 	p->quiet = e.n ? 0 : p->quiet + 1;
 	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
 			waits_in_vain(l) || asks_in_vain(p, &e) ||
@@ -289,7 +295,8 @@ sim_time programs_next(struct load *l)
 
 	if (l->place && is_over(p))
 		return SIM_NEVER;
-	e = l->place ? (struct nic_pending){ 0 } : nic_pending(l->nic, NULL);
+	e = l->place ? (struct nic_pending){ 0 }
+		     : nic_any_pending(l->nic, NULL);
 	if (!l->place && (!e.n || waits_in_vain(l) || tries_in_vain(p, &e) ||
 				 asks_in_vain(p, &e) || looks_in_vain(p))) {
 		host_bury(l->host);

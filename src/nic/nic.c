@@ -353,6 +353,7 @@ struct count {
 	const struct nic *nic;
 	const struct host_world *only;
 	struct nic_pending pending;
+	bool asks; /* whether there are programs to do something matters */
 };
 
 /* What an interface says of an event of its own. */
@@ -367,16 +368,21 @@ static bool says(const struct nic *nic,
 	       what(n, sim_number(e), e->data);
 }
 
+static bool is_foreign(const struct count *c, const struct sim_event *e)
+{
+	return c->only && (e->site >= c->nic->n_nodes ||
+				  c->only->place[e->site] == UINT32_MAX ||
+				  (sim_phase(e) != PHASE_PROGRAM &&
+					  sim_phase(e) != PHASE_ENGINE) ||
+				  (sim_phase(e) == PHASE_ENGINE &&
+					  sim_number(e) < ENGINE_CLIENT));
+}
+
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct count *c = arg;
 
-	if (c->only && (e->site >= c->nic->n_nodes ||
-			       c->only->place[e->site] == UINT32_MAX ||
-			       (sim_phase(e) != PHASE_PROGRAM &&
-				       sim_phase(e) != PHASE_ENGINE) ||
-			       (sim_phase(e) == PHASE_ENGINE &&
-				       sim_number(e) < ENGINE_CLIENT)))
+	if (is_foreign(c, e))
 		return;
 	if (sim_phase(e) == PHASE_PROGRAM) {
 		if (host_is_stale(c->nic->host, t, e))
@@ -387,12 +393,33 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	c->pending.patient += says(c->nic, c->nic->ops->is_patient, e);
 }
 
+/* Whether this one and those before it say all that there is to know. */
+static bool count_until_enough(void *arg, sim_time t, const struct sim_event *e)
+{
+	struct count *c = arg;
+
+	count_event(arg, t, e);
+	return c->pending.n > c->pending.patient &&
+	       (c->pending.programs || !c->asks);
+}
+
 struct nic_pending nic_pending(
 	const struct nic *nic, const struct host_world *only)
 {
 	struct count c = { .nic = nic, .only = only };
 
 	sim_each_event(nic->net->sim, count_event, &c);
+	return c.pending;
+}
+
+struct nic_pending nic_any_pending(
+	const struct nic *nic, const struct host_world *only)
+{
+	struct count c = {
+		.nic = nic, .only = only, .asks = nic->ops->only_asks
+	};
+
+	sim_any_event(nic->net->sim, count_until_enough, &c);
 	return c.pending;
 }
 

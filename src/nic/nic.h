@@ -312,6 +312,10 @@ struct nic_pending {
 
 struct nic_pending nic_pending(
 	const struct nic *nic, const struct host_world *only);
+/* Some of them, enough to say whether there are any, whether all are patient
+ * and, where interfaces ask others (only_asks), whether any is a program's. */
+struct nic_pending nic_any_pending(
+	const struct nic *nic, const struct host_world *only);
 /* Whether all interfaces, or those of a world, only ask others what these deny;
  * the sum of their deeds. */
 bool nic_only_asks(

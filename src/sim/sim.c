@@ -5,6 +5,8 @@
 
 enum {
 	AHEAD = 2, /* visits between steps of prefetching */
+	AHEAD_LEAST = 4 * SIM_STEPS * AHEAD, /* visits for which it pays */
+	AHEAD_TIMED = 512, /* and for which it pays to take their time */
 	CROWD = 8,
 	BATCH_FIRST = 64,
 	SLOTS_LEAST = 64,
@@ -209,13 +211,31 @@ static inline __attribute__((always_inline)) void visit_in_order(
 	}
 }
 
+/* Whether a visit of so many sites may prefetch: a model sets its operations
+ * after the kernel is made. */
+static inline bool may_look_ahead(
+	const struct sim_worker *w, uint32_t n, uint32_t least)
+{
+	return n >= least && w->sim->p.prefetches && w->sim->p.ops->prefetch;
+}
+
 static inline __attribute__((always_inline)) void visit_crowds(
 	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd)
 {
-	if (w->sim->p.prefetches && w->sim->p.ops->prefetch)
+	if (may_look_ahead(w, n, AHEAD_LEAST) && w->ahead.way == PACE_AHEAD)
 		visit_in_order(w, e, n, crowd, true);
 	else
 		visit_in_order(w, e, n, crowd, false);
+}
+
+/* After visits that began at a time, and had run so many events before:
+ * whether to prefetch for the next ones. */
+static __attribute__((noinline)) void take_time(
+	struct sim_worker *w, int64_t begin, uint64_t n_events)
+{
+	w->spent += pace_own_clock() - begin;
+	w->n_timed += w->n_events - n_events;
+	pace_at(&w->ahead, w->n_timed, w->spent);
 }
 
 /* The same for a site's single event, which needs no order. */
@@ -235,6 +255,9 @@ static __attribute__((noinline)) void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
+	bool is_timed = may_look_ahead(w, n, AHEAD_TIMED);
+	int64_t begin = is_timed ? pace_own_clock() : 0;
+	uint64_t before = w->n_events;
 
 	w->n_visits += n;
 	w->n_events += n_events;
@@ -246,6 +269,8 @@ static __attribute__((noinline)) void visit_many(
 		visit_crowds(w, e, n, w->sim->p.crowd);
 	else
 		visit_crowds(w, e, n, UINT64_MAX);
+	if (is_timed)
+		take_time(w, begin, before);
 }
 
 /* After the visits of a window. */
@@ -335,6 +360,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->away = mem_alloc(2 * t, sizeof(*w->away));
 	w->away_next = w->near_at = SIM_NEVER;
 	abroad_worker_init(w);
+	pace_init(&w->ahead, PACE_AHEAD, NULL);
 	batch_reserve(w, BATCH_FIRST);
 }
 
@@ -448,7 +474,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 			map_alloc(s->p.n_workers * sizeof(struct notice));
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
-	pace_init(&s->pace, pace_clock);
+	pace_init(&s->pace, PACE_ALONE, pace_clock);
 	start_threads(s);
 	return s;
 }

@@ -45,6 +45,7 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "sim/pace.h"
 
 typedef int64_t sim_time; /* picoseconds */
 
@@ -181,6 +182,9 @@ struct sim_worker {
 	 * the end of the last window with one of them. */
 	uint64_t n_discounted, n_counted;
 	sim_time last;
+	struct pace ahead; /* whether it prefetches */
+	int64_t spent; /* its own time in windows that it timed, ns */
+	uint64_t n_timed; /* events of these */
 	unsigned turn; /* of notices, while workers run in parallel */
 	struct err failure; /* the error that ended its part of the run */
 	struct sim *sim;
@@ -226,7 +230,7 @@ struct sim_params {
 	sim_time reach; /* longest usual delay */
 	const struct sim_ops *ops;
 	void *model;
-	bool prefetches; /* useful if the sites do not fit a cache */
+	bool prefetches; /* may be useful: sites may not fit a cache */
 	bool is_heavy; /* visits take so long that threads always pay */
 	/* Sites from this one on may get many events in a window, whatever the
 	 * others get; 0: none. */
@@ -284,6 +288,10 @@ uint64_t sim_memory(const struct sim *s);
 /* Calls f for every waiting event, with its time. */
 void sim_each_event(struct sim *s,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
+/* The same until one of its calls returns true, the next events first; returns
+ * whether one did. */
+bool sim_any_event(struct sim *s,
+	bool (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
 
 /*
  * Of several processes (sim/cluster.h), while nothing runs.  Each calls these

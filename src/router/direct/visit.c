@@ -301,16 +301,74 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 	}
 }
 
-/* The end of an instant; usually only one sender needs arbitration. */
+/*
+ * Several senders are idle.  If all that they are asked for is one dynamic head
+ * or one injection FIFO, returns the sender that arbitrate_many() would give
+ * it, with the same draws; otherwise DIRECT_PORTS.
+ */
+static inline uint32_t only_head(const struct direct *d, struct direct_site *s,
+	uint32_t idle, sim_time t)
+{
+	const struct direct_requests *r =
+		&s->port[__builtin_ctz(idle)].requests;
+	uint64_t head = r->head[REQ_DYNAMIC];
+	uint32_t others = r->others, fifos = r->inject[INJ_DYNAMIC];
+	uint32_t alike = 0;
+	int most = 0;
+
+	if (is_stepped(d) || r->n_rare || head & (head - 1) ||
+		fifos & (fifos - 1) || !head == !fifos)
+		return DIRECT_PORTS;
+	for (uint32_t m = idle; m; m &= m - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(m);
+		struct direct_port *p = &s->port[o];
+		int tokens;
+
+		if (p->requests.head[REQ_DYNAMIC] != head ||
+			p->requests.others != others ||
+			heads_ordered(&p->requests) || p->returns.is_starving)
+			return DIRECT_PORTS;
+		if (p->returns.n)
+			collect(d, s, o, t);
+		tokens = p->sender.tokens[CHANNEL_DYNAMIC];
+		if (tokens < d->full)
+			return DIRECT_PORTS;
+		alike = tokens > most ? 0 : alike;
+		alike |= tokens >= most ? 1u << o : 0;
+		most = tokens > most ? tokens : most;
+	}
+	roll(s); /* the sender that is looked at first */
+	return choose(s, alike, d->n_outputs);
+}
+
+/* After that: the others find no request left, one after the other. */
+static inline void pass_over(struct direct_site *s, uint32_t idle)
+{
+	if (__builtin_expect(s->dirty, 0)) {
+		s->dirty |= idle;
+		return;
+	}
+	for (idle &= idle - 1; idle; idle &= idle - 1)
+		roll(s);
+}
+
+/* The end of an instant; usually only one sender needs arbitration, or only one
+ * head needs a sender. */
 static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
-	uint32_t dirty = s->dirty;
+	uint32_t dirty = s->dirty, more = dirty & (dirty - 1);
+	uint32_t port = (uint32_t)__builtin_ctz(dirty);
 
-	if (!(dirty & (dirty - 1)) && dirty != DIRTY_RECEPTION &&
-		!is_staged(d)) {
+	if (dirty & DIRTY_RECEPTION || is_staged(d))
+		port = DIRECT_PORTS;
+	else if (more)
+		port = only_head(d, s, dirty, t);
+	if (port < DIRECT_PORTS) {
 		s->dirty = 0;
-		arbitrate_one(d, w, s, (uint32_t)__builtin_ctz(dirty), t);
+		arbitrate_one(d, w, s, port, t);
+		if (more)
+			pass_over(s, dirty & ~(1u << port));
 	}
 	if (__builtin_expect(s->dirty, 0))
 		arbitrate(d, w, s, t);
