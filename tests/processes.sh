@@ -76,6 +76,45 @@ refused 'a plan of faults' torus random $two --set faults.bit-errors=1e-9 \
 refused '--output cannot' torus random $two -o "$tmp/run.db"
 refused '--links cannot' torus random $two --links "$tmp/links.csv"
 
+# --- as a job of Open MPI ---
+
+# Mpirun may be told that root and few cores are fine.
+job() { # PROCESSES ARGUMENTS
+	processes=$1
+	shift
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout 60 mpirun --oversubscribe -n "$processes" \
+		"$weft" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+}
+
+if command -v mpirun >/dev/null &&
+	[ -e "$(dirname "$weft")/weft-cluster-openmpi.so" ]; then
+	run run bgq random --shape 4x4x2 $short --threads 1
+	grep -v '^simulated' "$tmp/out" >"$tmp/one"
+	for processes in 2 3; do
+		job $processes run bgq random --shape 4x4x2 $short --threads 1
+		grep -v '^simulated' "$tmp/out" | diff "$tmp/one" - \
+			>"$tmp/diff" ||
+			complain "$processes: $(cat "$tmp/diff" "$tmp/err")"
+	done
+	report 'a job of Open MPI prints the same, once'
+	job 2 run torus pingpong --shape 4
+	[ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] && [ $code -eq 2 ] ||
+		complain "$code: $(cat "$tmp/err")"
+	report 'an error of all is printed once'
+	job 2 run torus random --shape 4 --processes 2
+	grep -q 'no effect in a job of MPI' "$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	report 'no processes of processes'
+	job 2 sweep torus random --shape 4 load=0.1,0.2
+	[ $code -eq 2 ] && [ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] ||
+		complain "$code: $(cat "$tmp/err")"
+	report 'no sweeps in a job yet'
+else
+	skip 'a job of Open MPI' 'there is no mpirun, or no object for it'
+fi
+
 # Mail between workers, packed as if they were processes.
 packed() { # DIGEST ARGUMENTS
 	want=$1

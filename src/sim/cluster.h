@@ -67,6 +67,26 @@ struct cluster {
 	uint32_t n_here; /* of these on this computer */
 };
 
+/* --- jobs of MPI --- */
+
+/* What sim/mpi.c, which is loaded on its own, needs of weft. */
+struct cluster_help {
+	void *(*alloc)(size_t n); /* zeroed */
+	void (*free)(void *p);
+	void *(*add)(struct cluster_bytes *b, size_t n); /* cluster_add() */
+};
+
+/* weft_cluster_open() of such a shared object: joins the job. */
+typedef struct cluster *cluster_open(const struct cluster_help *help);
+
+/* The number of processes of the job that this process is a part of, and its
+ * own; 1 if there is none. */
+uint32_t cluster_job(uint32_t *me);
+/* Joins that job; only before there are threads.  NULL with the error. */
+struct cluster *cluster_join(struct err *e);
+
+/* --- */
+
 /* The error of the first process that has one becomes that of all.  Returns
  * -1 if there is one. */
 int cluster_share_error(struct cluster *c, struct err *e);
