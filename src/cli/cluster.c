@@ -2,6 +2,7 @@
 #include "cli/cluster.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -99,6 +100,9 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
 	bool is_first = !c || !c->me;
 
+	/* launchers may end the others as soon as one has ended with an error */
+	if (!is_first)
+		signal(SIGTERM, SIG_IGN);
 	if (c)
 		c->ops->leave(c, e->code ? e->code : code);
 	if (is_first)

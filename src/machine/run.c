@@ -313,6 +313,7 @@ static int check_processes(const struct machine_run *r, struct err *e)
 	const char *what = !r->load->ops->can_spread ? r->load->ops->name
 			   : s->book		     ? "a time budget"
 			   : s->jobs		     ? "a jobs file"
+			   : r->machine->topo->n_io  ? "a machine with IO nodes"
 			   : fault_plan_is_empty(&r->machine->faults)
 				   ? NULL
 				   : "a plan of faults";

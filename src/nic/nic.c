@@ -312,6 +312,7 @@ uint64_t nic_total(const struct nic *nic, const struct nic_counter *c)
 
 	for (site_id i = 0; i < nic->n_nodes; i++)
 		sum += count_of(nic, i, c);
+	sim_sum(nic->net->sim, &sum, 1);
 	return sum;
 }
 
@@ -403,12 +404,24 @@ static bool count_until_enough(void *arg, sim_time t, const struct sim_event *e)
 	       (c->pending.programs || !c->asks);
 }
 
+/* Of all processes. */
+static void share_pending(const struct nic *nic, struct nic_pending *p)
+{
+	uint64_t x[] = { p->n, p->patient, p->programs };
+
+	sim_sum(nic->net->sim, x, sizeof(x) / sizeof(*x));
+	*p = (struct nic_pending){
+		.n = x[0], .patient = x[1], .programs = x[2]
+	};
+}
+
 struct nic_pending nic_pending(
 	const struct nic *nic, const struct host_world *only)
 {
 	struct count c = { .nic = nic, .only = only };
 
 	sim_each_event(nic->net->sim, count_event, &c);
+	share_pending(nic, &c.pending);
 	return c.pending;
 }
 
@@ -420,6 +433,7 @@ struct nic_pending nic_any_pending(
 	};
 
 	sim_any_event(nic->net->sim, count_until_enough, &c);
+	share_pending(nic, &c.pending);
 	return c.pending;
 }
 
@@ -428,12 +442,15 @@ bool nic_only_asks(
 {
 	bool (*asks)(const void *node, uint64_t *deeds) = nic->ops->only_asks;
 
-	*deeds = 0;
-	for (site_id s = 0; s < nic->n_nodes && asks; s++)
+	uint64_t x[2] = { 0 }; /* what they did, and that one does more */
+
+	for (site_id s = 0; s < nic->n_nodes && asks && !x[1]; s++)
 		if (nic->nodes[s] && (!only || only->place[s] != UINT32_MAX) &&
-			!asks(nic->nodes[s], deeds))
-			return false;
-	return asks;
+			!asks(nic->nodes[s], &x[0]))
+			x[1] = 1;
+	sim_sum(nic->net->sim, x, 2);
+	*deeds = x[0];
+	return asks && !x[1];
 }
 
 void nic_describe_stall(const struct nic *nic, char *text, size_t size)
