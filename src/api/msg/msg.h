@@ -371,6 +371,8 @@ uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 
 /* An operation with a process has failed for good. */
 void msg_lose(struct msg_state *m, uint32_t node, uint32_t process);
+/* Whether one with a rank has.  Of later ones nobody knows how they end. */
+bool msg_is_lost(const struct msg_state *m, uint32_t rank);
 
 /* See msg_ops.times. */
 struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);

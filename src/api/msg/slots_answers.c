@@ -94,6 +94,11 @@ bool soft_is_lost(const struct msg_soft *s, uint32_t rank)
 	return i < s->n_lost;
 }
 
+bool msg_is_lost(const struct msg_state *m, uint32_t rank)
+{
+	return m->soft && m->soft->n_lost && soft_is_lost(m->soft, rank);
+}
+
 void soft_lose(struct msg_state *m, uint32_t rank)
 {
 	struct msg_soft *s = m->soft;
