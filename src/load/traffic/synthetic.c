@@ -91,6 +91,14 @@ static const struct param params[] = {
 		"share of all messages that the hotspot receives"),
 };
 
+static const struct param shift_params[] = {
+	KEY_COUNT("by", AT(by), "1", 1, TOPO_MAX_ROUTERS,
+		"number of groups between the sender's and the receiver's"),
+	KEY_LOAD,
+	KEYS,
+	KEY_BURST,
+};
+
 static const struct param matrix_params[] = {
 	KEY_TEXT("file", AT(file), "none",
 		"traffic matrix: a line of source,destination,weight or "
@@ -112,6 +120,7 @@ static const struct param incast_params[] = {
 };
 
 enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
+enum { N_SHIFT = sizeof(shift_params) / sizeof(shift_params[0]) };
 enum { N_MATRIX = sizeof(matrix_params) / sizeof(matrix_params[0]) };
 enum { N_INCAST = sizeof(incast_params) / sizeof(incast_params[0]) };
 
@@ -275,6 +284,7 @@ static int set_pattern(struct synthetic *y, struct err *e)
 	y->pattern.is_part = y->load.place != NULL;
 	y->pattern.matrix = &y->matrix;
 	y->pattern.hot = (site_id)y->hot;
+	y->pattern.by = (uint32_t)y->by;
 	y->pattern.share_ppm = (uint32_t)y->share;
 	return pattern_init(&y->pattern, y->load.topo, y->load.seed, e);
 }
@@ -652,6 +662,9 @@ PLAIN(load_complement, PATTERN_COMPLEMENT, "complement",
 	"packets to the node's mirror image");
 PLAIN(load_permutation, PATTERN_PERMUTATION, "permutation",
 	"packets that follow a random permutation of the nodes");
+SYNTHETIC(load_group_shift, PATTERN_GROUP_SHIFT, "group-shift",
+	"packets to random nodes of the next group, or one further on",
+	shift_params, N_SHIFT);
 SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
 	"random packets, of which one node receives a given share", params,
 	N_PARAMS);
