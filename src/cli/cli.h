@@ -28,7 +28,9 @@ enum cli_takes {
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
-	CLI_FAULTS = 32,
+	CLI_PLAN = 1048576, /* --faults */
+	CLI_TABLES = 32, /* --tables */
+	CLI_FAULTS = CLI_PLAN | CLI_TABLES,
 	CLI_RECORD = 64, /* --output, --links, --histogram, --until */
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
