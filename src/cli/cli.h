@@ -43,7 +43,7 @@ enum cli_takes {
 	CLI_LAUNCH = 524288, /* how programs of the host are started */
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
-	CLI_PROCESSES = 1048576, /* --processes */
+	CLI_PROCESSES = 2097152, /* --processes */
 };
 
 struct cli_args {
