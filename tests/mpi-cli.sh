@@ -31,6 +31,9 @@ mpirun bgq-board -n 2 --report "$tmp/report" -- "$tmp/ring"
 [ "$(wc -l <"$tmp/out")" -eq 3 ] || complain "$(cat "$tmp/out")"
 says report 'weft: bgq-board'
 says report 'digest '
+mpirun bgq-board -n 2 --report "$tmp/report" -- sh -c 'exit 3'
+grep -qx 'weft: rank 0 ended with .* 3 before the end of MPI_Init' \
+	"$tmp/report" || complain "$(cat "$tmp/report")"
 mpirun bgq-board -n 2 --json --report "$tmp/report" -- "$tmp/ring"
 says report '"ending": "finished"'
 head -c 1 "$tmp/report" | grep -q '{' || complain "$(head -n 1 "$tmp/report")"
@@ -97,6 +100,10 @@ report 'other stacks: libfabric alone, and PMI-1'
 
 mpirun bgq-board -n 2 ppn=40 -- "$tmp/ring"
 ends 2 'ppn: the message unit serves at most'
+mpirun qsnet2-16 -n 64 ppn=64 -- "$tmp/ring"
+ends 4 'which has 64 MiB; use a smaller ppn or a larger nic.memory.size'
+mpirun qsnet2-16 -n 64 ppn=16 --set host.memory=64MiB -- "$tmp/ring"
+ends 4 'for messages alone, and it has 64 MiB; use a smaller ppn or'
 mpirun bgq-board -n 20 -- "$tmp/ring" : -n 13 "$tmp/ring"
 ends 2 'room for 32 ranks with ppn=1, not for 33'
 mpirun bgq-board -n 20 -- "$tmp/ring" : "$tmp/ring"
@@ -119,6 +126,10 @@ ends 2 'not in the environment'
 mpirun bgq-board -n 2 --debug 2 -- "$tmp/ring"
 ends 2 'no rank 2 (want 0 to 1)'
 report 'what does not fit is an error before anything starts'
+
+mpirun qsnet2-16 -n 2 ppn=2 --set nic.memory.size=4MiB -- "$tmp/ring"
+ends 4 "rank 1: the Elan4 interface's own memory is full; use a smaller ppn or"
+report 'a rank that the interface has no room for is an error with a remedy'
 
 (
 	ulimit -n 100
@@ -178,7 +189,7 @@ ${CC:-cc} -shared -fPIC -Wl,-soname,libmpich.so.12 -o "$tmp/libmpich.so.12" \
 ${CC:-cc} -shared -fPIC -Wl,-soname,libgone.so.3 -o "$tmp/libgone.so" \
 	"$tmp/other.c" && ${CC:-cc} -o "$tmp/gone" "$tmp/round.c" -L"$tmp" \
 	-lgone || complain 'nothing is missing'
-check 0 'nothing would go wrong' "$tmp/ring"
+check 0 'no problem was found' "$tmp/ring"
 check 2 'No such file' "$tmp/none"
 check 2 'may not be executed' "$tmp/dull"
 check 1 'linked statically' "$tmp/static"
@@ -362,6 +373,29 @@ ends 0 finished
 says out 'rank 1 of 2 on node1'
 report 'a rank waits for a debugger'
 
+# On a terminal gdb is started, here one that only holds the rank for a while.
+mkdir "$tmp/debug"
+cat >"$tmp/debug/gdb" <<EOF
+#!/bin/sh
+echo "gdb \$1 \$2 \$(ps -o tpgid= -p \$\$ | tr -d ' ') \$\$"
+exec "$tmp/attach" "\$3"
+EOF
+chmod +x "$tmp/debug/gdb"
+if command -v script >/dev/null; then
+	PATH="$tmp/debug:$PATH" timeout 60 script -qefc \
+		"'$weft' mpirun $small -n 2 --debug 1 -- '$tmp/ring'" \
+		/dev/null >"$tmp/out" 2>&1 </dev/null
+	code=$?
+	tr -d '\r' <"$tmp/out" >"$tmp/err"
+	ends 0 finished
+	says err 'rank 1 of 2 on node1'
+	# it is in the foreground
+	grep -qE '^gdb -q -p ([0-9]+) \1$' "$tmp/err" ||
+		complain "no gdb: $(cat "$tmp/err")"
+	! grep -q 'waits for a debugger' "$tmp/err" || complain 'it waits'
+fi
+report 'on a terminal a rank starts under gdb'
+
 # --- jobs and sweeps ---
 
 cat >"$tmp/jobs.yaml" <<EOF
@@ -400,6 +434,8 @@ run sweep bgq-board,torus mpi ranks=2 --quiet --wdir "$tmp" -- ./ring
 grep -q '^bgq-board ' "$tmp/out" && grep -q '^torus ' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 ! grep -q 'round the ring' "$tmp/out" || complain 'it prints'
+run sweep torus mpi ranks=2 --quiet -- sh -c 'exit 3'
+ends 1 '1 of 1 points failed; torus seed=1: rank 0 ended with exit code 3'
 report 'a sweep runs a program on each machine'
 
 mpirun $small -n 2 --wdir "$tmp/there" -x WEFT_TEST_A=1 -o "$tmp/run.db" -- \

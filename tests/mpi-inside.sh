@@ -10,8 +10,8 @@ if [ ! -x "${WEFT_PEER:-}" ] || ! command -v mpicc >/dev/null; then
 	exit 77
 fi
 for file in "$src"/examples/mpi/*.c "$src"/tests/mpi/*.c; do
-	mpicc -Wall -I"$src/include" -o "$tmp/$(basename "$file" .c)" \
-		"$file" -lfabric ||
+	mpicc -Wall -I"$src/include" $(pkg-config --cflags pmix) \
+		-o "$tmp/$(basename "$file" .c)" "$file" -lfabric ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
@@ -71,6 +71,18 @@ done
 cmp -s "$tmp/sum1" "$tmp/sum2" || complain "$(cat "$tmp/sum1" "$tmp/sum2")"
 report 'puts, gets, atomics and locks are right, at the same addresses'
 
+per_node=2
+good 5 places
+few=$(grep -o '^[0-9]*' "$tmp/out")
+report 'ranks know where all others are'
+
+good 25 places
+many=$(grep -o '^[0-9]*' "$tmp/out")
+[ "$many" -lt 4096 ] || complain "$many KB"
+[ $((many - few)) -lt 32 ] || complain "$few KB, $many KB"
+per_node=
+report 'a rank takes less than 4 MiB, however many others there are'
+
 for options in '' -m; do
 	good 2 latency 300000 1
 	tail -n 1 "$tmp/err" >"$tmp/sum$options"
@@ -89,7 +101,7 @@ done
 report 'what the network can do it does, all else goes by messages'
 
 good 2 fabric
-says out 'rank 1: all of libfabric is right, 11 sends'
+says out 'rank 1: all of libfabric is right, 12 sends'
 report 'a program without MPI uses every kind of call of libfabric'
 
 good 2 threads

@@ -3,11 +3,13 @@
 # Puts, gets and atomics of MPI programs, and of one that calls libfabric
 # itself, on simulated machines.  Needs $WEFT built with libfabric and PMIx, and
 # mpicc.
+# MPI-F9.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/ranks.sh"
 
-for file in examples/mpi/one_sided examples/mpi/put_get tests/mpi/fabric; do
+for file in examples/mpi/one_sided examples/mpi/put_get tests/mpi/fabric \
+	tests/mpi/windows; do
 	mpicc -Wall -I"$src/include" -o "$tmp/$(basename $file)" \
 		"$src/$file.c" -lfabric || complain "$file: mpicc"
 done
@@ -29,6 +31,14 @@ good qsnet2-16 -n 3 ppn=3 -- "$tmp/one_sided"
 prints 'all of it is right'
 report 'so they are where all ranks are on one node'
 
+# Open MPI would share memory among ranks of a node.
+for machine in sunway-32 qsnet2-16 bgq-board torus; do
+	good $machine -n 4 ppn=2 -- "$tmp/windows"
+	prints 'all windows are right, 2 ranks on a node'
+	grep -q ' 94 puts, 114 gets' "$tmp/err" || complain "$(cat "$tmp/err")"
+done
+report 'all kinds of windows are right with several ranks on several nodes'
+
 good torus -n 2 -- "$tmp/put_get" 4096 4 4096
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"
 report 'puts and gets need no call of the other rank'
@@ -44,6 +54,6 @@ paid=$(took --set mpi.register=900us)
 report 'to register memory takes its time'
 
 good qsnet2-16 -n 2 stack=none -- "$tmp/fabric"
-prints 'rank 1: all of libfabric is right, 11 sends'
+prints 'rank 1: all of libfabric is right, 12 sends'
 report 'every kind of call of libfabric is right'
 exit $status

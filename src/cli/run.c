@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/cluster.h"
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
 #include "out/file.h"
@@ -98,6 +99,7 @@ static const char *const ending_name[] = {
 	[LOAD_STOPPED] = "stopped",
 	[LOAD_STALLED] = "stalled",
 	[LOAD_TIMEOUT] = "timeout",
+	[LOAD_FAILED] = "failed",
 };
 
 static const int ending_code[] = {
@@ -107,6 +109,7 @@ static const int ending_code[] = {
 	[LOAD_STOPPED] = EXIT_STOPPED,
 	[LOAD_STALLED] = EXIT_DEADLOCK,
 	[LOAD_TIMEOUT] = EXIT_FINISHED, /* as it was asked for */
+	[LOAD_FAILED] = EXIT_ANSWER_NO,
 };
 
 const char *run_ending_name(enum load_ending e)
@@ -133,7 +136,7 @@ static void add_description(struct facts *f, const struct load *l)
 
 	l->ops->describe(l, text, sizeof(text));
 	facts_text(f, "_what", text);
-	facts_line(f, NULL, "{machine} {shape}, {_what}: {ending}");
+	facts_line(f, NULL, "{_machine}, {_what}: {ending}");
 }
 
 static void add_head(
@@ -154,14 +157,19 @@ static void add_head(
 	if (*r->machine->advice)
 		facts_text(f, "warning", r->machine->advice);
 	facts_text(f, "ending", ending_name[r->result.ending]);
+	if (r->result.ending == LOAD_FAILED)
+		facts_text(f, "error", r->result.why);
 	add_words(f, a);
 	if (r->load->ops->describe)
 		add_description(f, r->load);
 	else
 		facts_line(f, NULL,
-			"{machine} {shape}, {nodes} node{nodes|s}: "
+			"{_machine}, {nodes} node{nodes|s}: "
 			"{workload}{_words}: {ending}");
 	facts_line(f, "warning", "[{warning}]");
+	/* elsewhere it is the last line that weft prints */
+	if (a->report)
+		facts_line(f, "error", "[{error}]");
 }
 
 /* What `weft run` tells. */
@@ -238,6 +246,22 @@ static int write_file(
 	return out_file_close(&file, e);
 }
 
+/* In place of a report that an earlier run has left, what went wrong in this
+ * one. */
+static void report_error(const struct cli_args *a, const struct err *e)
+{
+	struct err none = { 0 };
+	struct facts f;
+
+	facts_init(&f);
+	facts_text(&f, "weft", WEFT_VERSION);
+	facts_text(&f, "ending", "failed");
+	facts_text(&f, "error", e->text);
+	facts_line(&f, NULL, "{error}");
+	write_file(a, &f, &none);
+	facts_fini(&f);
+}
+
 /* The workload's own, of a run that has finished. */
 static int write_load(const struct machine_run *r, struct err *e)
 {
@@ -284,8 +308,9 @@ int run_tell(struct facts *f, const struct cli_args *a,
 		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
 		book_missed(a, r->system->net, e))
 		return -1;
-	if (r->result.ending == LOAD_STALLED)
-		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
+	if (r->result.ending == LOAD_STALLED || r->result.ending == LOAD_FAILED)
+		return err_set_code(
+			e, ending_code[r->result.ending], "%s", r->result.why);
 	return ending_code[r->result.ending];
 }
 
@@ -308,11 +333,14 @@ static int tell(
 /* Everything is told, whichever way it ended. */
 static int perform(struct machine_run *r, struct record *k, struct err *e)
 {
-	if (!machine_run_perform(r, e))
+	if (!machine_run_perform(r, e)) {
+		if (k && r->result.ending == LOAD_FAILED)
+			record_why(k, r->result.why);
 		return !k || !record_end(
 				     k, run_ending_name(r->result.ending), e)
 			       ? 0
 			       : -1;
+	}
 	if (k)
 		record_fail(k, e->text);
 	return -1;
@@ -345,7 +373,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e)
 {
 	struct ticker k = { 0 };
-	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
+	bool talks = !a->is_quiet && isatty(STDERR_FILENO) && !s->cluster;
 	struct record_messages *m = NULL;
 	struct book_how how;
 	int failed;
@@ -460,14 +488,19 @@ static int check_words(const struct cli_args *a, struct err *e)
 	return check_keys(a, e);
 }
 
-static int run(const struct cli_args *a, struct err *e)
+static int run_all(
+	const struct cli_args *a, struct cluster *cluster, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
-	struct machine_run_setup s = { .programs = &app_ops };
+	struct machine_run_setup s = {
+		.programs = &app_ops,
+		.cluster = cluster,
+		.packs = a->packs,
+	};
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e) || cli_launch(a, &s.launch, e))
+	if (cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -482,17 +515,30 @@ static int run(const struct cli_args *a, struct err *e)
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
+	else if (a->report && r.is_performed)
+		report_error(a, e);
 	if (s.loaded != r.machine)
 		machine_free(s.loaded); /* nobody has taken it */
 	machine_run_close(&r);
 	return code;
 }
 
+static int run(const struct cli_args *a, struct err *e)
+{
+	struct cluster *c;
+
+	if (check_words(a, e))
+		return -1;
+	if (cli_cluster_begin(a, &c, e))
+		return cli_cluster_end(c, -1, e);
+	return cli_cluster_end(c, run_all(a, c, e), e);
+}
+
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
 		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
-		 CLI_LAUNCH,
+		 CLI_LAUNCH | CLI_PROCESSES,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

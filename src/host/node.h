@@ -35,7 +35,8 @@ enum {
 /* See program_watch(). */
 struct watch {
 	uint64_t at, bytes;
-	void (*on_write)(void *arg, uint64_t at, size_t n); /* NULL: none */
+	void (*on_write)(
+		void *arg, sim_time t, uint64_t at, size_t n); /* NULL: none */
 	void *arg;
 };
 
@@ -150,6 +151,13 @@ struct host {
 	struct card_fibers card_fibers;
 	struct host_log *log; /* or NULL */
 };
+
+/* The first node from one on that this process simulates; only those have a
+ * state. */
+static inline site_id host_next(const struct host *h, site_id i)
+{
+	return h->sim ? sim_next_own(h->sim, i) : i; /* tests may have none */
+}
 
 static inline struct node *node_of(const struct program *p)
 {

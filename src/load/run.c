@@ -20,6 +20,24 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)t;
 }
 
+void load_share_hist(const struct load *l, struct hist *h)
+{
+	const struct sim *sim = l->net->sim;
+	uint64_t part[3] = { h->sum & UINT32_MAX, h->sum >> 32 & UINT32_MAX,
+		(uint64_t)(h->sum >> 64) };
+	uint64_t ends[2] = { (uint64_t)h->max, h->n ? ~(uint64_t)h->min : 0 };
+
+	if (!sim_is_shared(sim))
+		return;
+	sim_sum(sim, &h->n, 1);
+	sim_sum(sim, part, 3);
+	sim_sum(sim, h->bucket, HIST_BUCKETS);
+	sim_max(sim, ends, 2);
+	h->sum = part[0] + ((uint128)part[1] << 32) + ((uint128)part[2] << 64);
+	h->max = (int64_t)ends[0];
+	h->min = h->n ? (int64_t)~ends[1] : 0;
+}
+
 void load_tell(const struct load *l, uint32_t per_mille)
 {
 	struct load_progress p = {
@@ -197,8 +215,28 @@ static bool has_died(const struct load *l)
 	return l->host && host_n_dead(l->host);
 }
 
+/* A link that is dead and has lost packets. */
+static void tell_loss(const struct load *l, char *text, size_t size)
+{
+	const struct faults *f = l->net->faults;
+	const struct topo *t = l->net->topo;
+	const struct fault_outage *o = faults_loser(f, sim_now(l->net->sim));
+	char site[64], port[64];
+	struct topo_end at;
+	uint32_t lost;
+
+	if (!o)
+		return;
+	at = topo_link_end(&f->links, o->link);
+	lost = f->link[o->link].lost;
+	topo_name_site(t, at.router, site, sizeof(site));
+	t->ops->name_port(t, at.router, at.port, port, sizeof(port));
+	snprintf(text, size, "%s %s died at %.3f us and lost %u packet%s; ",
+		site, port, us(o->from), lost, lost == 1 ? "" : "s");
+}
+
 /* How it ends where something waits for ever: what a machine check has stopped,
- * or a node that has died, is named first. */
+ * or a node or link that has died, is named first. */
 static void tell_why(
 	const struct load *l, struct load_result *r, const char *who)
 {
@@ -217,6 +255,8 @@ static void tell_why(
 		topo_name_site(t, f->death[0].site, site, sizeof(site));
 		snprintf(first, sizeof(first), "%s died at %.3f us; ", site,
 			us(f->death[0].at));
+	} else if (f) {
+		tell_loss(l, first, sizeof(first));
 	}
 	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
 }
@@ -239,7 +279,7 @@ static bool is_stuck(
 		"since %.3f us; links that hold packets: %" PRIu64
 		", packets in the network: %" PRIu64,
 		site, port, s->what, us(s->since), r->n_stuck,
-		(uint64_t)packet_pool_used(l->net->pool));
+		net_n_packets(l->net));
 	tell_why(l, r, text);
 	return true;
 }
@@ -252,7 +292,7 @@ static sim_time next_look(const struct load *l)
 	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
 	sim_time soon = sim_now(sim) + slice, end = sim_slice(sim, slice);
 
-	if (end > soon && packet_pool_used(l->net->pool) &&
+	if (end > soon && net_n_packets(l->net) &&
 		(is_stalled(l, end) || net_stuck(l->net, end, NULL, 0)))
 		return soon;
 	return end;
@@ -394,11 +434,15 @@ int load_end(struct load_course *c, struct err *e)
 	if (r->ending != LOAD_FINISHED || !l->ops->check ||
 		!l->ops->check(l, e))
 		return 0;
-	if (e->code != EXIT_DEADLOCK && !net_escaped(l->net))
+	if (e->code != EXIT_DEADLOCK && e->code != EXIT_ANSWER_NO &&
+		!net_escaped(l->net))
 		return -1;
 	/* not an error of ours, but how it ends */
-	r->ending = LOAD_STALLED;
-	tell_why(l, r, e->text);
+	r->ending = e->code == EXIT_ANSWER_NO ? LOAD_FAILED : LOAD_STALLED;
+	if (r->ending == LOAD_FAILED)
+		snprintf(r->why, sizeof(r->why), "%s", e->text);
+	else
+		tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
 }

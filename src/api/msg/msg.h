@@ -18,7 +18,7 @@
 #include "api/api.h"
 #include "api/msg/mailbox.h"
 #include "api/msg/tagged.h"
-#include "api/msg/trip.h"
+#include "meas/trips.h"
 #include "parts/gpus/gpus.h"
 #include "host/program.h"
 #include "nic/nic.h"
@@ -115,6 +115,11 @@ struct msg_times {
 	sim_time match; /* each entry of a list that does not match */
 };
 
+struct msg_trip {
+	struct trips *trips; /* NULL: time is not budgeted */
+	struct trip_sums sums; /* of messages that it has received */
+};
+
 /* Behind struct weft_msg. */
 struct __attribute__((may_alias)) msg_state {
 	const struct msg_ops *ops;
@@ -183,6 +188,13 @@ struct __attribute__((may_alias)) msg_state {
 _Static_assert(
 	sizeof(struct msg_state) <= sizeof(struct weft_msg), "WEFT_MSG_WORDS");
 
+/* An interface's own memory, of which each process of a node takes some. */
+struct msg_card {
+	uint64_t bytes; /* there are */
+	uint64_t each; /* at least */
+	const char *param; /* that says how large it is */
+};
+
 /*
  * Operations of a machine.  They are not called for the process itself, nor
  * with 0 bytes; a rank may be on the same node.  All addresses have been
@@ -223,6 +235,9 @@ struct msg_ops {
 
 	/* --- optional entries --- */
 
+	/* Of an interface with these parameters; open() returns ENOMEM where it
+	 * is full.  NULL: it has none that could be. */
+	struct msg_card (*card)(const void *params, uint32_t n_ranks);
 	/* NULL: processes match messages in their calls (slots.c). */
 	const struct msg_tagged *tagged;
 	/* If put() returns MSG_DONE_OWN; also called from outside the
@@ -366,6 +381,8 @@ uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 
 /* An operation with a process has failed for good. */
 void msg_lose(struct msg_state *m, uint32_t node, uint32_t process);
+/* Whether one with a rank has.  Of later ones nobody knows how they end. */
+bool msg_is_lost(const struct msg_state *m, uint32_t rank);
 
 /* See msg_ops.times. */
 struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);
@@ -435,6 +452,10 @@ uint64_t msg_lane_take(
 void msg_open_requests(struct msg_state *m);
 /* Begins a request that is filled in. */
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
+/* If time is budgeted: a message of n slots leaves.  Its trip (meas/trips.h),
+ * or NULL. */
+struct trip *msg_time_send(
+	struct msg_state *m, const struct msg_tagged_entry *e, uint32_t n);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
 /* Takes those that have ended, and nothing that arrives; returns whether there
  * were any. */

@@ -230,7 +230,8 @@ static void direct_wire(struct router *r)
 		d->kind[i] = r->net->router[i]->ops == &direct_ops
 				     ? of(r->net->router[i])
 				     : d;
-	for (site_id s = r->sites.first; s < r->sites.end; s++)
+	for (site_id s = router_next(r, r->sites.first); s < r->sites.end;
+		s = router_next(r, s + 1))
 		site_init(d, s);
 }
 
