@@ -126,6 +126,14 @@ if command -v mpirun >/dev/null &&
 			complain "$processes: $(cat "$tmp/diff" "$tmp/err")"
 	done
 	report 'a job of Open MPI prints the same, once'
+	# so much in a window that messages have a second part
+	many='bgq random --shape 4x4x4x4x2 warmup=1us measure=1us --threads 1'
+	run run $many
+	grep '^digest' "$tmp/out" >"$tmp/one"
+	job 2 run $many
+	grep '^digest' "$tmp/out" | cmp -s "$tmp/one" - ||
+		complain "$code: $(cat "$tmp/out" "$tmp/err")"
+	report 'messages of a job may be long'
 	job 2 run torus pingpong --shape 4
 	[ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] && [ $code -eq 2 ] ||
 		complain "$code: $(cat "$tmp/err")"
