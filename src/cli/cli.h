@@ -43,6 +43,7 @@ enum cli_takes {
 	CLI_LAUNCH = 524288, /* how programs of the host are started */
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
+	CLI_BILL = 2097152, /* --bill, --csv */
 };
 
 struct cli_args {
@@ -61,6 +62,7 @@ struct cli_args {
 	int64_t sample; /* ps; 0: the default */
 	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
+	const char *bill, *energy; /* a price list */
 	const char *jobs; /* a file */
 	bool is_together; /* do not run each job again on its own */
 	bool is_histogram;
