@@ -251,6 +251,10 @@ struct router_ops {
 	 * events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* The same of all channels, and any number where there is no wire;
+	 * NULL: by tokens(). */
+	void (*all_tokens)(
+		const struct router *r, site_id s, port_id p, int32_t *tokens);
 	/* Chunks that a node may send by a port at t, an instant of its own
 	 * visit whose tokens have come.  NULL: not known. */
 	int32_t (*room)(struct router *r, site_id s, port_id p,
