@@ -1,6 +1,7 @@
 /* Looking into the kernel from outside, while nothing runs. */
 #include "sim/far.h"
 #include "sim/inside.h"
+#include "sim/share.h"
 
 sim_time sim_now(const struct sim *s)
 {
@@ -83,20 +84,27 @@ static void each_in_heap(const struct sim_heap *h,
 		f(arg, h->item[i].t, &h->item[i].e);
 }
 
-void sim_each_event(struct sim *s,
+void sim_each_event_of(const struct sim *s, uint32_t worker,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		const struct sim_worker *w = &s->workers[i];
 
-		for (uint32_t j = 0; j < s->p.n_workers; j++)
-			for (uint32_t k = 0; k < s->n_slots; k++)
-				each_in_slot(w,
-					j * s->n_slots +
-						((w->slot + k) & w->slot_mask),
-					k, f, arg);
-		each_in_heap(&w->far, f, arg);
-		for (uint32_t j = 0; j < 2 * s->p.n_workers; j++)
-			each_in_heap(&w->away[j], f, arg);
+		for (uint32_t k = 0; k < s->n_slots; k++)
+			each_in_slot(w,
+				worker * s->n_slots +
+					((w->slot + k) & w->slot_mask),
+				k, f, arg);
+		for (uint32_t k = 0; k < 2; k++)
+			each_in_heap(
+				&w->away[k * s->p.n_workers + worker], f, arg);
 	}
+	each_in_heap(&s->workers[worker].far, f, arg);
+}
+
+void sim_each_event(struct sim *s,
+	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		sim_each_event_of(s, i, f, arg);
 }
