@@ -78,7 +78,8 @@ parts() { # MACHINE VIA BYTES [ARGUMENTS]; the sum of parts, and one way
 	run run "$1" pingpong via="$2" bytes="$3" rounds=20 warm=4 --budget \
 		--json $4
 	sum=0
-	for part in library slots legs unposted matching data end; do
+	for part in library slots legs unposted look matching data \
+		end; do
 		sum="$sum + $(value trip_${part}_ns)"
 	done
 	way=$(value one_way_ns)
@@ -86,7 +87,7 @@ parts() { # MACHINE VIA BYTES [ARGUMENTS]; the sum of parts, and one way
 		complain "$1, $2, $3 B: $way ns, but the parts are $sum"
 }
 
-for machine in bgq-board gemini torus sunway-32; do
+for machine in bgq-board qsnet2-16 gemini torus sunway-32; do
 	for bytes in 8 2000 64KiB; do
 		parts $machine msg $bytes ''
 		parts $machine endpoint $bytes ''
@@ -96,6 +97,11 @@ costs='--set mpi.send=100ns --set mpi.match=20ns --set mpi.receive=30ns'
 parts torus endpoint 8 "$costs posted=5"
 near 'library' "$(value trip_library_ns)" 100
 near 'matching' "$(value trip_matching_ns)" 100
+# A card's thread looks at one element in nic.match.element cycles of 5 ns.
+parts qsnet2-16 endpoint 8 ''
+lone=$(value trip_matching_ns)
+parts qsnet2-16 endpoint 8 '--set nic.match.element=20 posted=5'
+near 'QsNetII' "$(value trip_matching_ns)" "$lone + 5 * 20 * 5"
 report 'the parts of a message add up to its time, with and without MPI'
 
 followed() { # ARGUMENTS; how long the first message of node 0 took

@@ -31,6 +31,8 @@ shape_of() { # MACHINE
 	gemini*) echo --shape 4x2x1 ;;
 	torus) echo --shape 4x4 ;;
 	dragonfly | sunway*) echo --shape 32 ;;
+	slimfly) echo --shape 3 --set topology.per-router=1 ;;
+	graph) echo --shape 8x3x1 --set topology.per-router=2 ;;
 	*) echo --shape 16 ;;
 	esac
 }
@@ -80,10 +82,13 @@ refusal() { # WORKLOAD MACHINE
 	lofamo\ *) echo 'has no watchdogs' ;;
 	code\ *) echo 'no symbols' ;;
 	amo\ [abq]*) echo 'no atomic operations' ;;
+	neighbours\ graph | tornado\ graph) echo 'needs a torus' ;;
 	neighbours\ [dfqs]* | tornado\ [dfqs]*) echo 'needs a torus' ;;
 	fan\ [fq]* | fan\ *-loop) echo 'no neighbours' ;;
 	*\ *-loop) echo 'two nodes|nodes 0 to 0' ;;
-	crossover\ [bdft]*) echo 'has only one' ;;
+	crossover\ [bdft]* | crossover\ graph | crossover\ slimfly)
+		echo 'has only one' ;;
+	bit-reversal\ slimfly) echo 'power of two' ;;
 	bit-reversal\ *-pair | permutation\ *-pair) echo 'to itself' ;;
 	tornado\ *-pair | tornado\ *-board) echo 'to itself' ;;
 	transpose\ *-pair | transpose\ bgq-board | transpose\ [ds]*)

@@ -197,6 +197,14 @@ refuses 'faults: node 1 dies' run qsnet2-16 storm via=msg \
 	--faults "$tmp/plan.yaml"
 report 'who waits for a dead node is told of'
 
+run run qsnet2-16 pingpong via=msg bytes=8 rounds=3 \
+	--set 'faults.events=18 us node 0 dies'
+[ $code = 3 ] || complain "exit status $code"
+grep -q 'node 0 died at 18.000 us; the program of node 0 had not' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+! grep '^one way' "$tmp/out" || complain 'a time that nobody has measured'
+report 'who dies while it measures has measured nothing'
+
 # --- all at once ---
 
 plan <<-'EOF'

@@ -31,6 +31,9 @@ mpirun bgq-board -n 2 --report "$tmp/report" -- "$tmp/ring"
 [ "$(wc -l <"$tmp/out")" -eq 3 ] || complain "$(cat "$tmp/out")"
 says report 'weft: bgq-board'
 says report 'digest '
+mpirun bgq-board -n 2 --report "$tmp/report" -- sh -c 'exit 3'
+grep -qx 'weft: rank 0 ended with .* 3 before the end of MPI_Init' \
+	"$tmp/report" || complain "$(cat "$tmp/report")"
 mpirun bgq-board -n 2 --json --report "$tmp/report" -- "$tmp/ring"
 says report '"ending": "finished"'
 head -c 1 "$tmp/report" | grep -q '{' || complain "$(head -n 1 "$tmp/report")"
@@ -400,6 +403,8 @@ run sweep bgq-board,torus mpi ranks=2 --quiet --wdir "$tmp" -- ./ring
 grep -q '^bgq-board ' "$tmp/out" && grep -q '^torus ' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 ! grep -q 'round the ring' "$tmp/out" || complain 'it prints'
+run sweep torus mpi ranks=2 --quiet -- sh -c 'exit 3'
+ends 1 '1 of 1 points failed; torus seed=1: rank 0 ended with exit code 3'
 report 'a sweep runs a program on each machine'
 
 mpirun $small -n 2 --wdir "$tmp/there" -x WEFT_TEST_A=1 -o "$tmp/run.db" -- \

@@ -10,8 +10,8 @@ if [ ! -x "${WEFT_PEER:-}" ] || ! command -v mpicc >/dev/null; then
 	exit 77
 fi
 for file in "$src"/examples/mpi/*.c "$src"/tests/mpi/*.c; do
-	mpicc -Wall -I"$src/include" -o "$tmp/$(basename "$file" .c)" \
-		"$file" -lfabric ||
+	mpicc -Wall -I"$src/include" $(pkg-config --cflags pmix) \
+		-o "$tmp/$(basename "$file" .c)" "$file" -lfabric ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
@@ -70,6 +70,18 @@ for i in 1 2; do
 done
 cmp -s "$tmp/sum1" "$tmp/sum2" || complain "$(cat "$tmp/sum1" "$tmp/sum2")"
 report 'puts, gets, atomics and locks are right, at the same addresses'
+
+per_node=2
+good 5 places
+few=$(grep -o '^[0-9]*' "$tmp/out")
+report 'ranks know where all others are'
+
+good 25 places
+many=$(grep -o '^[0-9]*' "$tmp/out")
+[ "$many" -lt 4096 ] || complain "$many KB"
+[ $((many - few)) -lt 32 ] || complain "$few KB, $many KB"
+per_node=
+report 'a rank takes less than 4 MiB, however many others there are'
 
 for options in '' -m; do
 	good 2 latency 300000 1

@@ -87,12 +87,48 @@ says '^follow  *message 0 of node 0'
 sql 1 'select count(*) > 9 from message'
 sql 0 'select count(*) from message m where end_ps - start_ps <>
 	(select sum(ps) from spent where message = m.id)'
-sql 1 "select count(*) from message m join call c on c.rank = m.node and
+# Three sends follow each other without any time between them.
+sql 3 "select count(*) from message m join call c on c.rank = m.node and
 	c.from_ps = m.start_ps where name = 'MPI_Isend' and c.bytes = 8"
 # Messages of the library's own begin when it sends them, not before a sleep.
 mpirun bgq-board -n 2 --budget --output "$db" -- "$program" lock
 sql 0 'select count(*) from spent where ps > 500000000'
 report 'budgets of messages begin with the calls of ranks, and add up'
+
+# The trip of the only message is all time between the calls of both ranks.
+for on in torus,8 torus,2000 bgq-board,100000 gemini,8 qsnet2-16,8 \
+	qsnet2-16,100000; do
+	mpirun "${on%,*}" -n 2 --budget --json --output "$db" -- "$program" \
+		late "${on#*,}"
+	trip() { # FILTER
+		jq ".results.trips | $1" "$tmp/err"
+	}
+	sql "$(trip .ps)" "select (select to_ps from call where
+		name = 'MPI_Recv') - (select from_ps from call where
+		name = 'MPI_Isend') as took"
+	[ "$(trip '.messages == 1 and .longest_ps == .ps and
+		.ps == ([.[] | objects.ps] | add) and
+		.unposted.ps > 985000000 and .unposted.ps < 1000000000 and
+		.legs.ps > 500000 and .slots.ps == 0')" = true ] ||
+		complain "$on: $(trip .)"
+done
+# Its last one was of a card that matches.
+[ "$(trip '.matching.ps > 100000 and .data.ps > 100000000')" = true ] ||
+	complain "matching: $(trip .)"
+for threads in 1 2; do
+	mpirun torus -n 4 --budget --json --threads $threads -- "$program" talk
+	jq -c '[.results | .trips, .trip_ns, .trip_unposted_ns,
+		.short_messages + .long_messages]' "$tmp/err" \
+		>"$tmp/trips$threads"
+done
+cmp -s "$tmp/trips1" "$tmp/trips2" || complain "$(cat "$tmp"/trips?)"
+[ "$(jq '.[0].messages == .[3] and
+	(.[0].ps / 1000 / .[3] - .[1] | fabs) < 0.001' \
+	"$tmp/trips1")" = true ] || complain "$(cat "$tmp/trips1")"
+mpirun torus -n 4 --budget -- "$program" talk
+says '^trips  *average of [0-9]+ messages from call to end; longest [0-9.]+ us'
+says '^  no receive yet  *[0-9.]+ ns  *[0-9.]+ %'
+report 'trips of messages are exact, also where their receives are late'
 mpirun gemini -n 4 --output "$db" -- "$program" talk
 
 rerun() { # WORDS BEHIND --
@@ -122,7 +158,7 @@ grep -q '"rank_names"' "$tmp/page.html" || complain 'the page has no ranks'
 if can_look; then
 	look "$tmp/page.html"
 	case $(attribute ranks) in
-	*'waits for messages 5'*) ;;
+	*'waits for messages 3;'*'computing 4') ;;
 	*) complain "ranks: $(attribute ranks)" ;;
 	esac
 	case $(attribute called) in

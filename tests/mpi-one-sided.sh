@@ -7,7 +7,8 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/ranks.sh"
 
-for file in examples/mpi/one_sided examples/mpi/put_get tests/mpi/fabric; do
+for file in examples/mpi/one_sided examples/mpi/put_get tests/mpi/fabric \
+	tests/mpi/windows; do
 	mpicc -Wall -I"$src/include" -o "$tmp/$(basename $file)" \
 		"$src/$file.c" -lfabric || complain "$file: mpicc"
 done
@@ -28,6 +29,14 @@ report 'fences, locks and groups are right, on any number of threads'
 good qsnet2-16 -n 3 ppn=3 -- "$tmp/one_sided"
 prints 'all of it is right'
 report 'so they are where all ranks are on one node'
+
+# Open MPI would share memory among ranks of a node.
+for machine in sunway-32 qsnet2-16 bgq-board torus; do
+	good $machine -n 4 ppn=2 -- "$tmp/windows"
+	prints 'all windows are right, 2 ranks on a node'
+	grep -q ' 94 puts, 114 gets' "$tmp/err" || complain "$(cat "$tmp/err")"
+done
+report 'all kinds of windows are right with several ranks on several nodes'
 
 good torus -n 2 -- "$tmp/put_get" 4096 4 4096
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"

@@ -97,15 +97,54 @@ ends 3 'A\+ is dead and never returns, and a packet from node 0 to node 1'
 ends 3 'waiting  *rank 0 .node 0.: MPI_'
 report 'where a dead link is the only way the run ends, and names link and call'
 
-for machine in qsnet2-16 bgq-board; do
-	mpirun $machine -n 4 --set 'faults.events=15 us node 3 dies' -- \
-		"$tmp/every"
-	ends 1 'node 3 died at 15.000 us, and rank 3 with it, in MPI_'
+# Interfaces that know that nobody answers report an error, with which Open MPI
+# ends the job.  Others wait, and the link is named.
+aborts='rank [01] called MPI_Abort with code 17 at .* us in MPI_Sendrecv'
+
+cut_link() { # MACHINE PLAN CODE TEXT
+	mpirun "$1" -n 2 --set "faults.events=$2" -- "$tmp/wrong" none
+	ends "$3" "$4"
+	[ "$3" -eq 1 ] ||
+		ends 3 'waiting  *rank 0 .node 0.: MPI_Sendrecv from 1, tag 1'
+}
+
+cut_link apenet '30 us link 0 X+ dies' 3 \
+	'node 0 .0,0,0. X. died at 30.000 us and lost [0-9]* packets?; rank 0'
+cut_link qsnet2-16 '30 us link 1.0 down 1 dies' 3 \
+	'(node 1 link|1.0 down 1) died at 30.000 us and lost [0-9]* packets; r'
+cut_link gemini '30 us link 0,0,0 node 1 dies' 1 "$aborts"
+both='30 us link 0:1.0 down 1 dies; 30 us link 1:1.0 down 1 dies'
+cut_link sunway-32 "$both" 1 "$aborts"
+cut_link torus '30 us link 0 A+ dies' 1 "$aborts"
+report 'a link without any other way: an error of MPI, or the name of the link'
+
+for machine in gemini torus; do
+	mpirun $machine -n 2 death=go-on \
+		--set 'faults.events=900 us node 1 dies' -- "$tmp/wrong" put
+	ends 1 'rank 0 ended with exit code 1 at .* us in MPI_(Put|Win_flush)'
+	! grep 'has arrived' "$tmp/out" || complain "$machine: it cannot have"
 done
-mpirun qsnet2-16 -n 4 death=go-on --set 'faults.events=15 us node 3 dies' -- \
-	"$tmp/every"
-ends 3 'waiting .*rank [0-2] .node [0-2].: MPI_'
-report 'a rank dies with its node, and the job with the rank'
+report 'a put that the interface gives up has not arrived'
+
+kill_node() { # MACHINE CODE TEXT: of those that go on
+	for death in end go-on; do
+		mpirun "$1" -n 2 death=$death \
+			--set 'faults.events=25 us node 1 dies' -- \
+			"$tmp/wrong" none
+		[ $death = go-on ] || ends 1 \
+			'node 1 died at 25.000 us, and rank 1 with it, in MPI_'
+	done
+	ends "$2" "$3"
+	! grep 'rank 1 .node 1.: MPI_' "$tmp/err" || complain "$1: it waits"
+}
+
+kill_node apenet 3 'node 1 .1,0,0. died at 25.000 us; rank 0 .node 0.: MPI_'
+kill_node bgq-board 3 'node 1 .*died at 25.000 us; .* is dead and never returns'
+kill_node qsnet2-16 3 'node 1 died at 25.000 us; rank 0 .node 0.: MPI_'
+for machine in gemini sunway-32 torus; do
+	kill_node $machine 1 "$aborts"
+done
+report 'a rank dies with its node, and the job with the rank, unless it goes on'
 
 # It would have said it 100 us later.
 mpirun qsnet2-16 -n 3 --set mpi.turn=100us \

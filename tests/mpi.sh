@@ -69,6 +69,11 @@ report 'ranks that wait for ever are named with their calls'
 
 mpirun bgq-board -n 3 -- "$tmp/behave" exit
 ends 1 'rank 1 ended with exit code 7'
+ends 1 ': failed'
+ends 1 'ranks       slowest '
+mpirun bgq-board -n 3 --json --report "$tmp/report" -- "$tmp/behave" exit
+grep -q '"error": "node 1: rank 1 ended with exit code 7 at' "$tmp/report" ||
+	complain "$(head -n 40 "$tmp/report")"
 mpirun bgq-board -n 3 -- "$tmp/behave" kill
 ends 1 'rank 1 died of signal 9'
 mpirun bgq-board -n 2 -- "$tmp/none"

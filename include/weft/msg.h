@@ -55,7 +55,7 @@ enum {
 	WEFT_MSG_EAGER = 480, /* longest message that is sent at once, bytes */
 	WEFT_MSG_EAGER_MOST = 16 << 10, /* the same if a program asks for it */
 	WEFT_MSG_SLOTS = 64, /* per pair of processes, at most */
-	WEFT_MSG_WORDS = 1536,
+	WEFT_MSG_WORDS = 1024,
 };
 
 #define WEFT_MSG_ANY  UINT32_MAX /* rank or tag */

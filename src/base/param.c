@@ -40,6 +40,7 @@ static const struct {
 	[PARAM_WORDS] = { "list of words", UNIT_NONE },
 	[PARAM_LINES] = { "lines", UNIT_NONE },
 	[PARAM_CLOCK] = { "frequency", UNIT_CLOCK },
+	[PARAM_PATH] = { "path", UNIT_NONE },
 };
 
 const char *param_type_name(enum param_type type)
@@ -51,6 +52,11 @@ static bool is_number(enum param_type type)
 {
 	return type <= PARAM_LOAD || type == PARAM_COUNTS ||
 	       type == PARAM_CLOCK;
+}
+
+static bool is_text(enum param_type type)
+{
+	return type == PARAM_TEXT || type == PARAM_PATH;
 }
 
 static bool is_list(enum param_type type)
@@ -391,7 +397,7 @@ int param_read(const struct param_block *b, const struct param *row,
 	char *copy;
 	int failed;
 
-	if (row->type == PARAM_TEXT)
+	if (is_text(row->type))
 		return read_text(b, row, text, field, e);
 	if (row->type == PARAM_LINES)
 		return param_lines_read(field, text);
@@ -727,7 +733,7 @@ void param_format(const struct param_block *b, const struct param *row,
 	struct line l = { .text = text, .size = size };
 
 	add(&l, "");
-	if (row->type == PARAM_TEXT)
+	if (is_text(row->type))
 		add(&l, field);
 	else if (row->type == PARAM_LINES)
 		add_lines(&l, field);
@@ -767,7 +773,7 @@ void param_range(const struct param *row, char *text, size_t size)
 
 	if (row->type == PARAM_FLAG)
 		add(&l, "yes|no");
-	else if (row->type == PARAM_TEXT)
+	else if (is_text(row->type))
 		snprintf(text, size, "up to %d bytes", PARAM_TEXT_MAX - 1);
 	else if (row->type == PARAM_LINES)
 		add(&l, "any number of lines");

@@ -50,7 +50,11 @@ static void print_value(FILE *f, const struct line *l)
 			snprintf(text, sizeof(text), "%.10g Gb/s",
 				(double)rate * 8 / 1e9);
 	}
-	fprintf(f, l->row->type == PARAM_TEXT ? " \"%s\"\n" : " %s\n", text);
+	fprintf(f,
+		l->row->type == PARAM_TEXT || l->row->type == PARAM_PATH
+			? " \"%s\"\n"
+			: " %s\n",
+		text);
 }
 
 /* Whether names of other rows go on behind one: retry, and retry.window. */

@@ -98,6 +98,7 @@ static const char *const ending_name[] = {
 	[LOAD_STOPPED] = "stopped",
 	[LOAD_STALLED] = "stalled",
 	[LOAD_TIMEOUT] = "timeout",
+	[LOAD_FAILED] = "failed",
 };
 
 static const int ending_code[] = {
@@ -107,6 +108,7 @@ static const int ending_code[] = {
 	[LOAD_STOPPED] = EXIT_STOPPED,
 	[LOAD_STALLED] = EXIT_DEADLOCK,
 	[LOAD_TIMEOUT] = EXIT_FINISHED, /* as it was asked for */
+	[LOAD_FAILED] = EXIT_ANSWER_NO,
 };
 
 const char *run_ending_name(enum load_ending e)
@@ -154,6 +156,8 @@ static void add_head(
 	if (*r->machine->advice)
 		facts_text(f, "warning", r->machine->advice);
 	facts_text(f, "ending", ending_name[r->result.ending]);
+	if (r->result.ending == LOAD_FAILED)
+		facts_text(f, "error", r->result.why);
 	add_words(f, a);
 	if (r->load->ops->describe)
 		add_description(f, r->load);
@@ -162,6 +166,9 @@ static void add_head(
 			"{machine} {shape}, {nodes} node{nodes|s}: "
 			"{workload}{_words}: {ending}");
 	facts_line(f, "warning", "[{warning}]");
+	/* elsewhere it is the last line that weft prints */
+	if (a->report)
+		facts_line(f, "error", "[{error}]");
 }
 
 /* What `weft run` tells. */
@@ -238,6 +245,22 @@ static int write_file(
 	return out_file_close(&file, e);
 }
 
+/* In place of a report that an earlier run has left, what went wrong in this
+ * one. */
+static void report_error(const struct cli_args *a, const struct err *e)
+{
+	struct err none = { 0 };
+	struct facts f;
+
+	facts_init(&f);
+	facts_text(&f, "weft", WEFT_VERSION);
+	facts_text(&f, "ending", "failed");
+	facts_text(&f, "error", e->text);
+	facts_line(&f, NULL, "{error}");
+	write_file(a, &f, &none);
+	facts_fini(&f);
+}
+
 /* The workload's own, of a run that has finished. */
 static int write_load(const struct machine_run *r, struct err *e)
 {
@@ -284,8 +307,9 @@ int run_tell(struct facts *f, const struct cli_args *a,
 		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
 		book_missed(a, r->system->net, e))
 		return -1;
-	if (r->result.ending == LOAD_STALLED)
-		return err_set_code(e, EXIT_DEADLOCK, "%s", r->result.why);
+	if (r->result.ending == LOAD_STALLED || r->result.ending == LOAD_FAILED)
+		return err_set_code(
+			e, ending_code[r->result.ending], "%s", r->result.why);
 	return ending_code[r->result.ending];
 }
 
@@ -308,11 +332,14 @@ static int tell(
 /* Everything is told, whichever way it ended. */
 static int perform(struct machine_run *r, struct record *k, struct err *e)
 {
-	if (!machine_run_perform(r, e))
+	if (!machine_run_perform(r, e)) {
+		if (k && r->result.ending == LOAD_FAILED)
+			record_why(k, r->result.why);
 		return !k || !record_end(
 				     k, run_ending_name(r->result.ending), e)
 			       ? 0
 			       : -1;
+	}
 	if (k)
 		record_fail(k, e->text);
 	return -1;
@@ -482,6 +509,8 @@ static int run(const struct cli_args *a, struct err *e)
 	code = run_perform(&r, a, &s, e);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
+	else if (a->report && r.is_performed)
+		report_error(a, e);
 	if (s.loaded != r.machine)
 		machine_free(s.loaded); /* nobody has taken it */
 	machine_run_close(&r);

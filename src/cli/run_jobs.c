@@ -85,7 +85,8 @@ struct batch_result *run_jobs_alone(
 		.stop = cli_stop_flag(),
 	};
 
-	if (!j || a->is_together || r->result.ending == LOAD_STOPPED)
+	if (!j || a->is_together || r->result.ending == LOAD_STOPPED ||
+		r->result.ending == LOAD_FAILED)
 		return NULL;
 	b.n = j->n;
 	all.result = mem_alloc(j->n, sizeof(*all.result));

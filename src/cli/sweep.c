@@ -260,9 +260,12 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	w->is_there[i] = !r->e.code;
 	w->done += !r->e.code;
 	w->failed += r->e.code != 0;
-	if (r->e.code && !*w->why)
+	if (r->e.code && (!w->code || i < w->failed_at)) {
+		w->failed_at = i;
+		w->code = r->e.code;
 		snprintf(w->why, sizeof(w->why), "%.200s: %.250s", p.name,
 			r->e.text);
+	}
 	if (!r->e.code) {
 		note_ending(w, i, r->ending);
 		note_warnings(w, i, &p, r);

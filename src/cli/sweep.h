@@ -20,7 +20,9 @@ struct sweep {
 	size_t *saturated; /* [point without x and seed]: the first value */
 	size_t done, failed, skipped;
 	bool is_stopped;
-	char why[480]; /* of the first that failed */
+	size_t failed_at; /* the first that failed, by its number */
+	int code;
+	char why[480];
 	/* The first warning of each kind, its point, and their number. */
 	struct {
 		char text[CURVES_NAME + RUN_WARNING + 2];

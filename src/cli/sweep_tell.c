@@ -392,7 +392,7 @@ int sweep_tell(struct sweep *w, struct err *e)
 	if (failed)
 		return -1;
 	if (w->failed)
-		return err_set(e, "%zu of %zu points failed; %s", w->failed,
-			w->n, w->why);
+		return err_set_code(e, w->code, "%zu of %zu points failed; %s",
+			w->failed, w->n, w->why);
 	return EXIT_FINISHED;
 }

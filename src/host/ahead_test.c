@@ -170,8 +170,9 @@ static void map(void *arg)
 	pass(arg);
 }
 
-static void on_write(void *arg, uint64_t at, size_t n)
+static void on_write(void *arg, sim_time t, uint64_t at, size_t n)
 {
+	(void)t;
 	(void)arg;
 	(void)at;
 	(void)n;

@@ -35,7 +35,8 @@ enum {
 /* See program_watch(). */
 struct watch {
 	uint64_t at, bytes;
-	void (*on_write)(void *arg, uint64_t at, size_t n); /* NULL: none */
+	void (*on_write)(
+		void *arg, sim_time t, uint64_t at, size_t n); /* NULL: none */
 	void *arg;
 };
 

@@ -160,7 +160,7 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 
 		if (at + n <= x->at || at >= x->at + x->bytes)
 			continue;
-		x->on_write(x->arg, at, n);
+		x->on_write(x->arg, t, at, n);
 		is_told = true;
 	}
 	for (struct program *p = node->hot.polling[HOST_POLLS_TEST];
@@ -359,7 +359,8 @@ void poll_end_watch(struct program *p)
 }
 
 void program_watch(uint64_t at, uint64_t bytes,
-	void (*on_write)(void *arg, uint64_t at, size_t n), void *arg)
+	void (*on_write)(void *arg, sim_time t, uint64_t at, size_t n),
+	void *arg)
 {
 	struct program *p = program_current();
 

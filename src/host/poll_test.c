@@ -526,8 +526,9 @@ struct watcher {
 	bool stays, ends_watch;
 };
 
-static void note_write(void *arg, uint64_t at, size_t n)
+static void note_write(void *arg, sim_time t, uint64_t at, size_t n)
 {
+	(void)t;
 	struct watcher *x = arg;
 
 	assert_int_equal(n, 8);

@@ -205,13 +205,14 @@ void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 
 /*
  * For a library that waits for one of many words: until the program ends,
- * on_write(arg, ...) is called after every write to [at, at + bytes), and tests
- * of program_poll_until() are evaluated after it.  Like those tests it is not
- * called as the program: it may record what it saw, and read memory by
+ * on_write(arg, t, ...) is called after every write to [at, at + bytes), and
+ * tests of program_poll_until() are evaluated after it.  Like those tests it is
+ * not called as the program: it may record what it saw, and read memory by
  * host_read().  A program has one watch; NULL ends it.
  */
 void program_watch(uint64_t at, uint64_t bytes,
-	void (*on_write)(void *arg, uint64_t at, size_t n), void *arg);
+	void (*on_write)(void *arg, sim_time t, uint64_t at, size_t n),
+	void *arg);
 
 /*
  * In a library's function: until the end of the block the program is in this

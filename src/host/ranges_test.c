@@ -296,8 +296,9 @@ struct seen {
 	bool is_refused;
 };
 
-static void note_write(void *arg, uint64_t at, size_t n)
+static void note_write(void *arg, sim_time t, uint64_t at, size_t n)
 {
+	(void)t;
 	struct seen *x = arg;
 
 	x->n_watched += at == MAP_AT + 64 && n == 8;

@@ -8,7 +8,7 @@
  * allocate comes from here.  Threads of the MPI library stay with the C
  * library's; what they free of ours is not used again, since nobody knows when
  * they do.  So it is with what the dynamic linker allocates for a thread when
- * that first needs it.
+ * that first needs it, and with questions to PMIx, which its thread frees.
  *
  * There are two heaps.  What MPI_Init() allocates depends on the host, on the
  * name of the folder say, and must not move what the program has.
@@ -144,7 +144,8 @@ static bool is_wanted(const void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
 
-	return is_open && link_is_timed() && at - linker >= linker_end - linker;
+	return is_open && link_is_timed() && !call_mine()->is_asking &&
+	       at - linker >= linker_end - linker;
 }
 
 #define IS_WANTED() is_wanted(__builtin_return_address(0))
@@ -261,7 +262,7 @@ static void *get(size_t bytes, size_t align, bool is_zero)
 
 static void *get_aligned(size_t align, size_t bytes)
 {
-	if (!is_open || !link_is_timed())
+	if (!is_open || !link_is_timed() || call_mine()->is_asking)
 		return __libc_memalign(align, bytes);
 	if (align & (align - 1)) {
 		errno = EINVAL;

@@ -51,17 +51,23 @@ static const struct call_name {
 
 static _Thread_local struct call mine = { .what.rank = CHANNEL_NONE };
 static any_call *next_of[N_CALLS][N_FORMS];
+static _Atomic uint64_t n_entered;
 
 struct call *call_mine(void)
 {
 	return &mine;
 }
 
+const char *call_name(uint32_t number)
+{
+	return number < N_CALLS ? names[number].name[FORM_C] : NULL;
+}
+
 /* --- what comes behind a name --- */
 
 /* Libraries that a program has loaded for itself, as Python does, are not among
  * those that come next. */
-static void *find_in(const char *library, const char *name)
+void *call_find_in(const char *library, const char *name)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
 	void *found = handle ? dlsym(handle, name) : NULL;
@@ -79,20 +85,40 @@ void call_next(void *function, const char *name)
 	memcpy(function, &found, sizeof(found));
 }
 
-static any_call *find(const char *name)
+void call_library(void *function, const char *library, const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
-	any_call *answer;
 
 	if (!found)
-		found = find_in("libmpi.so.40", name);
+		found = call_find_in(library, name);
+	memcpy(function, &found, sizeof(found));
+}
+
+void *call_find_in_mpi(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
 	if (!found)
-		found = find_in("libmpi_mpifh.so.40", name);
+		found = call_find_in("libmpi.so.40", name);
+	return found ? found : call_find_in("libmpi_mpifh.so.40", name);
+}
+
+void call_next_of_mpi(void *function, const char *name)
+{
+	void *found = call_find_in_mpi(name);
+
 	if (!found) {
 		fprintf(stderr, "weft: no MPI library has %s\n", name);
 		abort();
 	}
-	memcpy(&answer, &found, sizeof(found));
+	memcpy(function, &found, sizeof(found));
+}
+
+static any_call *find(const char *name)
+{
+	any_call *answer;
+
+	call_next_of_mpi(&answer, name);
 	return answer;
 }
 
@@ -120,7 +146,10 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	const struct call_name *n = &names[number];
 
 	mine.how = n->how;
+	mine.number = ++n_entered;
 	mine.looks = 0;
+	mine.words = words;
+	mine.is_fortran = form != FORM_C;
 	mine.what.name = number;
 	mine.what.rank = (uint32_t)argument(words, n->rank, form);
 	mine.what.tag = (uint64_t)argument(words, n->tag, form);
@@ -212,6 +241,13 @@ static long call(unsigned number, enum call_form form, WORDS)
 		start();
 	leave();
 	return answer;
+}
+
+bool call_makes_window(void)
+{
+	return mine.what.name == CALL_Win_create ||
+	       mine.what.name == CALL_Win_allocate ||
+	       mine.what.name == CALL_Win_create_dynamic;
 }
 
 /* --- the names --- */

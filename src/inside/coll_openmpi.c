@@ -91,27 +91,16 @@ static bool has_threads(void)
 	return level == MPI_THREAD_MULTIPLE;
 }
 
+/* By their names: MPI_Group_translate_ranks() takes a time that grows with the
+ * square of their number, 0.1 s for 1,024. */
 static bool list_members(struct coll_module *m, MPI_Comm comm)
 {
-	int n = ompi_comm_size(comm), *here, *there;
-	MPI_Group group, world;
+	int n = ompi_comm_size(comm);
 
-	here = malloc((size_t)n * sizeof(*here));
-	there = malloc((size_t)n * sizeof(*there));
 	m->rank = malloc((size_t)n * sizeof(*m->rank));
-	if (here && there && m->rank) {
-		for (int i = 0; i < n; i++)
-			here[i] = i;
-		PMPI_Comm_group(comm, &group);
-		PMPI_Comm_group(MPI_COMM_WORLD, &world);
-		PMPI_Group_translate_ranks(group, n, here, world, there);
-		PMPI_Group_free(&group);
-		PMPI_Group_free(&world);
-		for (int i = 0; i < n; i++)
-			m->rank[i] = (uint32_t)there[i];
-	}
-	free(here);
-	free(there);
+	for (int i = 0; m->rank && i < n; i++)
+		m->rank[i] =
+			ompi_group_get_proc_name(comm->c_local_group, i).vpid;
 	return m->rank;
 }
 

@@ -15,8 +15,8 @@ static bool is_outer(const char *pair)
 		"OMPI_MCA_pmix", "OMPI_MCA_shmem_RUNTIME",
 		"OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe", "PMIX_",
 		"PMI_", "PMI2_", "PRTE_", "SLURM_", "JSM_", "FLUX_",
-		"WEFT_START=", "WEFT_CHANNEL=", "WEFT_STACK=", "WEFT_FOLDER=",
-		"WEFT_DEBUG=" };
+		"WEFT_START=", "WEFT_CHANNEL=", "WEFT_PLACES=", "WEFT_STACK=",
+		"WEFT_FOLDER=", "WEFT_DEBUG=" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(pair, names[i], strlen(names[i])) == 0)
@@ -80,17 +80,6 @@ static void keep_off(char ***list)
 		*pair = start_text("%s," NO_COLL, *pair);
 }
 
-/* One-sided operations by puts and gets; where all ranks are on one node, Open
- * MPI 4.1's way by them calls its transport without a key, and crashes: there
- * they are messages. */
-static void add_one_sided(char ***list, const struct start *s)
-{
-	bool is_one = s->n_nodes == 1 && s->n_ranks > 1;
-
-	set_default(
-		list, start_text("OMPI_MCA_osc=%s", is_one ? "pt2pt" : "rdma"));
-}
-
 /* Nothing goes round the network: no shared memory, no other transport. */
 static void add_openmpi(char ***list)
 {
@@ -100,8 +89,14 @@ static void add_openmpi(char ***list)
 		"OMPI_MCA_mtl_ofi_provider_include=weft",
 		"OMPI_MCA_btl=self,ofi",
 		"OMPI_MCA_btl_ofi_provider_include=weft",
+		/* puts and gets, but for some windows: inside/windows.c */
+		"OMPI_MCA_osc=rdma,pt2pt",
 		"OMPI_MCA_osc_rdma_btls=ofi",
+		"OMPI_MCA_osc_rdma_mtls=ofi",
 		"OMPI_MCA_coll=^" NO_COLL,
+		/* treematch asks PMIx for the others' nodes, which PMIx 4.2
+		 * does not find, and would place ranks on this host */
+		"OMPI_MCA_topo=basic",
 		"OMPI_MCA_orte_create_session_dirs=0",
 		"OMPI_MCA_shmem=mmap",
 		"OMPI_MCA_mpi_yield_when_idle=0",
@@ -200,8 +195,13 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 			s->folder));
 	set_default(list, start_text("OMPI_MCA_osc_rdma_backing_directory=%s",
 				  s->scratch));
+	/* hwloc would load libraries of graphics and XML, 400 KB a rank */
+	set_default(list, start_text("HWLOC_PLUGINS_PATH=%s", s->folder));
 	environ_set(list, start_text("WEFT_CHANNEL=%d", START_CHANNEL_FD));
 	environ_set(list, start_text("WEFT_REST=%d", START_REST_FD));
+	if (s->places >= 0)
+		environ_set(
+			list, start_text("WEFT_PLACES=%d", START_PLACES_FD));
 	environ_set(list, start_text("WEFT_TRACER=%010d", (int)getppid()));
 	environ_set(list, start_text("WEFT_NODE=%u", s->rank[rank].node));
 	environ_set(list, start_text("WEFT_RANK=%u", rank));
@@ -234,7 +234,6 @@ char **environ_make(const struct start *s, uint32_t rank)
 	for (size_t i = 0; added[i]; i++)
 		add_variable(&list, added[i]);
 	add_openmpi(&list);
-	add_one_sided(&list, s);
 	add_ours(&list, s, rank);
 	return list;
 }

@@ -493,11 +493,15 @@ bool weft_link_is_blocking(void)
 }
 
 /* Nothing new can be known directly after a crossing or a command, and Open MPI
- * must be called some times to do all of its work: then it sleeps. */
+ * must be called some times to do all of its work: then it sleeps.  A call may
+ * have work that needs no other rank, so each has its own looks; an earlier one
+ * of another thread does not begin again behind a later one. */
 static bool is_free(struct link_looks *l)
 {
-	if (l->epoch != link_.epoch)
-		*l = (struct link_looks){ .epoch = link_.epoch };
+	uint64_t call = call_mine()->number;
+
+	if (l->epoch != link_.epoch || l->call < call)
+		*l = (struct link_looks){ link_.epoch, call, 0 };
 	return l->n++ < FREE_LOOKS;
 }
 

@@ -28,6 +28,7 @@ enum link_phase {
 /* Looks in vain at one queue. */
 struct link_looks {
 	uint64_t epoch; /* of the link, in which they were */
+	uint64_t call; /* number of the call that they were in */
 	unsigned n;
 };
 

@@ -1,19 +1,23 @@
 /*
  * A server of PMIx for one job.  All ranks are clients of this one server, on
  * whatever node of the simulated machine they are: so a fence is complete as
- * soon as the library says so, and each node's own data must be given by node.
+ * soon as the library says so.  Where each rank is they have from a table.
  */
-#define _GNU_SOURCE /* open_memstream() */
+#define _GNU_SOURCE /* memfd_create() */
 #include "inside/start.h"
 
+#include <fcntl.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-static const pmix_nspace_t nspace = "weft";
+#include "inside/places.h"
+
+static const pmix_nspace_t nspace = PLACES_JOB;
 
 /* The library's callbacks have no argument of their own. */
 static struct start *start_;
@@ -60,6 +64,43 @@ static pmix_server_module_t module = {
 	.direct_modex = on_modex,
 };
 
+/* --- where ranks are --- */
+
+static struct place place_of(const struct start *s, uint32_t rank)
+{
+	struct place p = {
+		.node = s->rank[rank].node,
+		.process = s->rank[rank].process,
+		.program = s->rank[rank].program,
+		.leader = rank,
+	};
+
+	for (uint32_t r = s->n_ranks; r-- > 0;)
+		if (s->rank[r].node == p.node) {
+			p.leader = r;
+			p.n_local++;
+		}
+	return p;
+}
+
+int places_make(const struct start *s)
+{
+	int file = memfd_create("weft-places", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool is_good = file >= 0;
+
+	for (uint32_t r = 0; is_good && r < s->n_ranks; r++) {
+		struct place p = place_of(s, r);
+
+		is_good = write(file, &p, sizeof(p)) == sizeof(p);
+	}
+	if (is_good && fcntl(file, F_ADD_SEALS,
+			       F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0)
+		return file;
+	if (file >= 0)
+		close(file);
+	return -1;
+}
+
 /* --- what ranks are told --- */
 
 /* Growing list of facts. */
@@ -83,13 +124,6 @@ static void add_number(struct facts *f, const char *key, uint32_t value)
 	PMIX_INFO_LOAD(add(f), key, &value, PMIX_UINT32);
 }
 
-static void add_short(struct facts *f, const char *key, uint32_t value)
-{
-	uint16_t small = (uint16_t)value;
-
-	PMIX_INFO_LOAD(add(f), key, &small, PMIX_UINT16);
-}
-
 static void add_rank(struct facts *f, const char *key, pmix_rank_t rank)
 {
 	PMIX_INFO_LOAD(add(f), key, &rank, PMIX_PROC_RANK);
@@ -100,130 +134,20 @@ static void add_text(struct facts *f, const char *key, const char *text)
 	PMIX_INFO_LOAD(add(f), key, text, PMIX_STRING);
 }
 
-/* Facts that belong together become one. */
-static void add_array(struct facts *f, const char *key, const struct facts *of)
-{
-	pmix_data_array_t array = { PMIX_INFO, of->n, of->info };
-
-	PMIX_INFO_LOAD(add(f), key, &array, PMIX_DATA_ARRAY);
-	free(of->info);
-}
-
-static char *node_name(uint32_t node)
-{
-	return start_text("node%u", node);
-}
-
-/* The ranks of a node, as a list. */
-static char *peers(uint32_t node)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	const char *comma = "";
-
-	for (uint32_t r = 0; r < start_->n_ranks; r++)
-		if (start_->rank[r].node == node) {
-			fprintf(out, "%s%u", comma, r);
-			comma = ",";
-		}
-	fclose(out);
-	return text;
-}
-
-static bool is_first_of_node(uint32_t rank)
-{
-	for (uint32_t r = 0; r < rank; r++)
-		if (start_->rank[r].node == start_->rank[rank].node)
-			return false;
-	return true;
-}
-
-/* Both maps name the nodes in the order of their first ranks. */
-static void add_maps(struct facts *f)
-{
-	char *nodes = NULL, *ranks = NULL, *regex, *ppn;
-	size_t n;
-	FILE *to_nodes = open_memstream(&nodes, &n);
-	FILE *to_ranks = open_memstream(&ranks, &n);
-
-	for (uint32_t r = 0; r < start_->n_ranks; r++) {
-		char *of_node;
-
-		if (!is_first_of_node(r))
-			continue;
-		of_node = peers(start_->rank[r].node);
-		fprintf(to_nodes, "%snode%u", r ? "," : "",
-			start_->rank[r].node);
-		fprintf(to_ranks, "%s%s", r ? ";" : "", of_node);
-		free(of_node);
-	}
-	fclose(to_nodes);
-	fclose(to_ranks);
-	PMIx_generate_regex(nodes, &regex);
-	PMIx_generate_ppn(ranks, &ppn);
-	PMIX_INFO_LOAD(add(f), PMIX_NODE_MAP, regex, PMIX_REGEX);
-	PMIX_INFO_LOAD(add(f), PMIX_PROC_MAP, ppn, PMIX_REGEX);
-	free(nodes);
-	free(ranks);
-}
-
-/* The last node may have fewer than the others. */
-static uint32_t n_peers(uint32_t node)
-{
-	uint32_t n = 0;
-
-	for (uint32_t r = 0; r < start_->n_ranks; r++)
-		n += start_->rank[r].node == node;
-	return n;
-}
-
-static void add_node(struct facts *all, uint32_t rank)
-{
-	const struct start_rank *r = &start_->rank[rank];
-	struct facts f = { .n = 0 };
-	char *of_node = peers(r->node);
-
-	add_text(&f, PMIX_HOSTNAME, node_name(r->node));
-	add_number(&f, PMIX_NODEID, r->node);
-	add_number(&f, PMIX_LOCAL_SIZE, n_peers(r->node));
-	add_number(&f, PMIX_NODE_SIZE, n_peers(r->node));
-	add_rank(&f, PMIX_LOCALLDR, rank);
-	add_text(&f, PMIX_LOCAL_PEERS, of_node);
-	add_array(all, PMIX_NODE_INFO_ARRAY, &f);
-	free(of_node);
-}
-
-static void add_process(struct facts *all, uint32_t rank)
-{
-	const struct start_rank *r = &start_->rank[rank];
-	struct facts f = { .n = 0 };
-
-	add_rank(&f, PMIX_RANK, rank);
-	add_number(&f, PMIX_APPNUM, r->program);
-	add_rank(&f, PMIX_GLOBAL_RANK, rank);
-	add_rank(&f, PMIX_APP_RANK, rank);
-	add_short(&f, PMIX_LOCAL_RANK, r->process);
-	add_short(&f, PMIX_NODE_RANK, r->process);
-	add_number(&f, PMIX_NODEID, r->node);
-	add_text(&f, PMIX_HOSTNAME, node_name(r->node));
-	add_array(all, PMIX_PROC_DATA, &f);
-}
-
 static uint32_t n_programs(void)
 {
 	return start_->rank[start_->n_ranks - 1].program + 1;
 }
 
+/* Without the number of its ranks, which they have from their table, the
+ * library keeps nothing for each of them. */
 static void add_job(struct facts *f)
 {
 	add_text(f, PMIX_JOBID, nspace);
-	add_number(f, PMIX_JOB_SIZE, start_->n_ranks);
 	add_number(f, PMIX_UNIV_SIZE, start_->n_ranks);
 	add_number(f, PMIX_MAX_PROCS, start_->n_ranks);
 	add_number(f, PMIX_JOB_NUM_APPS, n_programs());
 	add_number(f, PMIX_NUM_NODES, start_->n_nodes);
-	add_maps(f);
 }
 
 static pmix_status_t register_job(void)
@@ -232,11 +156,6 @@ static pmix_status_t register_job(void)
 	pmix_status_t status;
 
 	add_job(&f);
-	for (uint32_t r = 0; r < start_->n_ranks; r++)
-		if (is_first_of_node(r))
-			add_node(&f, r);
-	for (uint32_t r = 0; r < start_->n_ranks; r++)
-		add_process(&f, r);
 	status = PMIx_server_register_nspace(
 		nspace, (int)start_->n_ranks, f.info, f.n, NULL, NULL);
 	free(f.info);

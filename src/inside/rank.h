@@ -7,13 +7,16 @@
  * compute.c the time between calls
  * self.c   who the process is: its host, number and random numbers
  * files.c  files that are not what they seem
+ * places.c where other ranks are, for those who ask PMIx
  * stack.c  where main() begins
  * spin.c   looks of a rank that computes
  * threads.c the program's threads, and the MPI library's
  * timers.c alarms
  * alloc.c  its memory
+ * atomics.c what Open MPI's component of libfabric cannot do
  * tsc.c    the processor's own clock
  * debug.c  a wait for a debugger
+ * windows.c what windows of memory Open MPI makes, and how
  */
 #ifndef INSIDE_RANK_H
 #define INSIDE_RANK_H
@@ -89,18 +92,34 @@ enum call_how {
 /* The call that a thread is in: the outermost one. */
 struct call {
 	enum call_how how;
+	uint64_t number; /* later calls have larger ones; 0: none yet */
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	bool is_asking; /* PMIx, whose thread frees what this one allocates */
 	int64_t since; /* the thread's CPU time when it was last seen, ns */
 	bool is_told; /* it has crossed, or asked for something */
 	struct channel_call what;
+	const long *words; /* its arguments */
+	bool is_fortran; /* these are addresses of what C's would be */
 };
 
 struct call *call_mine(void);
+/* The name of a call's number, as in C. */
+const char *call_name(uint32_t number);
 
 /* The function behind one of this library's names, into a pointer to it. */
 void call_next(void *function, const char *name);
+/* The same for names of the MPI library, wherever the program has loaded it. */
+void call_next_of_mpi(void *function, const char *name);
+/* What has the name, or NULL. */
+void *call_find_in_mpi(const char *name);
+/* Whether the program makes a window of its own memory. */
+bool call_makes_window(void);
+/* The same of a library, which may be among those that are no name's next. */
+void call_library(void *function, const char *library, const char *name);
+/* A symbol of a library if that is loaded, or NULL. */
+void *call_find_in(const char *library, const char *name);
 
 /* --- compute.c --- */
 

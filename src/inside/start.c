@@ -28,6 +28,7 @@ struct loop {
 	int signals;
 	uint32_t n_started, n_ended, n_busy, most_busy;
 	sigset_t old_signals;
+	void (*old_pipe)(int); /* what SIGPIPE did */
 	struct rlimit old_files;
 	enum { STACK_OPENMPI, STACK_PMI, STACK_NONE } stack;
 	const char *folder; /* where ranks begin, or NULL */
@@ -201,6 +202,7 @@ static void become(const struct loop *l, const struct start_rank *r,
 	if (getppid() != parent)
 		_exit(1);
 	sigprocmask(SIG_SETMASK, &l->old_signals, NULL);
+	signal(SIGPIPE, l->old_pipe);
 	setrlimit(RLIMIT_NOFILE, &l->old_files);
 	personality(ADDR_NO_RANDOMIZE);
 	/* A terminal's interrupt is for weft, which ends ranks in order. */
@@ -212,6 +214,8 @@ static void become(const struct loop *l, const struct start_rank *r,
 	dup2(l->rest[1], START_REST_FD);
 	if (r->pmi >= 0)
 		dup2(r->pmi, START_PMI_FD);
+	if (l->start.places >= 0)
+		dup2(l->start.places, START_PLACES_FD);
 	if (!l->folder || chdir(l->folder) == 0)
 		execvpe(r->arguments[0], r->arguments, variables);
 	if (write(told, &errno, sizeof(errno)) < 0)
@@ -506,6 +510,8 @@ static bool open_loop(struct loop *l)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, &l->old_signals);
+	/* PMIx writes to ranks that may have been killed */
+	l->old_pipe = signal(SIGPIPE, SIG_IGN);
 	l->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->most_busy = (uint32_t)(cores > 0 ? 2 * cores : 2);
 	if (l->signals < 0 || pipe2(l->rest, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -531,10 +537,14 @@ static const char *open_server(struct loop *l)
 	size_t n = POLL_RANKS + l->start.n_ranks;
 
 	l->poll = start_alloc(NULL, n * sizeof(*l->poll));
+	l->start.places = -1;
 	if (!open_scratch(&l->start))
 		return "no folder in /dev/shm or /tmp";
-	if (l->stack == STACK_OPENMPI)
-		return pmix_open(&l->start);
+	if (l->stack == STACK_OPENMPI) {
+		l->start.places = move_up(places_make(&l->start));
+		return l->start.places < 0 ? "no table of ranks"
+					   : pmix_open(&l->start);
+	}
 	if (l->stack == STACK_PMI)
 		pmi_open(&l->start);
 	return NULL;

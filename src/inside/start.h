@@ -19,7 +19,12 @@
 enum { CLEAN_PLACES = 2, CLEAN_PATH = 32 };
 
 /* Numbers of descriptors in a rank. */
-enum { START_CHANNEL_FD = 3, START_REST_FD = 4, START_PMI_FD = 5 };
+enum {
+	START_CHANNEL_FD = 3,
+	START_REST_FD = 4,
+	START_PMI_FD = 5,
+	START_PLACES_FD = 6,
+};
 
 struct start_rank {
 	uint32_t node, process, n_processes, program;
@@ -34,6 +39,7 @@ struct start {
 	int socket;
 	uint32_t n_ranks, n_nodes;
 	struct start_rank *rank;
+	int places; /* the file of inside/places.h, or -1 */
 	const char *folder; /* of this program, and of what ranks load */
 	char scratch[CLEAN_PATH]; /* where ranks of one node share memory */
 };
@@ -64,6 +70,8 @@ void clean_processes(pid_t helper);
 
 /* --- pmix.c --- */
 
+/* The file with the table of inside/places.h, or -1. */
+int places_make(const struct start *s);
 /* Both return NULL, or what went wrong. */
 const char *pmix_open(struct start *s);
 const char *pmix_environ(uint32_t rank, char ***list);

@@ -615,3 +615,14 @@ enum fault_state faults_state(const struct faults *f, uint32_t link, sim_time t)
 	}
 	return FAULT_UP;
 }
+
+const struct fault_outage *faults_loser(const struct faults *f, sim_time now)
+{
+	for (size_t i = 0; i < f->n_outages; i++) {
+		const struct fault_outage *o = &f->outage[i];
+
+		if (o->from <= now && now < o->until && f->link[o->link].lost)
+			return o;
+	}
+	return NULL;
+}

@@ -210,6 +210,7 @@ struct fault_link {
 	uint32_t escape; /* the first that has not happened */
 	uint32_t fibre; /* the first that has not failed */
 	uint32_t width; /* its first */
+	uint32_t lost; /* packets, while it was dead */
 };
 
 struct fault_counts {
@@ -345,7 +346,10 @@ uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,
 /* Sums over the workers, for a class of wires; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);
 
-/* State of a link at a time; searches all outages, so not for use in a run. */
+/* The first link that is dead now and has lost packets, or NULL; searches all
+ * outages, and so does the next one: not for use in a run. */
+const struct fault_outage *faults_loser(const struct faults *f, sim_time now);
+/* State of a link at a time. */
 enum fault_state faults_state(
 	const struct faults *f, uint32_t link, sim_time t);
 

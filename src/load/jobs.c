@@ -127,9 +127,12 @@ static int jobs_check(struct load *l, struct err *e)
 		struct load *p = j->part[i].load;
 		struct err own = { 0 };
 
-		if (p->ops->check && p->ops->check(p, &own))
-			return err_set_code(e, own.code, "job %s: %.400s",
-				j->part[i].name, own.text);
+		if (!p->ops->check || !p->ops->check(p, &own))
+			continue;
+		if (own.code == EXIT_ANSWER_NO)
+			j->part[i].result->ending = LOAD_FAILED;
+		return err_set_code(e, own.code, "job %s: %.400s",
+			j->part[i].name, own.text);
 	}
 	/* which no job can say on its own: others might still be at it */
 	return l->nic ? nic_audit(l->nic, e) : 0;

@@ -24,6 +24,7 @@ enum load_ending {
 	LOAD_STALLED, /* programs wait for what never comes */
 	LOAD_ENDLESS, /* too long for the network's clocks: an error */
 	LOAD_TIMEOUT, /* its time was limited, and is over */
+	LOAD_FAILED, /* a program of the host ended as it should not */
 };
 
 /* A figure that only this workload has. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/mem.h"
 #include "base/order.h"
-#include "base/readline.h"
 #include "base/units.h"
 #include "base/wide.h"
 #include "sim/random.h"
@@ -27,71 +27,29 @@ struct entry {
 };
 
 struct reader {
-	const char *path;
-	FILE *file;
-	char *text; /* of the line */
-	size_t room;
-	uint32_t line;
-	char *field[FIELDS];
+	struct fields in;
 	struct entry *entry;
 	uint32_t n;
 	uint32_t n_nodes;
 	bool is_named, is_rates; /* the columns are */
-	struct err *e;
 };
 
-/* A text that is quoted has no signs that would end the line. */
-static int wrong(struct reader *r, const char *what, char *text)
+static int wrong(struct reader *r, const char *what, const char *text)
 {
-	for (char *at = text; at && *at; at++)
-		if (!isprint((unsigned char)*at))
-			*at = '?';
-	return err_set(r->e, "%s:%u: %s%s%.40s%s", r->path, r->line, what,
-		text ? " \"" : "", text ? text : "", text ? "\"" : "");
+	return fields_wrong(&r->in, what, text);
 }
 
-static char *trim(char *s)
-{
-	s += strspn(s, " \t\r\n");
-	for (char *end = s + strlen(s);
-		end > s && isspace((unsigned char)end[-1]);)
-		*--end = '\0';
-	return s;
-}
-
-/* The fields of the next line that has any; 0 at the end, -1 on an error. */
+/* The next line; 0 at the end, -1 on an error. */
 static int next_line(struct reader *r)
 {
-	enum readline got;
+	int got = fields_next(&r->in);
 
-	while ((got = readline(r->file, &r->text, &r->room)) != READLINE_END) {
-		char *at = r->text, *next;
-		uint32_t i = 0;
-
-		r->line++;
-		if (got != READLINE_ONE)
-			return wrong(r,
-				got == READLINE_NO_TEXT
-					? "is not text"
-					: "the line is longer than 1 MiB",
-				NULL);
-		at[strcspn(at, "#")] = '\0';
-		if (!*trim(at))
-			continue;
-		for (; at && i < FIELDS; at = next, i++) {
-			next = strchr(at, ',');
-			if (next)
-				*next++ = '\0';
-			r->field[i] = trim(at);
-		}
-		if (at || i < FIELDS)
-			return wrong(r,
-				"want three columns: source, destination, and "
-				"weight or rate",
-				NULL);
-		return 1;
-	}
-	return 0;
+	if (got > 0 && r->in.n != FIELDS)
+		return wrong(r,
+			"want three columns: source, destination, and weight "
+			"or rate",
+			NULL);
+	return got;
 }
 
 static int read_node(
@@ -104,7 +62,7 @@ static int read_node(
 		return wrong(r, "want the number of a node, not", text);
 	if (v >= r->n_nodes)
 		return err_set(e, "%s:%u: there is no node %lld (want 0 to %u)",
-			r->path, r->line, (long long)v, r->n_nodes - 1);
+			r->in.path, r->in.line, (long long)v, r->n_nodes - 1);
 	*node = (uint32_t)v;
 	return 0;
 }
@@ -131,11 +89,11 @@ static int read_value(struct reader *r, char *text, uint64_t *value)
 
 static int read_entry(struct reader *r)
 {
-	struct entry x = { .line = r->line };
+	struct entry x = { .line = r->in.line };
 
-	if (read_node(r, r->field[0], &x.from, r->e) ||
-		read_node(r, r->field[1], &x.to, r->e) ||
-		read_value(r, r->field[2], &x.value))
+	if (read_node(r, r->in.field[0], &x.from, r->in.e) ||
+		read_node(r, r->in.field[1], &x.to, r->in.e) ||
+		read_value(r, r->in.field[2], &x.value))
 		return -1;
 	if (!x.value)
 		return 0;
@@ -150,11 +108,11 @@ static int read_entry(struct reader *r)
 
 static int read_names(struct reader *r)
 {
-	bool is_rates = !strcasecmp(r->field[2], "rate");
+	bool is_rates = !strcasecmp(r->in.field[2], "rate");
 
-	if (strcasecmp(r->field[0], "source") != 0 ||
-		strcasecmp(r->field[1], "destination") != 0 ||
-		(!is_rates && strcasecmp(r->field[2], "weight") != 0))
+	if (strcasecmp(r->in.field[0], "source") != 0 ||
+		strcasecmp(r->in.field[1], "destination") != 0 ||
+		(!is_rates && strcasecmp(r->in.field[2], "weight") != 0))
 		return wrong(r,
 			"want the columns source,destination,weight or "
 			"source,destination,rate",
@@ -168,7 +126,7 @@ static int read_lines(struct reader *r)
 {
 	int got = next_line(r);
 
-	if (got > 0 && !isdigit((unsigned char)*r->field[0])) {
+	if (got > 0 && !isdigit((unsigned char)*r->in.field[0])) {
 		if (read_names(r))
 			return -1;
 		got = next_line(r);
@@ -176,12 +134,9 @@ static int read_lines(struct reader *r)
 	for (; got > 0; got = next_line(r))
 		if (read_entry(r))
 			return -1;
-	if (!got && ferror(r->file))
-		return err_set(
-			r->e, "%s: cannot read: %s", r->path, strerror(errno));
 	if (!got && !r->n)
-		return err_set(
-			r->e, "%s: no node sends anything to another", r->path);
+		return err_set(r->in.e, "%s: no node sends anything to another",
+			r->in.path);
 	return got;
 }
 
@@ -200,10 +155,11 @@ static int sort(struct reader *r)
 		const struct entry *x = &r->entry[i];
 
 		if (x[-1].from == x->from && x[-1].to == x->to)
-			return err_set(r->e,
+			return err_set(r->in.e,
 				"%s:%u: the traffic from %u to %u is given "
 				"twice, first in line %u",
-				r->path, x->line, x->from, x->to, x[-1].line);
+				r->in.path, x->line, x->from, x->to,
+				x[-1].line);
 	}
 	return 0;
 }
@@ -247,21 +203,19 @@ static void fill(struct matrix *m, const struct reader *r)
 int matrix_read(
 	struct matrix *m, const char *path, uint32_t n_nodes, struct err *e)
 {
-	struct reader r = { .path = path, .n_nodes = n_nodes, .e = e };
+	struct reader r = { .n_nodes = n_nodes };
 	int failed;
 
 	*m = (struct matrix){ 0 };
-	r.file = fopen(path, "r");
-	if (!r.file)
-		return err_set(e, "%s: cannot read: %s", path, strerror(errno));
+	if (fields_open(&r.in, path, e))
+		return -1;
 	failed = read_lines(&r) || sort(&r);
+	fields_close(&r.in);
 	if (!failed) {
 		if (!r.is_rates)
 			scale(&r);
 		fill(m, &r);
 	}
-	fclose(r.file);
-	mem_free(r.text);
 	mem_free(r.entry);
 	return failed ? -1 : 0;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "load/trips.h"
+
 /* The kinds of an account: their key, and how a line tells of them. */
 static const struct {
 	const char *key, *text;
@@ -64,11 +66,22 @@ static double ns(sim_time t)
 	return (double)t / SIM_NS;
 }
 
+static struct trip_sums sum_up_trips(const struct proxy *p, uint32_t n)
+{
+	struct trip_sums s = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		if (p[i].endpoint)
+			trips_add(&s, endpoint_trips(p[i].endpoint));
+	return s;
+}
+
 void mpi_figures(const struct proxy *p, uint32_t n, struct load_result *r)
 {
 	const struct proxy *slowest = find_slowest(p, n);
 	const sim_time *spent = slowest->account.spent;
 	struct sums s = sum_up(p, n);
+	struct trip_sums trips = sum_up_trips(p, n);
 
 	load_figure(r, "ranks", n);
 	load_figure(r, "time_ns", ns(lasted(slowest)));
@@ -83,6 +96,7 @@ void mpi_figures(const struct proxy *p, uint32_t n, struct load_result *r)
 	load_figure(r, "short_messages", (double)s.n_short);
 	load_figure(r, "long_messages", (double)s.n_long);
 	load_figure(r, "message_bytes", (double)s.bytes);
+	load_trips(&trips, r);
 }
 
 /* --- facts --- */
@@ -120,10 +134,10 @@ static void add_calls(struct facts *f, const struct proxy *p, uint32_t n)
 		sim_time spent = 0;
 
 		for (uint32_t i = 0; i < n; i++) {
-			const struct account *a = &p[i].account;
+			struct account_call c = account_call(&p[i].account, k);
 
-			calls += a->called ? a->called[k] : 0;
-			spent += a->in_call ? a->in_call[k] : 0;
+			calls += c.times;
+			spent += c.spent;
 		}
 		if (!calls && !spent)
 			continue;
@@ -164,6 +178,7 @@ void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
 {
 	const struct proxy *slowest = find_slowest(p, n);
 	struct sums s = sum_up(p, n);
+	struct trip_sums trips = sum_up_trips(p, n);
 	char shares[256];
 
 	write_shares(slowest, shares, sizeof(shares));
@@ -195,6 +210,7 @@ void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
 		"{collectives_by_messages} by messages");
 	add_ranks(f, p, n);
 	add_calls(f, p, n);
+	load_trip_facts(&trips, f);
 }
 
 /* --- in a word --- */

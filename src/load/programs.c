@@ -150,6 +150,12 @@ static void add_waiting(const struct load *l, struct load_result *r,
 	x->same++;
 }
 
+/* Nobody may have noticed: its programs wait for nothing more. */
+static bool is_dead(const struct load *l, site_id node)
+{
+	return host_dies_at(l->host, node) <= sim_now(l->net->sim);
+}
+
 /* Those who can explain what they wait for come first: others wait for them,
  * at the end say. */
 static void on_waiting(void *arg, const struct host_waiting *w)
@@ -163,7 +169,7 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 		x->first = *w;
 	if (x->since < w->since)
 		x->since = w->since;
-	if (!x->result)
+	if (!x->result || is_dead(x->load, w->node))
 		return;
 	if (w->is_explained && x->result->n_waiting == LOAD_MAX_WAITING) {
 		x->result->n_waiters++;

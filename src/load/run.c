@@ -197,8 +197,28 @@ static bool has_died(const struct load *l)
 	return l->host && host_n_dead(l->host);
 }
 
+/* A link that is dead and has lost packets. */
+static void tell_loss(const struct load *l, char *text, size_t size)
+{
+	const struct faults *f = l->net->faults;
+	const struct topo *t = l->net->topo;
+	const struct fault_outage *o = faults_loser(f, sim_now(l->net->sim));
+	char site[64], port[64];
+	struct topo_end at;
+	uint32_t lost;
+
+	if (!o)
+		return;
+	at = topo_link_end(&f->links, o->link);
+	lost = f->link[o->link].lost;
+	topo_name_site(t, at.router, site, sizeof(site));
+	t->ops->name_port(t, at.router, at.port, port, sizeof(port));
+	snprintf(text, size, "%s %s died at %.3f us and lost %u packet%s; ",
+		site, port, us(o->from), lost, lost == 1 ? "" : "s");
+}
+
 /* How it ends where something waits for ever: what a machine check has stopped,
- * or a node that has died, is named first. */
+ * or a node or link that has died, is named first. */
 static void tell_why(
 	const struct load *l, struct load_result *r, const char *who)
 {
@@ -217,6 +237,8 @@ static void tell_why(
 		topo_name_site(t, f->death[0].site, site, sizeof(site));
 		snprintf(first, sizeof(first), "%s died at %.3f us; ", site,
 			us(f->death[0].at));
+	} else if (f) {
+		tell_loss(l, first, sizeof(first));
 	}
 	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
 }
@@ -394,11 +416,15 @@ int load_end(struct load_course *c, struct err *e)
 	if (r->ending != LOAD_FINISHED || !l->ops->check ||
 		!l->ops->check(l, e))
 		return 0;
-	if (e->code != EXIT_DEADLOCK && !net_escaped(l->net))
+	if (e->code != EXIT_DEADLOCK && e->code != EXIT_ANSWER_NO &&
+		!net_escaped(l->net))
 		return -1;
 	/* not an error of ours, but how it ends */
-	r->ending = LOAD_STALLED;
-	tell_why(l, r, e->text);
+	r->ending = e->code == EXIT_ANSWER_NO ? LOAD_FAILED : LOAD_STALLED;
+	if (r->ending == LOAD_FAILED)
+		snprintf(r->why, sizeof(r->why), "%s", e->text);
+	else
+		tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
 }

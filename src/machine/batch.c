@@ -74,6 +74,9 @@ static void run_one(const struct batch *b, const struct machine_run_setup *s,
 		batch_note(r, result);
 		if (b->look)
 			b->look(r, result);
+		if (result->ending == LOAD_FAILED)
+			err_set_code(
+				&result->e, EXIT_ANSWER_NO, "%s", result->why);
 	}
 	machine_run_close(r);
 	mem_free(r);

@@ -138,6 +138,28 @@ static int read_lines(const struct reader *r, const struct param_block *b,
 	return 0;
 }
 
+/* Paths are from the file's directory on; to be freed with mem_free(). */
+static char *path_of(const struct reader *r, const char *text)
+{
+	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
+	size_t beside = slash ? (size_t)(slash + 1 - r->path) : 0;
+	size_t size = beside + strlen(text) + 1;
+	char *path = mem_alloc(size, 1);
+
+	snprintf(path, size, "%.*s%s", *text == '/' ? 0 : (int)beside,
+		beside ? r->path : "", text);
+	return path;
+}
+
+static void read_path(const struct reader *r, const struct param_block *b,
+	const struct param *row, const char *text, struct err *why)
+{
+	char *path = strcmp(text, "none") ? path_of(r, text) : mem_text(text);
+
+	param_read(b, row, path, why);
+	mem_free(path);
+}
+
 static int read_plain(const struct reader *r, const struct param_block *b,
 	const struct param *row, size_t node)
 {
@@ -147,7 +169,9 @@ static int read_plain(const struct reader *r, const struct param_block *b,
 
 	if (row->type == PARAM_LINES && n->kind != NODE_MAP)
 		return read_lines(r, b, row, node);
-	if (n->kind == NODE_SCALAR)
+	if (n->kind == NODE_SCALAR && row->type == PARAM_PATH)
+		read_path(r, b, row, n->text, &why);
+	else if (n->kind == NODE_SCALAR)
 		param_read(b, row, n->text, &why);
 	else if (n->kind == NODE_MAP || !is_list)
 		return fail(r, n->at, "%s must be a single value", row->name);
@@ -393,20 +417,13 @@ static void make_blocks(struct reader *r, struct head *head, struct param *rows)
 	}
 }
 
-/* Paths are from the file's directory on. */
 static void take_plugins(const struct reader *r)
 {
 	const struct param_lines *l = &r->head->plugins;
-	const char *slash = r->path ? strrchr(r->path, '/') : NULL;
-	size_t beside = slash ? (size_t)(slash + 1 - r->path) : 0, i;
 
-	for (i = 0; i < l->n; i++) {
-		size_t size = beside + strlen(l->v[i].text) + sizeof("./");
-		char *path = mem_alloc(size, 1);
+	for (size_t i = 0; i < l->n; i++) {
+		char *path = path_of(r, l->v[i].text);
 
-		snprintf(path, size, "%.*s%s",
-			*l->v[i].text == '/' ? 0 : (int)beside,
-			beside ? r->path : "", l->v[i].text);
 		param_lines_add(r->plugins, path, l->v[i].place);
 		mem_free(path);
 	}

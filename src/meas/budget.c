@@ -1,6 +1,7 @@
 #include "meas/budget.h"
 
 #include "meas/calls.h"
+#include "meas/trips.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -50,6 +51,7 @@ struct book {
 	struct entry *entry; /* [packet] */
 	uint32_t *sent; /* [node] messages */
 	struct call *calls; /* [node][CALLS], the last one first */
+	struct trips *trips;
 	struct desk *desk; /* [worker] */
 	uint32_t n_workers, n_nodes, most;
 	/* Of the followed message's packets, the last one first.  Only its
@@ -70,6 +72,7 @@ struct book *book_new(const struct book_how *how, uint32_t n_workers,
 	k->entry = map_alloc((size_t)most_packets * sizeof(*k->entry));
 	k->sent = map_alloc(n_nodes * sizeof(*k->sent));
 	k->calls = map_alloc((size_t)n_nodes * CALLS * sizeof(*k->calls));
+	k->trips = trips_new(n_nodes);
 	k->desk = map_alloc(n_workers * sizeof(*k->desk));
 	atomic_init(&k->top, 0);
 	return k;
@@ -112,11 +115,17 @@ void book_free(struct book *k)
 		mem_free(k->desk[i].slow);
 		index_fini(&k->desk[i].partials);
 	}
+	trips_free(k->trips);
 	map_free(k->entry, (size_t)k->most * sizeof(*k->entry));
 	map_free(k->sent, k->n_nodes * sizeof(*k->sent));
 	map_free(k->calls, (size_t)k->n_nodes * CALLS * sizeof(*k->calls));
 	map_free(k->desk, k->n_workers * sizeof(*k->desk));
 	mem_free(k);
+}
+
+struct trips *book_trips(struct book *k)
+{
+	return k ? k->trips : NULL;
 }
 
 /* --- packets --- */

@@ -8,4 +8,7 @@
  * budget begins then.  The last few of a node are known. */
 void book_call(struct book *k, uint32_t src, sim_time called, sim_time birth);
 
+/* Whole messages of such libraries (meas/trips.h); NULL if there is no book. */
+struct trips *book_trips(struct book *k);
+
 #endif

@@ -59,6 +59,7 @@ static void lose(
 	struct net_client *c = net_sender(n, x->id);
 
 	n->tally[w->id].lost++;
+	n->faults->link[link_of(n, x)].lost++;
 	sim_post_self(w, x->site, x->tail + 2 * n->link.latency[x->class],
 		SIM_KEY(PHASE_TOKEN, x->port), (uint16_t)x->channel, x->tokens);
 	/* Who opened it knows whether it comes again. */

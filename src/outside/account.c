@@ -149,8 +149,10 @@ uint64_t account_collectives(const struct account *a)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; a->called && i < N_CALLS; i++)
-		n += collective[i] == DATA ? a->called[i] : 0;
+	for (uint32_t i = 0; i < a->n_calls; i++)
+		if (a->call[i].number < N_CALLS &&
+			collective[a->call[i].number] == DATA)
+			n += a->call[i].times;
 	return n;
 }
 
@@ -162,17 +164,94 @@ void account_begin(struct account *a, uint32_t n_ranks, sim_time now)
 		.n_ranks = n_ranks,
 		.began = now,
 		.until = now,
-		.called = mem_alloc(CHANNEL_NAMES, sizeof(*a->called)),
-		.in_call = mem_alloc(CHANNEL_NAMES, sizeof(*a->in_call)),
 	};
 }
 
 void account_free(struct account *a)
 {
 	mem_free(a->pair);
-	mem_free(a->called);
-	mem_free(a->in_call);
+	mem_free(a->call);
 	*a = (struct account){ 0 };
+}
+
+/* --- lists in the order of a number --- */
+
+/* Where the entry of a call is, or belongs. */
+static uint32_t find_call(const struct account *a, uint32_t number)
+{
+	uint32_t i = 0;
+
+	while (i < a->n_calls && a->call[i].number < number)
+		i++;
+	return i;
+}
+
+static struct account_call *call_of(struct account *a, uint32_t number)
+{
+	uint32_t i = find_call(a, number);
+
+	if (i < a->n_calls && a->call[i].number == number)
+		return &a->call[i];
+	a->call = mem_more(a->call, a->n_calls, sizeof(*a->call));
+	memmove(&a->call[i + 1], &a->call[i],
+		(a->n_calls++ - i) * sizeof(*a->call));
+	a->call[i] = (struct account_call){ .number = number };
+	return &a->call[i];
+}
+
+struct account_call account_call(const struct account *a, uint32_t number)
+{
+	uint32_t i = find_call(a, number);
+
+	if (i < a->n_calls && a->call[i].number == number)
+		return a->call[i];
+	return (struct account_call){ .number = number };
+}
+
+void account_count(struct account *a, uint32_t number, uint64_t times)
+{
+	if (times)
+		call_of(a, number)->times = times;
+}
+
+/* The same of another rank, of which there may be many. */
+static uint32_t find_pair(const struct account *a, uint32_t rank)
+{
+	uint32_t from = 0, to = a->n_pairs;
+
+	while (from < to) {
+		uint32_t middle = (from + to) / 2;
+
+		if (a->pair[middle].rank < rank)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static struct account_pair *pair_of(struct account *a, uint32_t rank)
+{
+	uint32_t i = find_pair(a, rank);
+
+	if (rank >= a->n_ranks)
+		return NULL;
+	if (i < a->n_pairs && a->pair[i].rank == rank)
+		return &a->pair[i];
+	a->pair = mem_more(a->pair, a->n_pairs, sizeof(*a->pair));
+	memmove(&a->pair[i + 1], &a->pair[i],
+		(a->n_pairs++ - i) * sizeof(*a->pair));
+	a->pair[i] = (struct account_pair){ .rank = rank };
+	return &a->pair[i];
+}
+
+struct account_pair account_pair(const struct account *a, uint32_t rank)
+{
+	uint32_t i = find_pair(a, rank);
+
+	if (i < a->n_pairs && a->pair[i].rank == rank)
+		return a->pair[i];
+	return (struct account_pair){ .rank = rank };
 }
 
 /* --- charges --- */
@@ -186,16 +265,7 @@ void account_until(
 	a->spent[k] += spent;
 	a->until = now;
 	if (k != ACCOUNT_COMPUTING)
-		a->in_call[call < N_CALLS ? call : CALL_0] += spent;
-}
-
-static struct account_pair *pair_of(struct account *a, uint32_t rank)
-{
-	if (rank >= a->n_ranks)
-		return NULL;
-	if (!a->pair)
-		a->pair = mem_alloc(a->n_ranks, sizeof(*a->pair));
-	return &a->pair[rank];
+		call_of(a, call < N_CALLS ? call : CALL_0)->spent += spent;
 }
 
 void account_wait(struct account *a, uint32_t rank, uint32_t call, sim_time now)
@@ -255,7 +325,7 @@ bool account_is_exact(const struct account *a, sim_time end)
 
 	for (uint32_t k = 0; k < N_ACCOUNTS; k++)
 		sum += a->spent[k];
-	for (uint32_t i = 0; a->pair && i < a->n_ranks; i++)
+	for (uint32_t i = 0; i < a->n_pairs; i++)
 		waited += a->pair[i].waited;
 	return sum == end - a->began && waited == a->spent[ACCOUNT_MESSAGES];
 }

@@ -23,23 +23,32 @@ enum account_kind {
 
 /* A rank and another one. */
 struct account_pair {
+	uint32_t rank; /* the other */
 	uint64_t messages, bytes; /* sent or written to it */
 	sim_time waited; /* for it */
 };
 
+/* A call of MPI. */
+struct account_call {
+	uint32_t number;
+	uint64_t times;
+	sim_time spent;
+};
+
+/* Most ranks make few of the calls, and talk to few others. */
 struct account {
-	uint32_t n_ranks;
+	uint32_t n_ranks; /* 0: it has not begun */
 	sim_time began, until;
 	sim_time spent[N_ACCOUNTS];
 	sim_time nobody; /* waits that no operation has ended */
-	struct account_pair *pair; /* [n_ranks], once there is one */
+	struct account_pair *pair; /* in the order of ranks */
+	uint32_t n_pairs;
+	struct account_call *call; /* in the order of their numbers */
+	uint32_t n_calls;
 	uint64_t operations; /* of all kinds */
 	uint64_t n_short, n_long, bytes; /* messages */
 	uint64_t n_writes, n_reads, n_atomics;
 	uint64_t n_network; /* collectives that the network executed */
-	/* MPI's calls by number, for CHANNEL_NAMES: how often, and how long */
-	uint64_t *called;
-	sim_time *in_call;
 };
 
 void account_begin(struct account *a, uint32_t n_ranks, sim_time now);
@@ -57,6 +66,12 @@ void account_wait(
 void account_command(
 	struct account *a, const struct channel_command *c, uint64_t eager);
 void account_completion(struct account *a, const struct channel_completion *c);
+
+/* Once a rank has ended: how often it has made a call. */
+void account_count(struct account *a, uint32_t number, uint64_t times);
+/* What there is of a call, or of another rank; zeros if there is nothing. */
+struct account_call account_call(const struct account *a, uint32_t number);
+struct account_pair account_pair(const struct account *a, uint32_t rank);
 
 /* Whether all of a rank's time until its end is charged, once. */
 bool account_is_exact(const struct account *a, sim_time end);

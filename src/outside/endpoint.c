@@ -305,6 +305,8 @@ static struct msg_tagged_entry entry_of(const struct endpoint *e, uint32_t i)
 		.bytes = left_of(x),
 		.context = endpoint_context(i),
 		.since = x->since,
+		.called = x->since,
+		.ready = x->ready,
 	};
 }
 
@@ -362,15 +364,12 @@ bool endpoint_is_rank(const struct endpoint *e, uint32_t rank)
 
 static int send(struct endpoint *e, uint32_t i)
 {
-	struct msg_trip *trip = &state(e)->trip;
-	sim_time called = program_now();
 	int code = endpoint_is_rank(e, e->op[i].c.rank)
 			   ? endpoint_begin(e, i, endpoint_take_buffer)
 			   : EHOSTUNREACH;
 
 	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
-	trip->called = called;
-	trip->ready = program_now();
+	e->op[i].ready = program_now();
 	return code ? code : endpoint_begin(e, i, try_send);
 }
 
@@ -671,6 +670,11 @@ uint32_t endpoint_first_rank(const struct endpoint *e)
 sim_time endpoint_own(struct endpoint *e)
 {
 	return state(e)->spent;
+}
+
+const struct trip_sums *endpoint_trips(const struct endpoint *e)
+{
+	return &endpoint_msg(e)->trip.sums;
 }
 
 uint64_t endpoint_eager(struct endpoint *e)

@@ -132,6 +132,8 @@ uint32_t endpoint_first_rank(const struct endpoint *e);
 
 /* What the library took beside the interface, so far. */
 sim_time endpoint_own(struct endpoint *e);
+/* Of messages that it has received, if time is budgeted. */
+const struct trip_sums *endpoint_trips(const struct endpoint *e);
 /* The longest message that is sent at once. */
 uint64_t endpoint_eager(struct endpoint *e);
 /* Receives that wait, as ", 2 receives pending, the first from 3, tag 7".  Of

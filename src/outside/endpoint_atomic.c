@@ -214,6 +214,12 @@ bool endpoint_start_atomic(struct endpoint *e, uint32_t i)
 void endpoint_on_answer(
 	struct endpoint *e, uint32_t i, const struct msg_tagged_end *end)
 {
+	if (e->op[i].state == ENDPOINT_ASKS) {
+		/* its request has not gone, and will not: it is active still */
+		e->op[i].state = ENDPOINT_MOVES;
+		e->op[i].error = EIO;
+		return;
+	}
 	e->n_sends--;
 	endpoint_end_remote(e, i, end->error ? EIO : (int)end->data);
 }

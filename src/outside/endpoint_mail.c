@@ -99,7 +99,7 @@ bool endpoint_send_out(struct endpoint *e, uint32_t i)
 
 	x.data = c->data;
 	x.flags = MSG_TAGGED_DATA;
-	m->trip.called = m->trip.ready = program_now();
+	x.called = -1;
 	code = m->tagged->send(m, &x, &is_over);
 	BUG_IF(code && code != EAGAIN);
 	if (is_over)

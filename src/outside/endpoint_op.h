@@ -41,6 +41,7 @@ enum endpoint_state {
 struct endpoint_op {
 	struct channel_command c;
 	sim_time since; /* when it was asked for */
+	sim_time ready; /* of a send: when the library had done its part */
 	uint64_t at; /* of the node */
 	uint64_t filled; /* bytes of a receive that stays */
 	uint32_t hold, stage;

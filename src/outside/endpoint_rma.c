@@ -278,12 +278,24 @@ static bool is_source_free(
 	       !(x->c.flags & CHANNEL_DELIVERED) && msg_is_done(m, &x->source);
 }
 
+/* The interface has given up the other rank: whatever this was to do, nobody
+ * knows whether it did.  Its word stays taken, something may still write it. */
+static bool is_lost(const struct msg_state *m, const struct endpoint_op *x)
+{
+	return x->c.rank != m->rank && msg_is_lost(m, x->c.rank);
+}
+
 /* Bytes are under way: whether it has ended. */
 static bool move(struct endpoint *e, uint32_t i)
 {
 	struct msg_state *m = endpoint_msg(e);
 	struct endpoint_op *x = &e->op[i];
 
+	if (is_lost(m, x)) {
+		leave_region(e, x);
+		tell_end(e, x, EIO);
+		return true;
+	}
 	if (is_source_free(m, x))
 		tell_end(e, x, 0);
 	if (!msg_is_done(m, &x->arrived))
@@ -304,6 +316,11 @@ static void begin(struct endpoint *e, uint32_t i, bool *is_stuck)
 
 	if (*is_stuck)
 		return;
+	if (x->state == ENDPOINT_WAITS && is_lost(endpoint_msg(e), x)) {
+		/* it ends as one that is under way */
+		e->op[i].state = ENDPOINT_MOVES;
+		return;
+	}
 	*is_stuck = x->c.kind == CHANNEL_ATOMIC && has_bytes(x)
 			    ? !endpoint_start_atomic(e, i)
 			    : !start(e, i);
@@ -373,7 +390,8 @@ bool endpoint_can_go_on(const void *endpoint)
 		const struct endpoint_op *x = &e->op[e->active[k]];
 
 		if (x->state == ENDPOINT_MOVES && x->c.kind < CHANNEL_KINDS &&
-			(is_source_free(m, x) || msg_is_done(m, &x->arrived)))
+			(is_lost(m, x) || is_source_free(m, x) ||
+				msg_is_done(m, &x->arrived)))
 			return true;
 	}
 	return false;

@@ -132,6 +132,7 @@ void handover_close(struct handover *h)
 		return;
 	munmap(h->channel, CHANNEL_BYTES);
 	mem_free(h->saved);
+	mem_free(h->many);
 	if (h->file >= 0)
 		close(h->file);
 	*h = (struct handover){ .file = -1 };
@@ -216,9 +217,23 @@ void handover_gone(struct handover *h)
 
 /* --- from the rank --- */
 
-/* Copies each field once; false if a count is no such count. */
-static bool listen(const struct channel *c, struct handover_turn *t)
+static const struct channel_command *copy_commands(
+	struct handover *h, uint32_t n)
 {
+	struct channel_command *to = h->few;
+
+	if (n > HANDOVER_FEW && !h->many)
+		h->many = mem_alloc(CHANNEL_COMMANDS, sizeof(*h->many));
+	if (n > HANDOVER_FEW)
+		to = h->many;
+	memcpy(to, h->channel->command, n * sizeof(*to));
+	return to;
+}
+
+/* Copies each field once; false if a count is no such count. */
+static bool listen(struct handover *h, struct handover_turn *t)
+{
+	const struct channel *c = h->channel;
 	uint32_t why = *(const volatile uint32_t *)&c->why;
 	uint32_t n = *(const volatile uint32_t *)&c->n_commands;
 
@@ -233,7 +248,7 @@ static bool listen(const struct channel *c, struct handover_turn *t)
 	t->is_busy = *(const volatile uint32_t *)&c->is_busy;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
-	memcpy(t->command, c->command, n * sizeof(*t->command));
+	t->command = copy_commands(h, n);
 	return true;
 }
 
@@ -259,7 +274,7 @@ enum handover_answer handover_join(
 		return atomic_load(&h->is_gone) ? HANDOVER_GONE
 						: HANDOVER_GARBAGE;
 	}
-	return listen(h->channel, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
+	return listen(h, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
 }
 
 uint32_t handover_steps(const struct handover *h, struct channel_step *to)
@@ -401,9 +416,9 @@ bool handover_called(
 	return false;
 }
 
-void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES])
+uint64_t handover_calls(const struct handover *h, uint32_t call)
 {
-	memcpy(calls, h->channel->calls, sizeof(h->channel->calls));
+	return ((const volatile uint64_t *)h->channel->calls)[call];
 }
 
 void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY])

@@ -16,6 +16,8 @@
 #include "base/err.h"
 #include "outside/channel.h"
 
+enum { HANDOVER_FEW = 8 };
+
 struct handover {
 	struct channel *channel;
 	int file; /* -1: the rank has it, and nobody else needs it */
@@ -29,6 +31,10 @@ struct handover {
 	 * turn. */
 	uint8_t *saved;
 	bool is_saved;
+	/* Copies of what the rank wants: most want few things at a time.  many
+	 * is NULL until it is needed. */
+	struct channel_command few[HANDOVER_FEW];
+	struct channel_command *many;
 };
 
 /* What a rank has said: a copy. */
@@ -41,7 +47,7 @@ struct handover_turn {
 	int64_t outside; /* of the clock: not in calls of MPI */
 	struct channel_call call;
 	uint32_t n_commands;
-	struct channel_command command[CHANNEL_COMMANDS];
+	const struct channel_command *command; /* until the next turn */
 };
 
 /* Where a rank is, for channel's own fields. */
@@ -116,8 +122,9 @@ void handover_log(struct handover *h);
 /* Those of this turn: the next one after *i calls, if any. */
 bool handover_called(
 	const struct handover *h, uint32_t *i, struct channel_called *c);
-/* What the rank says of all its calls, its library, and its CPU time in ns. */
-void handover_calls(const struct handover *h, uint64_t calls[CHANNEL_NAMES]);
+/* What the rank says: how often it made a call, its library, and its CPU time
+ * in ns. */
+uint64_t handover_calls(const struct handover *h, uint32_t call);
 void handover_library(const struct handover *h, char text[CHANNEL_LIBRARY]);
 uint64_t handover_cpu(const struct handover *h);
 

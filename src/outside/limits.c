@@ -20,10 +20,10 @@ enum {
 	TASKS_ELSE = 4, /* the helper, and its threads */
 };
 
-/* Of a process with Open MPI, as measured: libpmix has what it knows of each
- * other rank in every one. */
-#define RANK_BYTES (UINT64_C(7) << 19)
-#define PEER_BYTES UINT64_C(3700)
+/* Of a process with Open MPI, as measured: for each rank that it talks to,
+ * libpmix and Open MPI keep something. */
+#define RANK_BYTES (UINT64_C(3) << 20)
+#define PEER_BYTES UINT64_C(2500)
 
 uint64_t limits_memory(uint32_t n_ranks)
 {

@@ -60,7 +60,9 @@ static bool load(void *arg, uint64_t offset, void *to, uint64_t bytes)
 static void describe_peer(
 	const struct channel_call *c, const char *name, char *text, size_t size)
 {
-	bool sends = strstr(name, "send") || strstr(name, "Send");
+	/* of MPI_Sendrecv() it is where the message comes from */
+	bool sends = (strstr(name, "send") || strstr(name, "Send")) &&
+		     !strstr(name, "recv");
 	int n = snprintf(text, size, " %s ", sends ? "to" : "from");
 
 	text += n;
@@ -440,9 +442,10 @@ static void leave(struct proxy *p)
 /* What is known only of a rank that has run. */
 static void remember(struct proxy *p)
 {
-	if (!p->account.called)
+	if (!p->account.n_ranks)
 		return;
-	handover_calls(p->channel, p->account.called);
+	for (uint32_t i = 0; i < CHANNEL_NAMES; i++)
+		account_count(&p->account, i, handover_calls(p->channel, i));
 	handover_library(p->channel, p->library);
 	p->cpu_ns = handover_cpu(p->channel);
 }
@@ -467,7 +470,7 @@ void proxy_close_account(struct proxy *p, sim_time now)
 {
 	uint32_t call = p->turn.call.name;
 
-	if (p->ended || !p->account.called)
+	if (p->ended || !p->account.n_ranks)
 		return;
 	p->ended = now > p->account.until ? now : p->account.until;
 	if (account_is_collective(call))
@@ -479,7 +482,7 @@ void proxy_close_account(struct proxy *p, sim_time now)
 
 bool proxy_is_exact(const struct proxy *p)
 {
-	return !p->account.called || account_is_exact(&p->account, p->ended);
+	return !p->account.n_ranks || account_is_exact(&p->account, p->ended);
 }
 
 /* What it prints behind its last turn belongs to no time of a node that lives,
@@ -496,6 +499,7 @@ void proxy_bury(struct proxy *p)
 void proxy_free(struct proxy *p)
 {
 	account_free(&p->account);
+	window_free(&p->window);
 	if (!p->endpoint)
 		return;
 	endpoint_free(p->endpoint);

@@ -84,8 +84,6 @@ void window_init(struct window *w, struct memory *m, uint64_t from,
 	while (w->block < MOST_BLOCK && (end - from) / BLOCKS >= 2 * w->block)
 		w->block *= 2;
 	w->from = from ? (from + w->block - 1) / w->block * w->block : w->block;
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
-		w->run[i].window = w;
 }
 
 static void drop(struct window *w, struct window_run *r)
@@ -99,9 +97,20 @@ static void drop(struct window *w, struct window_run *r)
 
 void window_fini(struct window *w)
 {
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
-		if (w->run[i].bytes)
-			drop(w, &w->run[i]);
+	for (uint32_t i = 0; i < w->n_runs; i++)
+		if (w->run[i]->bytes)
+			drop(w, w->run[i]);
+	window_free(w);
+}
+
+void window_free(struct window *w)
+{
+	while (w->n_runs) {
+		struct window_run *r = w->run[--w->n_runs];
+
+		mem_free(r->piece);
+		mem_free(r);
+	}
 }
 
 /* The lowest address of the node with so many free bytes, or 0. */
@@ -109,8 +118,8 @@ static uint64_t find_gap(const struct window *w, uint64_t bytes)
 {
 	uint64_t at = w->from;
 
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++) {
-		const struct window_run *r = &w->run[i];
+	for (uint32_t i = 0; i < w->n_runs; i++) {
+		const struct window_run *r = w->run[i];
 
 		if (!r->bytes || r->node_at >= at + bytes ||
 			r->node_at + r->bytes <= at)
@@ -123,8 +132,8 @@ static uint64_t find_gap(const struct window *w, uint64_t bytes)
 
 static struct window_run *find(struct window *w, uint64_t at, uint64_t bytes)
 {
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++) {
-		struct window_run *r = &w->run[i];
+	for (uint32_t i = 0; i < w->n_runs; i++) {
+		struct window_run *r = w->run[i];
 
 		if (r->bytes && !r->piece && at >= r->rank_at &&
 			bytes <= r->bytes &&
@@ -136,10 +145,17 @@ static struct window_run *find(struct window *w, uint64_t at, uint64_t bytes)
 
 static struct window_run *find_unused(struct window *w)
 {
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
-		if (!w->run[i].bytes)
-			return &w->run[i];
-	return NULL;
+	struct window_run *r;
+
+	for (uint32_t i = 0; i < w->n_runs; i++)
+		if (!w->run[i]->bytes)
+			return w->run[i];
+	if (w->n_runs == WINDOW_RUNS)
+		return NULL;
+	w->run[w->n_runs] = r = mem_alloc(1, sizeof(*r));
+	r->window = w;
+	r->number = w->n_runs++;
+	return r;
 }
 
 /* Drops the least recently used one that nothing holds; false if there is
@@ -148,8 +164,8 @@ static bool make_room(struct window *w)
 {
 	struct window_run *least = NULL;
 
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++) {
-		struct window_run *r = &w->run[i];
+	for (uint32_t i = 0; i < w->n_runs; i++) {
+		struct window_run *r = w->run[i];
 
 		if (r->bytes && !r->holds && (!least || r->used < least->used))
 			least = r;
@@ -199,7 +215,7 @@ int window_take(struct window *w, uint64_t bytes, uint64_t *at, uint32_t *run)
 	r->used = ++w->n_used;
 	r->holds++;
 	*at = r->node_at + (*at - r->rank_at);
-	*run = (uint32_t)(r - w->run);
+	*run = r->number;
 	return 0;
 }
 
@@ -227,13 +243,13 @@ int window_take_pieces(struct window *w, const struct channel_piece *piece,
 	r->n_pieces = n;
 	r->holds = 1;
 	*at = r->node_at;
-	*run = (uint32_t)(r - w->run);
+	*run = r->number;
 	return 0;
 }
 
 void window_give(struct window *w, uint32_t run)
 {
-	struct window_run *r = &w->run[run];
+	struct window_run *r = w->run[run];
 
 	BUG_IF(!r->holds);
 	r->holds--;

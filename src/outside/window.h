@@ -19,6 +19,7 @@ enum { WINDOW_RUNS = 64 };
 
 struct window_run {
 	struct window *window;
+	uint32_t number;
 	uint64_t rank_at, node_at, bytes; /* 0 bytes: unused */
 	uint64_t used; /* when, as a count */
 	uint32_t holds; /* operations that are under way */
@@ -34,7 +35,8 @@ struct window {
 	uint64_t n_used;
 	/* The rank's memory, by the rank's own addresses. */
 	struct memory_foreign rank;
-	struct window_run run[WINDOW_RUNS];
+	struct window_run *run[WINDOW_RUNS]; /* made when they are needed */
+	uint32_t n_runs;
 };
 
 /* Addresses from 0 are never used. */
@@ -42,6 +44,8 @@ void window_init(struct window *w, struct memory *m, uint64_t from,
 	uint64_t end, const struct memory_foreign *rank);
 /* Ends all regions. */
 void window_fini(struct window *w);
+/* Instead of it where the node's memory is gone, or after it. */
+void window_free(struct window *w);
 
 /*
  * Holds a rank's bytes: *at becomes their address at the node, and *run what

@@ -64,22 +64,26 @@ void record_inputs_add(
 	memcpy(x->hash, hash, sizeof(hash));
 }
 
+/* Files that keys of a workload or parameters name; a key's name is the
+ * kind. */
+static void add_keys(struct record_inputs *in, const struct param_block *keys)
+{
+	for (size_t i = 0; i < keys->n_rows; i++)
+		if (keys->rows[i].type == PARAM_PATH ||
+			(keys->rows[i].type == PARAM_TEXT && !*keys->section))
+			record_inputs_add(in, keys->rows[i].name,
+				(const char *)keys->values +
+					keys->rows[i].offset);
+}
+
 void record_inputs_machine(struct record_inputs *in, const struct machine *m)
 {
 	for (size_t i = 0; i < m->files.n; i++)
 		record_inputs_add(in, "machine file", m->files.v[i].text);
 	for (size_t i = 0; i < m->plugin_files.n; i++)
 		record_inputs_add(in, "plugin", m->plugin_files.v[i].text);
-}
-
-/* Files that keys of a workload name; a key's name is the kind. */
-static void add_keys(struct record_inputs *in, const struct param_block *keys)
-{
-	for (size_t i = 0; i < keys->n_rows; i++)
-		if (keys->rows[i].type == PARAM_TEXT)
-			record_inputs_add(in, keys->rows[i].name,
-				(const char *)keys->values +
-					keys->rows[i].offset);
+	for (size_t i = 0; i < m->n_blocks; i++)
+		add_keys(in, &m->block[i]);
 }
 
 /* The program that it starts. */

@@ -79,7 +79,7 @@ static void put_pairs(
 {
 	const struct account *a = &p->account;
 
-	for (uint32_t i = 0; a->pair && i < a->n_ranks; i++) {
+	for (uint32_t i = 0; i < a->n_pairs; i++) {
 		const struct account_pair *x = &a->pair[i];
 
 		if (!x->messages && !x->waited)
@@ -87,7 +87,7 @@ static void put_pairs(
 		row_put_pair(d,
 			&(struct row_pair){ .job = job,
 				.rank = p->rank,
-				.peer = i,
+				.peer = x->rank,
 				.messages = (int64_t)x->messages,
 				.bytes = (int64_t)x->bytes,
 				.waited_ps = x->waited },
@@ -100,15 +100,17 @@ static void put_called(
 {
 	const struct account *a = &p->account;
 
-	for (uint32_t i = 0; a->called && i < CHANNEL_NAMES; i++) {
-		if (!a->called[i] && !a->in_call[i])
+	for (uint32_t i = 0; i < a->n_calls; i++) {
+		const struct account_call *c = &a->call[i];
+
+		if (!c->times && !c->spent)
 			continue;
 		row_put_called(d,
 			&(struct row_called){ .job = job,
 				.rank = p->rank,
-				.name = account_call_name(i),
-				.calls = (int64_t)a->called[i],
-				.ps = a->in_call[i] },
+				.name = account_call_name(c->number),
+				.calls = (int64_t)c->times,
+				.ps = c->spent },
 			e);
 	}
 }

@@ -390,6 +390,13 @@ int record_end(struct record *k, const char *ending, struct err *e)
 	return db_do(k->db, "COMMIT", e);
 }
 
+void record_why(struct record *k, const char *why)
+{
+	struct err e = { 0 };
+
+	record_put_text(k->db, "error", why, &e);
+}
+
 void record_fail(struct record *k, const char *why)
 {
 	struct err e = { 0 };

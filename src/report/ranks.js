@@ -52,7 +52,7 @@ function rankChart(run) {
 	paths.forEach((p, at) => root.append(svg("path", { d: p.join(""),
 		fill: thing(used[at]), "data-what": rankKinds[used[at]][1] })));
 	for (let i = 0; i < n; i += each)
-		root.append(svg("text", { x: px(i) + step / 2, y: h - 6,
+		root.append(svg("text", { x: px(i) + step * 0.43, y: h - 6,
 			"text-anchor": "middle" }, String(r.rank[i])));
 	root.addEventListener("mousemove", event => {
 		const box = root.getBoundingClientRect();
@@ -69,15 +69,38 @@ function rankChart(run) {
 	return root;
 }
 
+/* In front of the squares of a matrix. */
+const matrixLeft = 44, matrixTop = 24;
+
+/* Some ranks' numbers at both sides of a matrix of squares. */
+function nameRanks(g, run, cell) {
+	const n = run.ranks.rank.length, each = Math.ceil(n / 16);
+
+	g.fillStyle = css("--soft");
+	g.font = "12px sans-serif";
+	g.textBaseline = "middle";
+	for (let i = 0; i < n; i += each) {
+		const text = String(run.ranks.rank[i]);
+
+		g.textAlign = "right";
+		g.fillText(text, matrixLeft - 8, matrixTop + (i + 0.5) * cell);
+		g.textAlign = "center";
+		g.fillText(text, matrixLeft + (i + 0.5) * cell, matrixTop - 12);
+	}
+}
+
 /* A square for each pair; its shade is the logarithm of the bytes. */
 function matrixCard(run) {
 	const p = run.pairs, n = run.ranks.time.length, side = 480;
-	const cell = side / n, c = make("canvas", { width: side, height: side,
+	const width = matrixLeft + side, height = matrixTop + side;
+	const cell = side / n, c = make("canvas", { width, height,
 		role: "img", "aria-label": "bytes between ranks",
-		style: { width: "100%", maxWidth: side + "px" } });
+		style: { width: "100%", maxWidth: width + "px" } });
 	const g = c.getContext("2d"), most = p.bytes.reduce((a, b) =>
 		Math.max(a, b), 1), at = new Map();
 
+	nameRanks(g, run, cell);
+	g.translate(matrixLeft, matrixTop);
 	g.fillStyle = shades()[0];
 	g.fillRect(0, 0, side, side);
 	for (let i = 0; i < p.from.length; i++) {
@@ -90,10 +113,11 @@ function matrixCard(run) {
 			Math.max(1, cell - 0.5), Math.max(1, cell - 0.5));
 	}
 	c.addEventListener("mousemove", event => {
-		const box = c.getBoundingClientRect();
-		const to = Math.floor((event.clientX - box.left) / box.width
-			* n), from = Math.floor((event.clientY - box.top)
-			/ box.height * n), i = at.get(from * n + to);
+		const box = c.getBoundingClientRect(), by = width / box.width;
+		const to = Math.floor(((event.clientX - box.left) * by
+			- matrixLeft) / cell), from = Math.floor(((event.clientY
+			- box.top) * by - matrixTop) / cell);
+		const i = to < 0 || to >= n ? undefined : at.get(from * n + to);
 
 		showTip(event, i === undefined ? "" : run.rank_names[from]
 			+ " to " + run.rank_names[to] + ": " + size(p.bytes[i])
@@ -102,8 +126,8 @@ function matrixCard(run) {
 	});
 	c.addEventListener("mouseleave", hideTip);
 	return card("Bytes between ranks", "Each row is a sender, each column "
-		+ "a receiver; the darkest pair has " + size(most)
-		+ ". The scale is logarithmic.", c);
+		+ "a receiver; the strongest colour stands for "
+		+ size(most) + ". The scale is logarithmic.", c);
 }
 
 function calledCard(run) {

@@ -420,7 +420,7 @@ function selfTest() {
 		+ "#timeline li"), e => e.textContent).join("; ");
 	root.ranks = Array.from(document.querySelectorAll("[aria-label='time "
 		+ "of ranks'] path"), p => p.dataset.what + " "
-		+ p.getAttribute("d").split("M").length).join("; ");
+		+ (p.getAttribute("d").split("M").length - 1)).join("; ");
 	root.called = Array.from(document.querySelectorAll(".called tr"),
 		r => r.cells[0].textContent + " " + r.cells[1].textContent)
 		.join("; ");

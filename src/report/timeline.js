@@ -34,6 +34,13 @@ function processName(run, i) {
 		: "node " + node + (process ? "." + process : "");
 }
 
+/* Of ranks it is known how many there are. */
+function hasMoreRows(run) {
+	const n = run.ranks.time.length;
+
+	return n ? n > mostRows : run.call_rows.length === mostRows;
+}
+
 function timelineCard(run) {
 	const list = doingsOf(run);
 	const used = doings.map((d, k) => k).filter(k => list.some(
@@ -44,7 +51,7 @@ function timelineCard(run) {
 	return make("section", { class: "card", id: "timeline" },
 		make("h2", null, "Programs over time"),
 		make("p", { class: "sub" }, "Each row is a process"
-			+ (run.call_rows.length === mostRows ? ", the first "
+			+ (hasMoreRows(run) ? ", the first "
 			+ mostRows + " of them" : "") + ". Calls that never "
 			+ "returned last until the end of the run."),
 		timeline(run, list, used),

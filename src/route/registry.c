@@ -2,6 +2,7 @@
 
 #include "route/dragonfly.h"
 #include "route/hint.h"
+#include "route/layers.h"
 #include "route/order.h"
 #include "route/table.h"
 #include "route/updown.h"
@@ -12,5 +13,6 @@ const struct route_ops *const route_registry[] = {
 	&dragonfly_route_ops,
 	&order_ops,
 	&table_ops,
+	&layers_ops,
 	NULL,
 };

@@ -18,8 +18,9 @@ static uint64_t count(const struct ape_world *w, uint32_t node, const char *key)
 
 enum { BYTES = 100000 };
 
-static void no_write(void *arg, uint64_t at, size_t n)
+static void no_write(void *arg, sim_time t, uint64_t at, size_t n)
 {
+	(void)t;
 	*(uint64_t *)arg += n;
 }
 

@@ -253,7 +253,7 @@ static void end_early(struct endpoint_test_rank *r)
 	done[0] = endpoint_test_do(r, c);
 	assert_int_equal(done[0].error, 0);
 	assert_int_equal(done[0].data, 1);
-	assert_int_equal(r->window.run[0].holds, 1);
+	assert_int_equal(r->window.run[0]->holds, 1);
 }
 
 static void a_region_lasts_until_nothing_can_reach_it(void **state)

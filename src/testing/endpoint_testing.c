@@ -96,8 +96,8 @@ static void open_rank(struct endpoint_test_rank *r, struct endpoint_test *t)
 static void close_rank(struct endpoint_test_rank *r)
 {
 	assert_int_equal(endpoint_close(&r->e), 0);
-	for (uint32_t i = 0; i < WINDOW_RUNS; i++)
-		assert_int_equal(r->window.run[i].holds, 0);
+	for (uint32_t i = 0; i < r->window.n_runs; i++)
+		assert_int_equal(r->window.run[i]->holds, 0);
 }
 
 static void rank_program(void *arg)

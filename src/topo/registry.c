@@ -4,12 +4,16 @@
 
 #include "topo/dragonfly.h"
 #include "topo/fattree.h"
+#include "topo/graph.h"
+#include "topo/slimfly.h"
 #include "topo/torus.h"
 
 const struct topo_ops *const topo_registry[] = {
 	&torus_ops,
 	&fattree_ops,
 	&dragonfly_ops,
+	&slimfly_ops,
+	&graph_ops,
 	NULL,
 };
 

@@ -2,6 +2,7 @@
  * Messages of three lengths and all kinds of waits, for looks inside runs.
  *
  *   look talk   rank 0 sends to all others on a communicator of its own
+ *   look late N rank 1 receives N bytes a millisecond after they were sent
  *   look wait   rank 1 waits for a message that is never sent
  */
 #include <mpi.h>
@@ -66,6 +67,23 @@ static void wait(int rank)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void late(int rank, int bytes)
+{
+	const struct timespec pause = { 0, 1000000 };
+	char *buffer = calloc((size_t)bytes + 1, 1);
+	MPI_Request r;
+
+	if (rank == 0) {
+		MPI_Isend(buffer, bytes, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &r);
+		MPI_Wait(&r, MPI_STATUS_IGNORE);
+	} else {
+		nanosleep(&pause, NULL);
+		MPI_Recv(buffer, bytes, MPI_CHAR, 0, 5, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
+	}
+	free(buffer);
+}
+
 /* Sleeps between messages of the library that no call has asked for. */
 static void lock(void)
 {
@@ -94,6 +112,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (argc > 1 && !strcmp(argv[1], "wait"))
 		wait(rank);
+	else if (argc > 2 && !strcmp(argv[1], "late"))
+		late(rank, atoi(argv[2]));
 	else if (argc > 1 && !strcmp(argv[1], "lock"))
 		lock();
 	else

@@ -149,6 +149,26 @@ static void hide(void)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* A node with a rank may die meanwhile, or a link. */
+static void put(void)
+{
+	long cell = 0, value = 5;
+	MPI_Win win;
+
+	MPI_Win_create(
+		&cell, sizeof(cell), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+	if (rank == 0) {
+		usleep(1000);
+		MPI_Put(&value, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+		MPI_Win_flush(1, win);
+		printf("the put has arrived\n");
+		fflush(stdout);
+	}
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+}
+
 static const struct {
 	const char *word;
 	void (*run)(void);
@@ -185,6 +205,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (rank == 1 && strcmp(word, cases[i].word) == 0)
 			cases[i].run();
+	if (strcmp(word, "put") == 0)
+		put();
 	exchange(ROUNDS);
 	if (strcmp(word, "unfinished") == 0) {
 		MPI_Barrier(MPI_COMM_WORLD); /* whose sends complete later */

@@ -35,6 +35,8 @@ enum param_type {
 	PARAM_WORDS, /* a list of words; the values are their indices */
 	PARAM_LINES, /* lines that their owner reads, or "none" */
 	PARAM_CLOCK, /* hertz: "1.6 GHz", "500 MHz" */
+	PARAM_PATH, /* a file, or "none"; in a machine file its path is relative
+		       to the directory of that file.  A char[PARAM_TEXT_MAX] */
 };
 
 struct param_list {

@@ -27,6 +27,7 @@ struct begun {
 	uint32_t next; /* that has ended */
 	uint16_t what; /* an enum what */
 	bool is_over; /* in the list */
+	sim_time ended; /* when it was seen to have */
 };
 
 struct msg_port {
@@ -73,8 +74,9 @@ static uint32_t find(const struct msg_port *p, enum what what, uint64_t context)
 
 /* --- ends --- */
 
-static void append(struct msg_port *p, uint32_t handle)
+static void append(struct msg_port *p, uint32_t handle, sim_time t)
 {
+	p->of[handle].ended = t;
 	p->of[handle].is_over = true;
 	p->of[handle].next = 0;
 	if (p->first)
@@ -94,7 +96,8 @@ static bool is_done(const struct msg_state *m, uint64_t end_of_status)
 }
 
 /* A status is written up to its last word, or that word alone. */
-static void port_on_write(struct msg_state *m, uint64_t at, size_t n)
+static void port_on_write(
+	struct msg_state *m, sim_time t, uint64_t at, size_t n)
 {
 	struct msg_port *p = m->port;
 	uint64_t end = at + n - p->port.statuses;
@@ -105,7 +108,7 @@ static void port_on_write(struct msg_state *m, uint64_t at, size_t n)
 		p->of[handle].is_over)
 		return;
 	if (is_done(m, at + n))
-		append(p, (uint32_t)handle);
+		append(p, (uint32_t)handle, t);
 }
 
 static bool port_has_next(const struct msg_state *m)
@@ -114,6 +117,19 @@ static bool port_has_next(const struct msg_state *m)
 
 	return p->first || (p->wants_room && tport_has_room(m->nic, m->node,
 						     &p->port, p->wanted));
+}
+
+/* The card tells of a message when its bytes are here. */
+static void end_trip(struct msg_state *m, uint32_t handle)
+{
+	struct trip *t =
+		trips_received(m->trip.trips, m->node, m->rank, handle);
+
+	if (!t)
+		return;
+	t->at[TRIP_HERE] = m->port->of[handle].ended;
+	t->at[TRIP_ENDED] = program_now();
+	trips_end(m->trip.trips, m->node, t, &m->trip.sums);
 }
 
 static bool port_next(struct msg_state *m, struct msg_tagged_end *end)
@@ -134,6 +150,8 @@ static bool port_next(struct msg_state *m, struct msg_tagged_end *end)
 	end->rank = s.source;
 	end->flags = s.flags & ELAN_TPORT_DATA ? MSG_TAGGED_DATA : 0;
 	end->space = (uint16_t)s.space;
+	if (m->trip.trips)
+		end_trip(m, handle);
 	p->of[handle].is_over = false;
 	p->of[handle].what = is_claim ? CLAIM : FREE;
 	return true;
@@ -159,7 +177,7 @@ static void note(
 	p->of[handle] =
 		(struct begun){ .context = context, .what = (uint16_t)what };
 	if (is_done(m, p->port.statuses + handle * sizeof(struct tport_status)))
-		append(p, handle);
+		append(p, handle, program_now());
 }
 
 static struct elan_tport_message message_of(const struct msg_tagged_entry *e)
@@ -191,6 +209,7 @@ static int port_send(
 {
 	const struct elan_tport_message x = message_of(e);
 	struct msg_port *p = m->port;
+	struct trip *trip;
 	uint32_t handle;
 	int code;
 
@@ -198,7 +217,10 @@ static int port_send(
 	p->wants_room = !tport_has_room(m->nic, m->node, &p->port, e->bytes);
 	if (p->wants_room)
 		return EAGAIN;
+	trip = m->trip.trips ? msg_time_send(m, e, 1) : NULL;
 	code = elan_tport_send(&p->port, &x, &handle);
+	if (code && trip)
+		trips_end(m->trip.trips, msg_node_of(m, e->rank), trip, NULL);
 	*is_over = !code && !handle;
 	if (!code && handle)
 		note(m, handle, SEND, e->context);

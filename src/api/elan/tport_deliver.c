@@ -144,6 +144,7 @@ static void deliver_short(struct tport_matcher *x, const struct elan_message *m,
 	uint32_t first = n < 64 ? n : 64;
 
 	tport_compute(x, tport_block_cycles(x, n ? first : sizeof(s)));
+	tport_time_match(x, m, handle);
 	if (n && is_slot(x, m))
 		elan_thread_copy(to, m->at + front, n);
 	else if (n)
@@ -196,6 +197,7 @@ static void deliver_long(struct tport_matcher *x, const struct elan_message *m,
 	s = status_of(m, l.bytes, room);
 	s.is_done = !n;
 	tport_compute(x, tport_block_cycles(x, sizeof(s)));
+	tport_time_match(x, m, handle);
 	s.code |= write_data(x, m, &f, handle);
 	tport_tell(x, handle, &s);
 	if (n)

@@ -22,6 +22,8 @@
 #include <string.h>
 
 #include "api/elan/tport_thread.h"
+#include "host/program.h"
+#include "nic/elan4/elan4.h"
 #include "api/msg/tagged.h"
 
 static uint64_t element_at(const struct tport_matcher *x, uint32_t handle)
@@ -173,6 +175,33 @@ static void note_space(struct tport_matcher *x, struct elan_message *m)
 	m->note = (uint16_t)word;
 }
 
+/* The thread turns to the next message of a rank. */
+static void time_taking(struct tport_matcher *x, const struct elan_message *m)
+{
+	struct trip *t = x->trips ? trips_next(x->trips, program_node(),
+					    x->plan.rank, m->source)
+				  : NULL;
+
+	if (!t)
+		return;
+	t->is_taken = true;
+	t->number = m->number;
+	t->at[TRIP_TAKEN] = program_now();
+}
+
+void tport_time_match(
+	struct tport_matcher *x, const struct elan_message *m, uint32_t handle)
+{
+	struct trip *t = x->trips ? trips_numbered(x->trips, program_node(),
+					    x->plan.rank, m->source, m->number)
+				  : NULL;
+
+	if (!t)
+		return;
+	t->receive = handle;
+	trips_match(t, x->asked, program_now());
+}
+
 /* The next message of its sender. */
 static void match(struct tport_matcher *x, const struct elan_message *m)
 {
@@ -215,6 +244,7 @@ static void on_message(struct tport_matcher *x, struct elan_message *m)
 		return;
 	}
 	do {
+		time_taking(x, m);
 		turn.number++;
 		tport_store(x, at, &turn.number, sizeof(turn.number));
 		match(x, m);
@@ -320,6 +350,7 @@ static bool execute(struct tport_matcher *x, const struct elan_message *m)
 {
 	struct tport_wanted w = { .tag = m->tag };
 
+	x->asked = program_now();
 	tport_load(x, m->at, &w.record, TPORT_RECORD);
 	elan_thread_free(m->queue, m->slot);
 	if (!w.record.handle || w.record.handle > x->plan.handles)
@@ -365,9 +396,13 @@ void tport_match(const uint64_t reg[ELAN_REGISTERS])
 	/* a program may have changed what is not its own */
 	if (elan_thread_read(reg[0], &x.plan, sizeof(x.plan)) || !x.plan.block)
 		return;
+	/* otherwise messages lose their numbers while they wait */
+	if (x.plan.by == TPORT_CARD)
+		x.trips = elan_thread_trips();
 	while (!x.is_broken && !elan_thread_wait_queue(x.plan.queues, 2, &m)) {
 		x.looked = 0;
 		x.spent = TPORT_TAKE;
+		x.asked = 0;
 		if (m.queue != x.plan.queues) {
 			m.kind = tport_bits(m.kind);
 			note_space(&x, &m);

@@ -3,6 +3,7 @@
 #define API_ELAN_TPORT_THREAD_H
 
 #include "api/elan/tport.h"
+#include "meas/trips.h"
 
 struct tport_list {
 	uint32_t first, last; /* handles, or 1 + place */
@@ -38,6 +39,8 @@ struct tport_matcher {
 	uint32_t interrupt; /* the last one */
 	uint32_t looked; /* elements, for what is at hand */
 	uint32_t spent; /* cycles */
+	struct trips *trips; /* NULL: time is not budgeted */
+	sim_time asked; /* when the record at hand was taken; 0: a message is */
 };
 
 /* --- tport_match.c --- */
@@ -67,6 +70,10 @@ void tport_post(struct tport_matcher *x, struct tport_list *l, uint32_t handle,
 	const struct tport_posted *p);
 /* Whether a kept message is wanted: a struct tport_wanted. */
 bool tport_is_wanted(const struct tport_kept *k, const void *arg);
+
+/* A message has a receive, and the time for finding it is over. */
+void tport_time_match(
+	struct tport_matcher *x, const struct elan_message *m, uint32_t handle);
 
 /* --- tport_keep.c --- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/msg/slots.h"
+#include "meas/calls.h"
 #include "parts/mpi/mpi.h"
 
 enum {
@@ -237,7 +238,7 @@ static void add_news(struct msg_state *m, uint32_t what)
 		m->news[(m->news_first + m->n_news++) % MSG_NEWS] = what;
 }
 
-static void on_slot(struct msg_state *m, uint64_t end)
+static void on_slot(struct msg_state *m, sim_time t, uint64_t end)
 {
 	uint64_t slot = end / MSG_SLOT - 1;
 
@@ -246,14 +247,19 @@ static void on_slot(struct msg_state *m, uint64_t end)
 		m->has_word |= end > m->more_fins_at - m->slots_at;
 		return;
 	}
-	if (slot / m->n_ranks / m->n_slots == MSG_USER)
-		add_news(m, (uint32_t)(slot % m->n_ranks) << 1);
-	else
+	if (slot / m->n_ranks / m->n_slots == MSG_USER) {
+		uint32_t rank = (uint32_t)(slot % m->n_ranks);
+
+		add_news(m, rank << 1);
+		if (m->trip.trips)
+			trips_arrive(m->trip.trips, m->node, m->rank, rank, t);
+	} else {
 		m->has_word = true;
+	}
 }
 
 /* Also called outside of the program. */
-static void on_write(void *arg, uint64_t at, size_t n)
+static void on_write(void *arg, sim_time t, uint64_t at, size_t n)
 {
 	struct msg_state *m = arg;
 	uint64_t end = at + n;
@@ -266,9 +272,9 @@ static void on_write(void *arg, uint64_t at, size_t n)
 		return;
 	}
 	if (m->tagged->on_write && at >= m->tagged_at) {
-		m->tagged->on_write(m, at, n);
+		m->tagged->on_write(m, t, at, n);
 	} else if (at >= m->slots_at) {
-		on_slot(m, end - m->slots_at);
+		on_slot(m, t, end - m->slots_at);
 	} else if (at >= m->asks_at) {
 		end -= m->asks_at;
 		if (end % ASK == 0)
@@ -281,14 +287,14 @@ static void on_write(void *arg, uint64_t at, size_t n)
 
 /* The same, of slots that are tracked.  A slot is written from its beginning
  * on. */
-static void on_tracked(void *arg, uint64_t at, size_t n)
+static void on_tracked(void *arg, sim_time t, uint64_t at, size_t n)
 {
 	struct msg_state *m = arg;
 	uint64_t slot = (at - m->slots_at) / MSG_SLOT;
 
 	if (at >= m->slots_at && at < m->more_fins_at)
 		m->written[slot / 8] |= (uint8_t)(1 << slot % 8);
-	on_write(arg, at, n);
+	on_write(arg, t, at, n);
 }
 
 void msg_watch_all(
@@ -629,7 +635,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	m->nic = host_nic(m->host);
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
-	m->trip.is_on = m->nic->net->book;
+	m->trip.trips = book_trips(m->nic->net->book);
 	find_place(m);
 	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
 		return EBUSY;

@@ -18,7 +18,7 @@
 #include "api/api.h"
 #include "api/msg/mailbox.h"
 #include "api/msg/tagged.h"
-#include "api/msg/trip.h"
+#include "meas/trips.h"
 #include "parts/gpus/gpus.h"
 #include "host/program.h"
 #include "nic/nic.h"
@@ -113,6 +113,11 @@ enum { MSG_OVER = 0 }; /* the state of a request that has ended */
 struct msg_times {
 	sim_time send, receive; /* of a message */
 	sim_time match; /* each entry of a list that does not match */
+};
+
+struct msg_trip {
+	struct trips *trips; /* NULL: time is not budgeted */
+	struct trip_sums sums; /* of messages that it has received */
 };
 
 /* Behind struct weft_msg. */
@@ -366,6 +371,8 @@ uint64_t msg_memory(const struct nic_ops *nic, const void *params,
 
 /* An operation with a process has failed for good. */
 void msg_lose(struct msg_state *m, uint32_t node, uint32_t process);
+/* Whether one with a rank has.  Of later ones nobody knows how they end. */
+bool msg_is_lost(const struct msg_state *m, uint32_t rank);
 
 /* See msg_ops.times. */
 struct msg_times msg_times(const struct msg_state *m, uint64_t bytes);
@@ -435,6 +442,10 @@ uint64_t msg_lane_take(
 void msg_open_requests(struct msg_state *m);
 /* Begins a request that is filled in. */
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
+/* If time is budgeted: a message of n slots leaves.  Its trip (meas/trips.h),
+ * or NULL. */
+struct trip *msg_time_send(
+	struct msg_state *m, const struct msg_tagged_entry *e, uint32_t n);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
 /* Takes those that have ended, and nothing that arrives; returns whether there
  * were any. */

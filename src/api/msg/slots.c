@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "meas/calls.h"
 
 static struct op *begin(
 	struct msg_soft *s, const struct msg_tagged_entry *e, enum state state)
@@ -30,7 +29,7 @@ static struct op *begin(
 	}
 	x->e = *e;
 	x->state = state;
-	x->is_timed = false;
+	x->trip = NULL;
 	return x;
 }
 
@@ -143,17 +142,23 @@ static void describe(struct op *x, const struct letter *l)
 }
 
 /* It has met its receive. */
-static void time_match(
-	struct msg_state *m, struct op *x, const struct letter *l)
+static void time_match(struct op *x, struct trip *t)
 {
-	sim_time *sum = m->trip.sum;
+	x->trip = t;
+	trips_match(t, x->called, program_now());
+}
 
-	x->is_timed = l->rank != m->rank;
-	if (!x->is_timed)
-		return;
-	sum[TRIP_TAKEN] += l->came;
-	sum[TRIP_POSTED] += x->called > l->came ? x->called : l->came;
-	sum[TRIP_MATCHED] += program_now();
+static void end_trip(
+	struct msg_state *m, struct trip *t, struct trip_sums *sums)
+{
+	if (t)
+		trips_end(m->trip.trips, m->node, t, sums);
+}
+
+void soft_end_trip(struct msg_state *m, struct op *x, struct trip_sums *sums)
+{
+	end_trip(m, x->trip, sums);
+	x->trip = NULL;
 }
 
 /* at: the address of a short message's bytes, or 0: they are in memory. */
@@ -161,8 +166,8 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	uint64_t at, const uint8_t *memory)
 {
 	describe(x, l);
-	if (m->trip.is_on)
-		time_match(m, x, l);
+	if (l->trip)
+		time_match(x, l->trip);
 	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes, x->e.since);
 	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
 	if (x->e.flags & MSG_TAGGED_DISCARD)
@@ -184,8 +189,8 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 		msg_copy(x->e.at, at, x->bytes);
 	answer(m, l);
 	program_log_received(x->mark);
-	if (x->is_timed)
-		m->trip.sum[TRIP_HERE] += program_now();
+	if (x->trip)
+		x->trip->at[TRIP_HERE] = program_now();
 	soft_end(m->soft, x);
 }
 
@@ -271,6 +276,27 @@ static uint32_t arrive_in_parts(struct msg_state *m, struct letter *l,
 	return msg_lane_parts(t->bytes, t->is_wide);
 }
 
+/* The trip of the next message of a rank, or NULL. */
+static struct trip *begin_taking(struct msg_state *m, uint32_t rank)
+{
+	struct trip *t = m->trip.trips ? trips_next(m->trip.trips, m->node,
+						 m->rank, rank)
+				       : NULL;
+
+	if (!t)
+		return NULL;
+	t->is_taken = true;
+	t->at[TRIP_TAKEN] = program_now();
+	return t;
+}
+
+/* It stays in its slots for now. */
+static void leave_untaken(struct trip *t)
+{
+	if (t)
+		t->is_taken = false;
+}
+
 static void slots_drain(struct msg_state *m, uint32_t rank)
 {
 	struct msg_peer p = msg_peer(m, MSG_USER, rank);
@@ -282,18 +308,20 @@ static void slots_drain(struct msg_state *m, uint32_t rank)
 		struct letter l = letter_of(&t, &w, rank);
 		uint32_t n;
 
-		if (m->trip.is_on)
-			l.came = program_now();
+		l.trip = begin_taking(m, rank);
 		if (l.kind == MSG_PARTS) {
 			n = arrive_in_parts(m, &l, &p, &t, at);
 			for (uint32_t i = 0; i < n; i++)
 				msg_lane_taken(m, MSG_USER, rank, &p);
-			if (!n)
+			if (!n) {
+				leave_untaken(l.trip);
 				return;
+			}
 			continue;
 		}
 		if (!arrive(m, &l, at)) {
 			m->is_full = true;
+			leave_untaken(l.trip);
 			return;
 		}
 		msg_lane_taken(m, MSG_USER, rank, &p);
@@ -386,17 +414,6 @@ static void fill_several(struct msg_state *m, const struct msg_tagged_entry *e,
 	mem_free(data);
 }
 
-static void time_send(struct msg_state *m)
-{
-	struct msg_trip *t = &m->trip;
-
-	t->n_sent++;
-	t->sum[TRIP_CALLED] += t->called;
-	t->sum[TRIP_READY] += t->ready;
-	t->sum[TRIP_SLOTS] += program_now();
-	book_call(m->nic->net->book, m->node, t->called, program_now());
-}
-
 /* Fills slots that are free. */
 static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 	struct msg_peer *p, struct msg_trailer *t)
@@ -407,13 +424,15 @@ static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 		.flags = e->flags,
 		.space = e->space,
 	};
+	bool is_at_once = e->bytes <= most_short(m, e);
+	uint32_t n = is_at_once ? msg_lane_parts(e->bytes, is_wide(m, e)) : 1;
 
-	if (m->trip.is_on)
-		time_send(m);
+	if (m->trip.trips)
+		msg_time_send(m, e, n);
 	t->bytes = e->bytes;
 	t->tag = (uint32_t)e->tag;
-	t->kind = e->bytes <= most_short(m, e) ? MSG_SHORT : MSG_LONG;
-	if (t->kind == MSG_SHORT && msg_lane_parts(e->bytes, is_wide(m, e)) > 1)
+	t->kind = is_at_once ? MSG_SHORT : MSG_LONG;
+	if (n > 1)
 		fill_several(m, e, p, t, is_wide(m, e) ? &w : NULL);
 	else
 		fill_one(m, e, p, t, is_wide(m, e) ? &w : NULL);
@@ -436,8 +455,6 @@ static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 {
 	struct msg_trailer t = { 0 };
 
-	m->trip.called = x->called;
-	m->trip.ready = x->ready;
 	if (is_short(m, &x->e)) {
 		x->state = STATE_SENT;
 		return send_short(m, &x->e, p);
@@ -474,8 +491,6 @@ static int slots_send(
 	if (*is_over)
 		return 0;
 	x = begin(m->soft, e, STATE_WAITING);
-	x->called = m->trip.called;
-	x->ready = m->trip.ready;
 	if (!p.box.waiting && try_send(m, x, &p)) {
 		*is_over = x->state == STATE_SENT;
 		if (*is_over)
@@ -571,7 +586,7 @@ static int slots_receive(struct msg_state *m, const struct msg_tagged_entry *e)
 	if (s->n_lost && !*link && soft_is_lost(s, e->rank))
 		return EIO;
 	x = begin(s, e, STATE_POSTED);
-	x->called = m->trip.is_on ? program_now() : 0;
+	x->called = m->trip.trips ? program_now() : 0;
 	if (*link) {
 		deliver(m, x, &(*link)->letter, 0, (*link)->bytes);
 		forget(m, link);
@@ -609,6 +624,7 @@ static int slots_peek(struct msg_state *m, const struct msg_tagged_entry *e)
 		(*link)->claimed = e->context + 1;
 	} else if (e->flags & MSG_TAGGED_DISCARD) {
 		answer(m, &(*link)->letter);
+		end_trip(m, (*link)->letter.trip, NULL);
 		forget(m, link);
 	}
 	soft_end(m->soft, x);
@@ -623,10 +639,9 @@ static bool slots_next(struct msg_state *m, struct msg_tagged_end *end)
 	if (!x)
 		return false;
 	*end = x->end;
-	if (x->is_timed) {
-		m->trip.n_ended++;
-		m->trip.sum[TRIP_ENDED] += program_now();
-	}
+	if (x->trip)
+		x->trip->at[TRIP_ENDED] = program_now();
+	soft_end_trip(m, x, &m->trip.sums);
 	soft_take_out(&s->over, NULL, x, x->next);
 	put_away(s, x);
 	return true;

@@ -27,8 +27,8 @@ struct op {
 	enum state state;
 	uint32_t fin, word, mark;
 	uint64_t from, bytes; /* that are got */
-	sim_time called, ready; /* when it was begun; see struct msg_trip */
-	bool is_timed; /* a receive with a message of another one */
+	sim_time called; /* of a receive, if time is budgeted */
+	struct trip *trip; /* of a receive with a message, or NULL */
 };
 
 struct ops {
@@ -43,7 +43,7 @@ struct letter {
 	enum msg_kind kind;
 	uint16_t fin; /* of the sender; with MSG_TAGGED_SYNC if it is short */
 	struct op *self; /* of a long send to itself */
-	sim_time came; /* when it was taken from its slot */
+	struct trip *trip; /* or NULL */
 };
 
 /* A message without a receive, behind which its bytes are. */
@@ -97,6 +97,9 @@ static inline void soft_take_out(
 /* x->end is filled in; or it ends a send, or what has no message. */
 void soft_end(struct msg_soft *s, struct op *x);
 void soft_end_alone(struct msg_soft *s, struct op *x, int error);
+
+/* The trip of its message is over, or was dropped: see trips_end(). */
+void soft_end_trip(struct msg_state *m, struct op *x, struct trip_sums *sums);
 
 /* Bytes that live as long as it does. */
 uint8_t *soft_track(struct msg_soft *s, uint64_t bytes);

@@ -94,6 +94,11 @@ bool soft_is_lost(const struct msg_soft *s, uint32_t rank)
 	return i < s->n_lost;
 }
 
+bool msg_is_lost(const struct msg_state *m, uint32_t rank)
+{
+	return m->soft && m->soft->n_lost && soft_is_lost(m->soft, rank);
+}
+
 void soft_lose(struct msg_state *m, uint32_t rank)
 {
 	struct msg_soft *s = m->soft;
@@ -107,8 +112,9 @@ void soft_lose(struct msg_state *m, uint32_t rank)
 
 /* Ends all of a list that are for or from such a rank.  Its answers and words
  * stay taken: something may still write them. */
-static void end_lost(struct msg_soft *s, struct ops *l)
+static void end_lost(struct msg_state *m, struct ops *l)
 {
+	struct msg_soft *s = m->soft;
 	struct op *x = l->first, *prev = NULL, *next;
 
 	for (; x; x = next) {
@@ -121,7 +127,7 @@ static void end_lost(struct msg_soft *s, struct ops *l)
 			continue;
 		}
 		soft_take_out(l, prev, x, next);
-		x->is_timed = false;
+		soft_end_trip(m, x, NULL);
 		soft_end_alone(s, x, EIO);
 	}
 }
@@ -131,9 +137,9 @@ static void end_all_lost(struct msg_state *m)
 	struct msg_soft *s = m->soft;
 
 	s->has_lost = false;
-	end_lost(s, &s->active);
-	end_lost(s, &s->posted);
-	end_lost(s, &s->waiting);
+	end_lost(m, &s->active);
+	end_lost(m, &s->posted);
+	end_lost(m, &s->waiting);
 }
 
 bool soft_advance(struct msg_state *m)
@@ -152,8 +158,8 @@ bool soft_advance(struct msg_state *m)
 		}
 		next = x->next;
 		soft_take_out(&m->soft->active, prev, x, next);
-		if (x->is_timed)
-			m->trip.sum[TRIP_HERE] += program_now();
+		if (x->trip)
+			x->trip->at[TRIP_HERE] = program_now();
 		if (is_receive) {
 			program_log_received(x->mark);
 			msg_answer(m, x->end.rank, x->fin, 1, 0);

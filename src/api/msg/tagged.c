@@ -10,10 +10,32 @@
 
 #include <errno.h>
 
+#include "meas/calls.h"
+
 enum { STATE_BEGUN = MSG_OVER + 1 };
 
 #define TAGS	 UINT64_C(0xffffffff)
 #define TAG_COLL (UINT64_C(1) << 63)
+
+struct trip *msg_time_send(
+	struct msg_state *m, const struct msg_tagged_entry *e, uint32_t n)
+{
+	const struct trip t = {
+		.from = m->rank,
+		.to = e->rank,
+		.missing = n,
+		.is_counted = e->called >= 0,
+		.at = { [TRIP_CALLED] = e->called,
+			[TRIP_READY] = e->ready,
+			[TRIP_SLOTS] = program_now() },
+	};
+
+	if (t.is_counted)
+		book_call(m->nic->net->book, m->node, e->called, program_now());
+	if (e->rank == m->rank)
+		return NULL;
+	return trips_begin(m->trip.trips, msg_node_of(m, e->rank), &t);
+}
 
 static bool is_receive(const struct weft_msg_request *r)
 {
@@ -38,6 +60,7 @@ static void fail(struct weft_msg_request *r)
 static bool try_send(
 	struct msg_state *m, struct weft_msg_request *r, uint64_t space)
 {
+	int64_t called = space ? -1 : (int64_t)r->from;
 	const struct msg_tagged_entry e = {
 		.tag = space | r->tag,
 		.rank = r->rank,
@@ -45,6 +68,8 @@ static bool try_send(
 		.at = r->at,
 		.bytes = r->bytes,
 		.context = context_of(r),
+		.called = called,
+		.ready = called,
 	};
 	bool is_over = false;
 	int code = m->tagged->send(m, &e, &is_over);
@@ -88,8 +113,7 @@ static bool try_receive(
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r)
 {
 	r->state = STATE_BEGUN;
-	if (m->trip.is_on)
-		m->trip.called = m->trip.ready = program_now();
+	r->from = (uint64_t)program_now();
 	if (!m->tagged->logs)
 		msg_log_sent(m, r->rank, r->tag, r->bytes, 0);
 	if (m->waiting.first || !try_send(m, r, 0))

@@ -67,6 +67,9 @@ struct msg_tagged_entry {
 	uint64_t at, bytes;
 	uint64_t context;
 	int64_t since; /* when it was asked for, for the log; 0: not known */
+	/* If time is budgeted, of a send: when a program called for it, or -1
+	 * for a library's own, and when the library had done its part. */
+	int64_t called, ready;
 };
 
 /* Bit of the contexts of another library than weft/msg.h: its ends are given to
@@ -138,7 +141,7 @@ struct msg_tagged {
 	/* Whether next() has one, or what had no room may have it now. */
 	bool (*has_next)(const struct msg_state *m);
 	/* Bytes from tagged_at on were written; NULL: nobody writes there. */
-	void (*on_write)(struct msg_state *m, uint64_t at, size_t n);
+	void (*on_write)(struct msg_state *m, int64_t t, uint64_t at, size_t n);
 };
 
 /* By slots: of machines without a table of their own. */

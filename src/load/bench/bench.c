@@ -281,9 +281,8 @@ void bench_open_ends(struct bench *b)
 	}
 }
 
-static void run_end(void *end)
+static void run_program(struct bench_end *x)
 {
-	struct bench_end *x = end;
 	const struct bench_program *p = x->program;
 
 	if (p->run) {
@@ -299,6 +298,35 @@ static void run_end(void *end)
 	x->end = program_now();
 	if (p->check)
 		p->check(x);
+}
+
+static void run_end(void *end)
+{
+	struct bench_end *x = end;
+
+	run_program(x);
+	x->has_ended = true;
+}
+
+/* The first whose program has not ended, or NULL. */
+static const struct bench_end *find_unended(const struct bench *b)
+{
+	for (uint32_t i = 0; b->ends && i < b->needs.n_programs; i++)
+		if (b->ends[i].program && !b->ends[i].has_ended)
+			return &b->ends[i];
+	return NULL;
+}
+
+int bench_check_ends(struct load *l, struct err *e)
+{
+	const struct bench_end *x;
+
+	if (programs_check(l, e))
+		return -1;
+	x = find_unended((const struct bench *)l);
+	return x ? err_set_code(e, EXIT_DEADLOCK,
+			   "the program of node %u had not ended", x->node)
+		 : 0;
 }
 
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
@@ -365,7 +393,8 @@ bool bench_report(const struct bench *b, struct load_result *r)
 	r->via = b->needs.is_endpoint ? "endpoint"
 		 : b->needs.is_msg    ? "msg"
 				      : "nic";
-	return r->ending == LOAD_FINISHED && bench_time(b) > 0;
+	return r->ending == LOAD_FINISHED && bench_time(b) > 0 &&
+	       !find_unended(b);
 }
 
 router_id bench_router(const struct topo *t, site_id node)

@@ -108,6 +108,7 @@ struct bench_end {
 	uint32_t lane; /* the thread, where a node has several programs */
 	bool is_sink; /* it sends nothing; set before it is opened */
 	sim_time start, end; /* of what is measured */
+	bool has_ended; /* its program */
 	int region[BENCH_REGIONS]; /* synthetic memory that is written to */
 	void *data; /* the experiment's */
 	void *own; /* the driver's */
@@ -553,7 +554,14 @@ uint64_t bench_word(const struct bench *b, site_id node, uint64_t at);
 uint64_t bench_estimate(const struct load *l);
 void bench_fini(struct load *l);
 
-#define BENCH_OPS PROGRAMS_OPS, .estimate = bench_estimate, .fini = bench_fini
+/* As programs_check(); and what a program measures that dies with its node is
+ * no result. */
+int bench_check_ends(struct load *l, struct err *e);
+
+#define BENCH_OPS                                                              \
+	.on_delivered = programs_delivered, .next = programs_next,             \
+	.check = bench_check_ends, .estimate = bench_estimate,                 \
+	.fini = bench_fini
 
 /* The router of a node; and the routers that one has links to, each once, at
  * most that number of them in far; returns how many they are. */

@@ -266,6 +266,10 @@ int elan_code_load(struct nic *nic, site_id s, uint32_t context, uint32_t code,
 sim_time elan_code_store(struct nic *nic, struct sim_worker *w, site_id s,
 	sim_time t, uint64_t at, const uint64_t *words, uint32_t n);
 
+/* Called by threads, which may match messages: their trips if time is budgeted,
+ * or NULL. */
+struct trips *elan_thread_trips(void);
+
 /* --- input queues --- */
 
 /* Makes an input queue for a context; 0, or EINVAL, EBUSY, or ENOMEM if the

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 
+#include "meas/calls.h"
+
 #define self elan_thread_self
 #define hold elan_thread_hold
 
@@ -293,6 +295,14 @@ int elan_thread_reject(uint32_t queue, uint32_t slot)
 	leave(&a, self(&a), &q->slot[slot]);
 	elan_question_reject(&a, q, slot);
 	return 0;
+}
+
+struct trips *elan_thread_trips(void)
+{
+	struct nic_at a;
+
+	self(&a);
+	return book_trips(a.nic->net->book);
 }
 
 void elan_thread_note(enum elan_figure what, uint32_t n)

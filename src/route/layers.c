@@ -1,0 +1,454 @@
+#include "route/layers.h"
+
+#include "base/mem.h"
+#include "link/link.h"
+#include "sim/random.h"
+
+#define AT(field) offsetof(struct layers, field)
+
+/* What a packet keeps, above its hints. */
+enum {
+	SET_SHIFT = 16, /* which set of paths; it has chosen: */
+	HOPS_SHIFT = 24, /* hops between switches so far */
+	DOWN_SHIFT = 32, /* on the tree: went down */
+	ORDER_SHIFT = 33,
+	FREE_SHIFT = 34, /* the first switch may choose another set */
+	FIELD = 0xff,
+};
+
+static const struct param params[] = {
+	PARAM_ONE_OF("by", AT(by), "layer", "layer|hop",
+		"channel of a packet; layer: that of its path, for which "
+		"layers without cycles are found; hop: the next one with each "
+		"hop",
+		"assumed: works with any network"),
+	PARAM_ROW(PARAM_COUNT, "layers", AT(most), "4", 1, LINK_CHANNELS,
+		"number of channels that there are at most",
+		"assumed: as many as routers have"),
+	PARAM_ROW(PARAM_COUNT, "paths", AT(paths), "1", 1, LAYERS_SETS,
+		"number of paths of each pair of switches",
+		"assumed: the simplest"),
+	PARAM_ROW(PARAM_COUNT, "slack", AT(slack), "0", 0, 1,
+		"number of hops that paths, except the first of each pair, may "
+		"be longer than the shortest",
+		"assumed: shortest paths"),
+	PARAM_ONE_OF("spread", AT(spread), "hash", "hash|rotate|adaptive",
+		"path of a packet; hash: by source, destination and the "
+		"sender's tag; rotate: the next one for each packet of a node; "
+		"adaptive: the one whose first link has the least load",
+		"assumed: keeps packets of a flow in order"),
+	PARAM_ONE_OF("overflow", AT(overflow), "refuse", "refuse|updown",
+		"what happens to paths that fit into no layer; updown: they go "
+		"up and down a tree, on the last channel",
+		"assumed: all paths are shortest paths"),
+};
+
+bool layers_peer(const struct layers *l, uint32_t at, port_id p, uint32_t *to)
+{
+	const struct topo *t = l->route.topo;
+	struct topo_end far = t->ops->peer(t, t->n_nodes + at, p);
+
+	if (far.router == NO_ROUTER || far.router < t->n_nodes)
+		return false;
+	*to = far.router - t->n_nodes;
+	return true;
+}
+
+/* --- paths --- */
+
+struct layers_path layers_begin(
+	const struct layers *l, uint32_t set, uint32_t from, uint32_t to)
+{
+	return (struct layers_path){
+		.set = set,
+		.to = to,
+		.at = from,
+		.is_first = true,
+		.is_over =
+			l->over &&
+			l->layer[layers_entry(l, set, to, from)] == l->most - 1,
+	};
+}
+
+port_id layers_port(const struct layers *l, const struct layers_path *p)
+{
+	uint8_t first;
+
+	if (p->at == p->to)
+		return LAYERS_HERE;
+	if (p->is_over)
+		return l->over[layers_entry(l, p->is_down, p->to, p->at)];
+	first = l->first[layers_entry(l, p->set, p->to, p->at)];
+	if (p->is_first && first != LAYERS_HERE)
+		return first;
+	return l->port[layers_entry(l, p->set, p->to, p->at)];
+}
+
+void layers_step(const struct layers *l, struct layers_path *p, port_id port)
+{
+	uint32_t from = p->at;
+
+	layers_peer(l, from, port, &p->at);
+	if (p->is_over && l->rank[p->at] > l->rank[from])
+		p->is_down = true;
+	p->is_first = false;
+}
+
+/* --- making it --- */
+
+static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
+{
+	l->n = t->n_routers - t->n_nodes;
+	if (topo_is_direct(t) || t->node_ports != 1 || t->n_io || l->n > 8192)
+		return err_set(e,
+			"routing.kind: layers needs a network of at most 8192 "
+			"switches whose nodes have one port each, not %s",
+			t->ops->name);
+	l->at = mem_alloc(t->n_nodes, sizeof(*l->at));
+	l->door = mem_alloc(t->n_nodes, sizeof(*l->door));
+	l->nodes = mem_alloc(l->n, sizeof(*l->nodes));
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		struct topo_end far = t->ops->peer(t, i, 0);
+
+		l->at[i] = far.router - t->n_nodes;
+		l->door[i] = (uint8_t)far.port;
+		l->nodes[l->at[i]]++;
+	}
+	return 0;
+}
+
+static void layers_fini(struct route *r)
+{
+	struct layers *l = (struct layers *)r;
+
+	mem_free(l->at);
+	mem_free(l->door);
+	mem_free(l->nodes);
+	mem_free(l->hops);
+	mem_free(l->port);
+	mem_free(l->first);
+	mem_free(l->layer);
+	mem_free(l->over);
+	mem_free(l->rank);
+}
+
+static int layers_init(struct route *r, const struct topo *t, struct err *e)
+{
+	struct layers *l = (struct layers *)r;
+
+	r->topo = t;
+	l->n_sets = (uint32_t)l->paths;
+	if (find_nodes(l, t, e) || layers_choose(l, e))
+		return -1;
+	r->looks = l->spread == LAYERS_ADAPTIVE && l->n_sets > 1;
+	if (l->by == LAYERS_LAYER)
+		return layers_fit(l, e);
+	if (l->longest > (uint64_t)l->most)
+		return err_set(e,
+			"routing.layers: paths of %u hops need as many "
+			"channels, more than %lld; want routing.by: layer",
+			l->longest, (long long)l->most);
+	r->n_channels = (uint8_t)(l->longest ? l->longest : 1);
+	return 0;
+}
+
+/* --- packets --- */
+
+static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
+{
+	const struct layers *l = layers_of(r);
+
+	return l->at[src] == l->at[dst] ? 1 : l->n_sets;
+}
+
+static void put(struct packet *p, uint32_t shift, uint64_t v)
+{
+	p->way = (p->way & ~((uint64_t)FIELD << shift)) | v << shift;
+}
+
+static void layers_start(const struct route *r, struct packet *p)
+{
+	const struct layers *l = layers_of(r);
+	uint32_t n = n_ways(r, p->src, p->dst), set = 0;
+	bool is_ordered = p->kind != PACKET_DYNAMIC;
+	bool is_free = r->looks && !p->hints && !is_ordered;
+
+	if (p->hints)
+		set = (p->hints - 1u) % n;
+	else if (l->spread == LAYERS_ROTATE && !is_ordered)
+		set = p->number % n;
+	else if (n > 1)
+		set = (uint32_t)random_below(
+			random_draw(0, p->src, RANDOM_WAY,
+				(uint64_t)p->tag << 32 | p->dst)
+				.a,
+			n);
+	/* one class, whose channels are layers or hops */
+	p->kind = PACKET_DYNAMIC;
+	p->way = (set + 1) | (uint64_t)set << SET_SHIFT |
+		 (uint64_t)is_ordered << ORDER_SHIFT |
+		 (uint64_t)is_free << FREE_SHIFT;
+}
+
+/* Where a packet is on its path; in is the port that it came by. */
+static struct layers_path path_of(const struct layers *l,
+	const struct packet *p, router_id at, uint32_t hops)
+{
+	struct layers_path path =
+		layers_begin(l, (uint32_t)(p->way >> SET_SHIFT & FIELD),
+			l->at[p->src], l->at[p->dst]);
+
+	path.at = at - l->route.topo->n_nodes;
+	path.is_first = !hops;
+	path.is_down = p->way >> DOWN_SHIFT & 1;
+	return path;
+}
+
+static uint8_t channel_of(const struct layers *l, uint32_t set, uint32_t from,
+	uint32_t to, uint32_t hops)
+{
+	if (l->by == LAYERS_LAYER)
+		return from == to ? 0
+				  : l->layer[layers_entry(l, set, to, from)];
+	return (uint8_t)(hops < l->longest ? hops : l->longest - !!l->longest);
+}
+
+/* Of all paths of the pair the one whose first link has the least load, for
+ * each hop. */
+static void layers_decide(const struct route *r, struct packet *p, router_id at,
+	port_id in, const struct route_look *look)
+{
+	const struct layers *l = layers_of(r);
+	uint32_t from = l->at[p->src], to = l->at[p->dst], set, best = 0;
+	uint64_t least = UINT64_MAX;
+
+	(void)in;
+	if (!(p->way >> FREE_SHIFT & 1) || from == to)
+		return;
+	for (uint32_t i = 0; i < l->n_sets; i++) {
+		struct layers_path path;
+		uint64_t load;
+		port_id port;
+
+		set = (p->number + i) % l->n_sets;
+		path = layers_begin(l, set, from, to);
+		path.at = at - r->topo->n_nodes;
+		port = layers_port(l, &path);
+		load = look->load(look, port, channel_of(l, set, from, to, 0));
+		layers_step(l, &path, port);
+		load = (load + 1) *
+		       (1u + l->hops[layers_entry(l, 0, to, path.at)]);
+		if (load < least) {
+			least = load;
+			best = set;
+		}
+	}
+	put(p, SET_SHIFT, best);
+	p->hints = (uint16_t)(best + 1);
+	p->way &= ~((uint64_t)1 << FREE_SHIFT);
+}
+
+static struct route_step layers_next(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	const struct layers *l = layers_of(r);
+	uint32_t from = l->at[p->src], to = l->at[p->dst], hops;
+	struct route_step s = {
+		.escape = 0, /* a node has one port */
+		.is_ordered = p->way >> ORDER_SHIFT & 1,
+	};
+	struct layers_path path;
+
+	if (at == p->dst)
+		return (struct route_step){ .escape = PACKET_NO_PORT };
+	hops = (uint32_t)(p->way >> HOPS_SHIFT & FIELD);
+	path = path_of(l, p, at, hops);
+	if (at >= r->topo->n_nodes && path.at == to) {
+		s.escape = l->door[p->dst];
+	} else if (at >= r->topo->n_nodes) {
+		s.escape = layers_port(l, &path);
+		layers_step(l, &path, s.escape);
+		put(p, HOPS_SHIFT, hops + 1);
+		p->way |= (uint64_t)path.is_down << DOWN_SHIFT;
+	}
+	(void)in;
+	s.ports = (port_mask)1 << s.escape;
+	if (r->n_channels > 1 && at >= r->topo->n_nodes)
+		s.channel =
+			channel_of(l, (uint32_t)(p->way >> SET_SHIFT & FIELD),
+				from, to, hops);
+	return s;
+}
+
+/* --- the proof --- */
+
+/* Adds one path; a packet that waits at a node's wire waits for its start. */
+static void walk_path(const struct layers *l, struct route_graph *g,
+	struct layers_path path, uint32_t from)
+{
+	const struct topo *t = g->topo;
+	uint32_t behind = UINT32_MAX, hops = 0, set = path.set;
+	port_id port;
+
+	while ((port = layers_port(l, &path)) != LAYERS_HERE) {
+		uint32_t c = channel_of(l, set, from, path.to, hops++);
+		uint32_t v = route_vertex(g, t->n_nodes + path.at, port,
+			g->n_channels > 1 ? c : 0);
+
+		if (behind != UINT32_MAX)
+			route_add(g, behind, (port_mask)1 << port,
+				v % g->n_channels);
+		behind = v;
+		layers_step(l, &path, port);
+	}
+}
+
+/*
+ * Wires from nodes wait for others, but nothing waits for them, and what goes
+ * to a node waits for nothing: only wires between switches can close a cycle.
+ */
+static void layers_walk(
+	const struct route *r, struct route_graph *g, struct route_walks *w)
+{
+	const struct layers *l = layers_of(r);
+
+	for (uint32_t set = 0; set < l->n_sets; set++)
+		for (uint32_t to = 0; to < l->n; to++)
+			for (uint32_t from = 0; from < l->n; from++) {
+				uint64_t pairs =
+					(uint64_t)l->nodes[from] * l->nodes[to];
+
+				if (from == to || !pairs)
+					continue;
+				w->n_routes += pairs;
+				walk_path(l, g, layers_begin(l, set, from, to),
+					from);
+			}
+}
+
+/* --- what follows from it --- */
+
+static int64_t cost_of(
+	const struct layers *l, struct layers_path path, const int64_t *cost)
+{
+	const struct topo *t = l->route.topo;
+	int64_t sum = 0;
+	port_id port;
+
+	while ((port = layers_port(l, &path)) != LAYERS_HERE) {
+		sum += cost[t->ops->wire(t, t->n_nodes + path.at, port)];
+		layers_step(l, &path, port);
+	}
+	return sum;
+}
+
+static void count_way(struct route_way *f, int64_t cost, double weight)
+{
+	if (weight <= 0)
+		return;
+	f->min = cost < f->min ? cost : f->min;
+	f->max = cost > f->max ? cost : f->max;
+	f->mean += (double)cost * weight;
+}
+
+static struct route_way layers_way(const struct route *r, const int64_t *cost)
+{
+	const struct layers *l = layers_of(r);
+	const struct topo *t = r->topo;
+	struct route_way f = { .min = INT64_MAX };
+	double n = t->n_nodes;
+	int64_t ends;
+
+	if (n < 2)
+		return (struct route_way){ 0 };
+	ends = cost[t->ops->wire(t, 0, 0)] +
+	       cost[t->ops->wire(t, t->n_nodes + l->at[0], l->door[0])];
+	for (uint32_t to = 0; to < l->n; to++)
+		for (uint32_t from = 0; from < l->n; from++) {
+			double pairs = (double)l->nodes[from] *
+				       (l->nodes[to] - (from == to));
+
+			for (uint32_t i = 0; i < l->n_sets; i++)
+				count_way(&f,
+					cost_of(l, layers_begin(l, i, from, to),
+						cost),
+					pairs / l->n_sets);
+		}
+	f.min += ends;
+	f.max += ends;
+	f.mean = f.mean / (n * (n - 1)) + (double)ends;
+	return f;
+}
+
+static void layers_describe(const struct route *r, FILE *f)
+{
+	static const char *const spreads[] = {
+		[LAYERS_HASH] = "by source and destination",
+		[LAYERS_ROTATE] = "in turn",
+		[LAYERS_ADAPTIVE] = "by load",
+	};
+	const struct layers *l = layers_of(r);
+
+	if (l->n_sets > 1)
+		fprintf(f,
+			"routing     %u paths%s for each pair of switches, "
+			"chosen %s",
+			l->n_sets, l->slack ? " (some one hop longer)" : "",
+			spreads[l->spread]);
+	else
+		fprintf(f, "routing     one shortest path for each pair of "
+			   "switches");
+	if (l->by == LAYERS_HOP)
+		fprintf(f, ", a channel for each of %u hops\n", l->longest);
+	else
+		fprintf(f, ", in %u layer%s without cycles\n", r->n_channels,
+			r->n_channels > 1 ? "s" : "");
+	if (l->n_over)
+		fprintf(f,
+			"            %llu paths that fit into none go up and "
+			"down a tree\n",
+			(unsigned long long)l->n_over);
+}
+
+static bool layers_fact(const struct route *r, uint32_t i, struct route_fact *f)
+{
+	const struct layers *l = layers_of(r);
+	const struct {
+		const char *key;
+		double v;
+	} facts[] = {
+		{ "channels", r->n_channels },
+		{ "paths", l->n_sets },
+		{ "longest", l->longest },
+		{ "on_the_tree", (double)l->n_over },
+	};
+
+	if (i >= sizeof(facts) / sizeof(*facts))
+		return false;
+	f->key = facts[i].key;
+	f->kind = ROUTE_FACT_NUMBER;
+	f->number = facts[i].v;
+	return true;
+}
+
+static const char *const channels[] = { "layer 1", "layer 2", "layer 3",
+	"layer 4", "layer 5", "layer 6", "layer 7", "layer 8" };
+
+const struct route_ops layers_ops = {
+	.name = "layers",
+	.has = "orders",
+	.channels = channels,
+	.n_channels = LINK_CHANNELS,
+	.size = sizeof(struct layers),
+	PARAMS(params),
+	.init = layers_init,
+	.fini = layers_fini,
+	.start = layers_start,
+	.next = layers_next,
+	.decide = layers_decide,
+	.n_ways = n_ways,
+	.walk = layers_walk,
+	.way = layers_way,
+	.describe = layers_describe,
+	.fact = layers_fact,
+};

@@ -1,0 +1,233 @@
+/* Which paths there are: tables of next ports. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/layers.h"
+
+enum { ROUNDS = 4, FAR = 0xff };
+
+struct chooser {
+	struct layers *l;
+	uint64_t *load; /* [wire] pairs of nodes on it */
+	uint64_t *flow; /* [switch] pairs that pass it or begin there */
+	uint64_t *cost; /* [switch] of its path */
+	uint32_t *queue; /* switches, nearest first */
+};
+
+static size_t wire_of(const struct layers *l, uint32_t at, port_id p)
+{
+	return (size_t)at * l->route.topo->n_ports + p;
+}
+
+/* Distances to a switch; the number of switches that reach it. */
+static uint32_t search(struct chooser *c, uint32_t to)
+{
+	struct layers *l = c->l;
+	uint8_t *hops = l->hops + (size_t)to * l->n;
+	uint32_t head = 0, tail = 0, next;
+
+	memset(hops, FAR, l->n);
+	hops[to] = 0;
+	c->queue[tail++] = to;
+	while (head < tail) {
+		uint32_t at = c->queue[head++];
+
+		for (port_id p = 0; p < l->route.topo->n_ports; p++) {
+			if (!layers_peer(l, at, p, &next) ||
+				hops[next] != FAR || hops[at] == FAR - 1)
+				continue;
+			hops[next] = (uint8_t)(hops[at] + 1);
+			c->queue[tail++] = next;
+		}
+	}
+	return tail;
+}
+
+/* The port of the path by a nearer neighbour whose loads have the least sum of
+ * squares: a busy wire counts more than two that are half as busy. */
+static port_id best_port(
+	const struct chooser *c, const uint8_t *hops, uint32_t at)
+{
+	const struct layers *l = c->l;
+	port_id best = LAYERS_HERE;
+	uint32_t next;
+
+	c->cost[at] = UINT64_MAX;
+	for (port_id p = 0; p < l->route.topo->n_ports; p++) {
+		uint64_t cost;
+
+		if (!layers_peer(l, at, p, &next) || hops[next] >= hops[at])
+			continue;
+		cost = c->load[wire_of(l, at, p)];
+		cost = c->cost[next] + cost * cost;
+		if (cost >= c->cost[at])
+			continue;
+		c->cost[at] = cost;
+		best = p;
+	}
+	return best;
+}
+
+/* Adds the pairs of a tree to the wires that they use, or takes them away. */
+static void add_tree(struct chooser *c, uint32_t set, uint32_t to, bool is_off)
+{
+	const struct layers *l = c->l;
+	const uint8_t *port = l->port + layers_entry(l, set, to, 0);
+	uint32_t i, next;
+
+	for (i = 0; i < l->n; i++)
+		c->flow[i] = (uint64_t)l->nodes[i] * l->nodes[to];
+	for (i = l->n; i-- > 1;) {
+		uint32_t at = c->queue[i];
+		uint64_t *load = &c->load[wire_of(l, at, port[at])];
+
+		*load += is_off ? -c->flow[at] : c->flow[at];
+		layers_peer(l, at, port[at], &next);
+		c->flow[next] += c->flow[at];
+	}
+}
+
+/* The tree of a set to one switch; false if not all switches reach it. */
+static bool choose_tree(
+	struct chooser *c, uint32_t set, uint32_t to, bool again)
+{
+	struct layers *l = c->l;
+	uint8_t *port = l->port + layers_entry(l, set, to, 0);
+	/* with slack the paths of other sets are added pair by pair */
+	bool counts = !set || !l->slack;
+
+	if (search(c, to) < l->n)
+		return false;
+	if (again && counts)
+		add_tree(c, set, to, true);
+	port[to] = LAYERS_HERE;
+	c->cost[to] = 0;
+	for (uint32_t i = 1; i < l->n; i++)
+		port[c->queue[i]] = (uint8_t)best_port(
+			c, l->hops + (size_t)to * l->n, c->queue[i]);
+	if (counts)
+		add_tree(c, set, to, false);
+	return true;
+}
+
+/* The greatest load along the tree of a set. */
+static uint64_t worst(
+	const struct chooser *c, uint32_t set, uint32_t to, uint32_t at)
+{
+	const struct layers *l = c->l;
+	const uint8_t *port = l->port + layers_entry(l, set, to, 0);
+	uint64_t most = 0;
+
+	while (at != to) {
+		uint64_t load = c->load[wire_of(l, at, port[at])];
+
+		most = load > most ? load : most;
+		layers_peer(l, at, port[at], &at);
+	}
+	return most;
+}
+
+/*
+ * The first hop of a path that may be one longer than the shortest: by way of
+ * the neighbour whose path has the least load on its busiest wire.
+ */
+static void choose_first(
+	struct chooser *c, uint32_t set, uint32_t from, uint32_t to)
+{
+	struct layers *l = c->l;
+	const uint8_t *hops = l->hops + (size_t)to * l->n;
+	const uint8_t *port = l->port + layers_entry(l, set, to, 0);
+	uint64_t add = (uint64_t)l->nodes[from] * l->nodes[to];
+	uint64_t least = UINT64_MAX, most;
+	port_id best = port[from];
+	uint32_t next, at;
+
+	for (port_id p = 0; p < l->route.topo->n_ports; p++) {
+		if (!layers_peer(l, from, p, &next) || hops[next] > hops[from])
+			continue;
+		most = worst(c, set, to, next);
+		if (c->load[wire_of(l, from, p)] > most)
+			most = c->load[wire_of(l, from, p)];
+		/* of equals the shorter one */
+		most = 2 * most + (hops[next] == hops[from]);
+		if (most < least) {
+			least = most;
+			best = p;
+		}
+	}
+	l->first[layers_entry(l, set, to, from)] = (uint8_t)best;
+	c->load[wire_of(l, from, best)] += add;
+	layers_peer(l, from, best, &at);
+	while (at != to) {
+		c->load[wire_of(l, at, port[at])] += add;
+		layers_peer(l, at, port[at], &at);
+	}
+}
+
+static bool choose_trees(struct chooser *c, uint32_t set, bool again)
+{
+	for (uint32_t to = 0; to < c->l->n; to++)
+		if (!choose_tree(c, set, to, again))
+			return false;
+	return true;
+}
+
+/*
+ * All paths.  The first trees are chosen while most wires seem idle, so all are
+ * chosen again.
+ */
+static bool choose_all(struct chooser *c)
+{
+	struct layers *l = c->l;
+	uint32_t set, from, to;
+
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (set = 0; set < (l->slack ? 1 : l->n_sets); set++)
+			if (!choose_trees(c, set, round > 0))
+				return false;
+	for (; set < l->n_sets; set++) {
+		choose_trees(c, set, false);
+		for (to = 0; to < l->n; to++)
+			for (from = 0; from < l->n; from++)
+				if (from != to)
+					choose_first(c, set, from, to);
+	}
+	return true;
+}
+
+static uint32_t longest(const struct layers *l)
+{
+	size_t n = (size_t)l->n * l->n;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = l->hops[i] > most ? l->hops[i] : most;
+	return most;
+}
+
+int layers_choose(struct layers *l, struct err *e)
+{
+	struct chooser c = { .l = l };
+	size_t n = (size_t)l->n * l->n, wires;
+	bool can;
+
+	wires = (size_t)l->n * l->route.topo->n_ports;
+	c.load = mem_alloc(wires, sizeof(*c.load));
+	c.flow = mem_alloc(l->n, sizeof(*c.flow));
+	c.cost = mem_alloc(l->n, sizeof(*c.cost));
+	c.queue = mem_alloc(l->n, sizeof(*c.queue));
+	l->hops = mem_alloc(n, 1);
+	l->port = mem_alloc(n * l->n_sets, 1);
+	l->first = mem_alloc(n * l->n_sets, 1);
+	memset(l->first, LAYERS_HERE, n * l->n_sets);
+	can = choose_all(&c);
+	mem_free(c.queue);
+	mem_free(c.cost);
+	mem_free(c.flow);
+	mem_free(c.load);
+	if (!can)
+		return err_set(e,
+			"routing.kind: layers knows paths of at most 254 hops");
+	l->longest = longest(l) + (l->n_sets > 1 && l->slack);
+	return 0;
+}

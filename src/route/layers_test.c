@@ -1,0 +1,347 @@
+/* Paths of all pairs, their balance and their layers, on random networks. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "route/acyclic.h"
+#include "route/cdg.h"
+#include "route/layers.h"
+#include "testing/testing.h"
+#include "topo/graph.h"
+#include "topo/topo_testing.h"
+
+struct world {
+	struct graph t;
+	struct layers l;
+};
+
+static int try_to_make(struct world *x, int64_t n, int64_t degree,
+	const struct layers *how, struct err *e)
+{
+	memset(x, 0, sizeof(*x));
+	x->t.switches.topo.ops = &graph_ops;
+	topo_defaults(&x->t.switches.topo);
+	x->t.per_router = 2;
+	x->t.random = (struct param_list){ 3, { n, degree, 1 } };
+	x->l = *how;
+	x->l.route.ops = &layers_ops;
+	if (graph_ops.init(&x->t.switches.topo, e))
+		fail_msg("%s", e->text);
+	return layers_ops.init(&x->l.route, &x->t.switches.topo, e);
+}
+
+static void make(
+	struct world *x, int64_t n, int64_t degree, const struct layers *how)
+{
+	struct err e = { 0 };
+
+	if (try_to_make(x, n, degree, how, &e))
+		fail_msg("%s", e.text);
+}
+
+static void drop(struct world *x)
+{
+	layers_ops.fini(&x->l.route);
+	switches_fini(&x->t.switches.topo);
+}
+
+/* Hops between switches of a packet, which must arrive. */
+static uint32_t go(const struct world *x, struct packet p)
+{
+	const struct topo *t = &x->t.switches.topo;
+	router_id at = p.src;
+	port_id in = TOPO_NO_PORT;
+	uint32_t hops = 0;
+
+	layers_ops.start(&x->l.route, &p);
+	for (;;) {
+		struct route_step s = layers_ops.next(&x->l.route, &p, at, in);
+		struct topo_end far;
+
+		if (s.escape == PACKET_NO_PORT)
+			break;
+		assert_int_equal(s.ports, (port_mask)1 << s.escape);
+		assert_true(s.channel < x->l.route.n_channels);
+		far = t->ops->peer(t, at, s.escape);
+		assert_int_not_equal(far.router, NO_ROUTER);
+		hops += at >= t->n_nodes && far.router >= t->n_nodes;
+		assert_true(hops < 20);
+		at = far.router;
+		in = far.port;
+	}
+	assert_int_equal(at, p.dst);
+	return hops;
+}
+
+/* Each packet arrives; slack says how many hops more it may take. */
+static void assert_all_arrive(const struct world *x, uint32_t slack)
+{
+	const struct topo *t = &x->t.switches.topo;
+	uint32_t n_longer = 0;
+
+	for (uint32_t src = 0; src < t->n_nodes; src++)
+		for (uint32_t dst = 0; dst < t->n_nodes; dst++)
+			for (uint32_t i = 0; i < x->l.n_sets; i++) {
+				struct packet p = { .src = src,
+					.dst = dst,
+					.hints = (uint16_t)(i + 1) };
+				uint32_t least, hops;
+
+				if (src == dst)
+					continue;
+				hops = go(x, p);
+				least = switches_distance(t, src, dst) - 2;
+				assert_true(hops >= least);
+				assert_true(hops <= least + (i ? slack : 0));
+				n_longer += hops > least;
+			}
+	assert_int_equal(!n_longer, !slack);
+}
+
+/* By the common walk, which knows nothing of tables. */
+static uint32_t next_vertex(const void *arg, uint32_t v, uint32_t *at)
+{
+	const struct route_graph *g = arg;
+	uint32_t n = g->n_channels, p = g->topo->n_ports;
+	struct topo_end far;
+
+	for (; *at < n * p; ++*at) {
+		uint32_t c = *at / p, port = *at % p;
+
+		if (!(g->after[(size_t)v * n + c] >> port & 1))
+			continue;
+		far = g->topo->ops->peer(g->topo, v / n / p, v / n % p);
+		++*at;
+		return route_vertex(g, far.router, port, c);
+	}
+	return CDG_NONE;
+}
+
+static uint64_t edges_between_switches(const struct world *x,
+	void (*walk)(const struct route *, struct route_graph *,
+		struct route_walks *))
+{
+	const struct topo *t = &x->t.switches.topo;
+	struct route_walks w = { 0 };
+	struct route_graph g;
+	struct cdg_cycle c;
+	struct cdg d = { .arg = &g, .next = next_vertex };
+	uint64_t n = 0;
+
+	route_graph_init(
+		&g, t, x->l.route.n_channels ? x->l.route.n_channels : 1);
+	d.n = t->n_routers * t->n_ports * g.n_channels;
+	walk(&x->l.route, &g, &w);
+	assert_false(w.is_broken);
+	c = cdg_find_cycle(&d);
+	assert_int_equal(c.n, 0);
+	for (uint32_t v = t->n_nodes * t->n_ports * g.n_channels; v < d.n; v++)
+		for (uint32_t i = 0; i < g.n_channels; i++)
+			for (port_id p = 2; p < t->n_ports; p++)
+				n += g.after[(size_t)v * g.n_channels + i] >>
+					     p &
+				     1;
+	route_graph_fini(&g);
+	return n;
+}
+
+static void assert_proved(const struct world *x)
+{
+	uint64_t n = edges_between_switches(x, layers_ops.walk);
+
+	assert_true(n > 0);
+	assert_int_equal(n, edges_between_switches(x, route_follow));
+}
+
+static void layers_have_no_cycles(void **state)
+{
+	static const struct layers some[] = {
+		{ .most = 4, .paths = 1 },
+		{ .most = 4, .paths = 3 },
+		{ .most = 4, .paths = 2, .slack = 1 },
+		{ .most = 4, .paths = 1, .by = LAYERS_HOP },
+		{ .most = 4, .paths = 4, .slack = 1, .by = LAYERS_HOP },
+		{ .most = 2, .paths = 2, .overflow = LAYERS_UPDOWN },
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		struct world x;
+
+		make(&x, 24, 6, &some[i]);
+		if (!some[i].overflow)
+			assert_all_arrive(&x, (uint32_t)some[i].slack);
+		assert_proved(&x);
+		drop(&x);
+	}
+}
+
+/* Paths for which there is no layer go over the tree, and arrive. */
+static void what_does_not_fit_goes_over_the_tree(void **state)
+{
+	const struct layers how = {
+		.most = 2, .paths = 4, .slack = 1, .overflow = LAYERS_UPDOWN
+	};
+	uint32_t hops = 0;
+	struct world x;
+
+	make(&x, 40, 4, &how);
+	assert_true(x.l.n_over > 100);
+	assert_int_equal(x.l.route.n_channels, 2);
+	for (uint32_t src = 0; src < 80; src++)
+		for (uint32_t dst = 0; dst < 80; dst++)
+			for (uint16_t i = 1; i <= 4; i++)
+				if (src != dst)
+					hops += go(
+						&x, (struct packet){ .src = src,
+							    .dst = dst,
+							    .hints = i });
+	assert_true(hops > 4 * 80 * 79);
+	assert_proved(&x);
+	drop(&x);
+}
+
+static void too_few_layers_are_refused(void **state)
+{
+	const struct layers few = { .most = 1, .paths = 4, .slack = 1 };
+	const struct layers hops = { .most = 2, .paths = 1, .by = LAYERS_HOP };
+	struct err e = { 0 };
+	struct world x;
+
+	assert_int_equal(try_to_make(&x, 40, 4, &few, &e), -1);
+	assert_non_null(strstr(e.text, "layers, more than 1;"));
+	drop(&x);
+	e = (struct err){ 0 };
+	assert_int_equal(try_to_make(&x, 40, 4, &hops, &e), -1);
+	assert_non_null(strstr(e.text, "hops need as many channels"));
+	drop(&x);
+}
+
+/* Pairs of nodes on the busiest wire, against the mean. */
+static double imbalance(const struct world *x)
+{
+	const struct layers *l = &x->l;
+	uint32_t ports = x->t.switches.topo.n_ports;
+	double *load = mem_alloc((size_t)l->n * ports, sizeof(*load));
+	double most = 0, sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t to = 0; to < l->n; to++)
+		for (uint32_t from = 0; from < l->n; from++)
+			for (uint32_t i = 0; i < l->n_sets; i++) {
+				struct layers_path p =
+					layers_begin(l, i, from, to);
+				port_id port;
+
+				while ((port = layers_port(l, &p)) !=
+					LAYERS_HERE) {
+					load[p.at * ports + port]++;
+					layers_step(l, &p, port);
+				}
+			}
+	for (uint32_t i = 0; i < l->n * ports; i++) {
+		sum += load[i];
+		n += load[i] > 0;
+		most = load[i] > most ? load[i] : most;
+	}
+	mem_free(load);
+	return most / (sum / n);
+}
+
+/* Where there is a choice, the busiest wire has little more than others. */
+static void loads_are_balanced(void **state)
+{
+	const struct layers one = { .most = 4, .paths = 1, .by = LAYERS_HOP };
+	const struct layers more = { .most = 4, .paths = 4, .by = LAYERS_HOP };
+	const struct layers slack = {
+		.most = 4, .paths = 4, .slack = 1, .by = LAYERS_HOP
+	};
+	struct world x;
+
+	make(&x, 64, 9, &one);
+	assert_true(imbalance(&x) < 2);
+	drop(&x);
+	make(&x, 64, 9, &more);
+	assert_true(imbalance(&x) < 1.3);
+	drop(&x);
+	make(&x, 64, 9, &slack);
+	assert_true(imbalance(&x) < 1.1);
+	drop(&x);
+}
+
+/* Packets in order always take the same path, others all of them. */
+static void spreading_uses_all_paths(void **state)
+{
+	const struct layers how = {
+		.most = 4, .paths = 4, .by = LAYERS_HOP, .spread = LAYERS_ROTATE
+	};
+	uint32_t seen = 0, ordered = 0;
+	struct world x;
+
+	make(&x, 24, 5, &how);
+	for (uint32_t i = 0; i < 16; i++) {
+		struct packet p = { .src = 0, .dst = 40, .number = i };
+		struct packet o = { .src = 0,
+			.dst = 40,
+			.number = i,
+			.kind = PACKET_DETERMINISTIC };
+
+		layers_ops.start(&x.l.route, &p);
+		layers_ops.start(&x.l.route, &o);
+		seen |= 1u << p.hints;
+		ordered |= 1u << o.hints;
+	}
+	assert_int_equal(seen, 0x1e);
+	assert_int_equal(ordered & (ordered - 1), 0);
+	drop(&x);
+}
+
+/* --- acyclic.c --- */
+
+/* Adds dependencies at random, and compares each answer with a search. */
+static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
+{
+	const struct layers how = { .most = 4, .paths = 1, .by = LAYERS_HOP };
+	uint64_t dice_count = 0;
+	uint32_t refused = 0;
+	struct route_graph g;
+	struct acyclic a;
+	struct world x;
+	struct cdg d = { .arg = &g, .next = next_vertex };
+	const struct topo *t;
+
+	make(&x, 10, 4, &how);
+	t = &x.t.switches.topo;
+	acyclic_init(&a, t);
+	route_graph_init(&g, t, 1);
+	d.n = t->n_routers * t->n_ports;
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint32_t wire = dice(5, &dice_count, a.n), at, v, to;
+		port_id port = 2 + dice(5, &dice_count, 4);
+		struct cdg_cycle c;
+
+		at = wire / t->n_ports;
+		if (!layers_peer(&x.l, at, wire % t->n_ports, &to))
+			continue;
+		v = t->n_nodes * t->n_ports + wire;
+		if (acyclic_has(&a, wire, port) && i % 3 == 0) {
+			acyclic_remove(&a, wire, port);
+			g.after[v] &= ~((port_mask)1 << port);
+			continue;
+		}
+		g.after[v] |= (port_mask)1 << port;
+		c = cdg_find_cycle(&d);
+		assert_int_equal(acyclic_add(&a, wire, port), !c.n);
+		if (c.n)
+			g.after[v] &= ~((port_mask)1 << port);
+		refused += !!c.n;
+		mem_free(c.vertex);
+	}
+	assert_true(refused > 50);
+	route_graph_fini(&g);
+	acyclic_fini(&a);
+	drop(&x);
+}
+
+TESTS(TEST(layers_have_no_cycles), TEST(what_does_not_fit_goes_over_the_tree),
+	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
+	TEST(spreading_uses_all_paths),
+	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))

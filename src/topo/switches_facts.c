@@ -1,0 +1,368 @@
+/*
+ * What follows from the edges: distances, the peak, tables.
+ *
+ * The best throughput of random traffic is the solution of a large linear
+ * program.  Its dual gives bounds: whatever the routing is, packets use any set
+ * of wires at least as often as paths that avoid them where they can, and these
+ * wires carry no more than their rates.  The peak is the least of such bounds:
+ * for all wires; for those that are busiest if all shortest paths are used
+ * alike, which are the right ones in networks that look the same from many
+ * switches; and for the wires that leave one switch.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "topo/switches.h"
+
+/* A search in breadth from one switch. */
+struct search {
+	const struct switches *s;
+	uint32_t *queue; /* switches, nearest first */
+	uint32_t *ring; /* switches, of a search that adds at both ends */
+	uint32_t head, tail, mask; /* of it: each is there at most twice */
+	uint32_t *hops; /* [switch]; UINT32_MAX: not yet reached */
+	uint8_t *is_done; /* [switch] */
+	double *paths; /* [switch] shortest ones from the start */
+	double *below; /* [switch] packets that pass it or end there, divided
+			  by its paths */
+};
+
+static uint32_t neighbour(const struct switches *s, uint32_t at, port_id p)
+{
+	router_id r = s->far[(size_t)at * s->topo.n_ports + p].router;
+
+	return r == NO_ROUTER || r < s->topo.n_nodes ? UINT32_MAX
+						     : r - s->topo.n_nodes;
+}
+
+static void search_from(struct search *f, uint32_t start)
+{
+	const struct switches *s = f->s;
+	uint32_t head = 0, tail = 0, n = s->plan.n;
+
+	memset(f->hops, 0xff, n * sizeof(*f->hops));
+	memset(f->paths, 0, n * sizeof(*f->paths));
+	f->hops[start] = 0;
+	f->paths[start] = 1;
+	f->queue[tail++] = start;
+	while (head < tail) {
+		uint32_t at = f->queue[head++];
+
+		for (port_id p = 0; p < s->topo.n_ports; p++) {
+			uint32_t to = neighbour(s, at, p);
+
+			if (to == UINT32_MAX)
+				continue;
+			if (f->hops[to] == UINT32_MAX) {
+				f->hops[to] = f->hops[at] + 1;
+				f->queue[tail++] = to;
+			}
+			if (f->hops[to] == f->hops[at] + 1)
+				f->paths[to] += f->paths[at];
+		}
+	}
+}
+
+/*
+ * Adds what the nodes of one switch send to all others to the wires that carry
+ * it.  Going back from the farthest switch, a switch gets what ends there and
+ * what goes on from it, and each path to it has an equal share (Brandes,
+ * Journal of Mathematical Sociology 2001).
+ */
+static void add_load(struct search *f, uint32_t start, double *load)
+{
+	const struct switches *s = f->s;
+	const uint32_t *nodes = s->plan.nodes;
+
+	for (uint32_t i = s->plan.n; i--;) {
+		uint32_t at = f->queue[i];
+		double pass = (double)nodes[start] * nodes[at];
+
+		for (port_id p = 0; p < s->topo.n_ports; p++) {
+			uint32_t to = neighbour(s, at, p);
+			double part;
+
+			if (to == UINT32_MAX || f->hops[to] != f->hops[at] + 1)
+				continue;
+			part = f->below[to] * f->paths[at];
+			load[(size_t)at * s->topo.n_ports + p] += part;
+			pass += part;
+		}
+		f->below[at] = pass / f->paths[at];
+	}
+}
+
+static void note_distances(
+	struct switches *s, struct search *f, uint32_t start, double *sum)
+{
+	for (uint32_t i = 0; i < s->plan.n; i++) {
+		uint32_t hops = f->hops[i];
+
+		s->hops[(size_t)start * s->plan.n + i] =
+			(uint8_t)(hops < UINT8_MAX ? hops : UINT8_MAX);
+		s->diameter = hops > s->diameter ? hops : s->diameter;
+		*sum += hops;
+	}
+}
+
+/* A line of switches with two ends. */
+static void push(struct search *f, uint32_t at, bool is_last)
+{
+	if (is_last)
+		f->ring[f->tail++ & f->mask] = at;
+	else
+		f->ring[--f->head & f->mask] = at;
+}
+
+/* Looks at the wires of a switch that no path can reach with fewer uses. */
+static void go_on(struct search *f, const uint8_t *is_in, uint32_t at)
+{
+	uint32_t n_ports = f->s->topo.n_ports;
+
+	f->is_done[at] = 1;
+	for (port_id p = 0; p < n_ports; p++) {
+		bool costs = is_in[(size_t)at * n_ports + p];
+		uint32_t to = neighbour(f->s, at, p);
+
+		if (to == UINT32_MAX || f->is_done[to] ||
+			f->hops[at] + costs >= f->hops[to])
+			continue;
+		f->hops[to] = f->hops[at] + costs;
+		push(f, to, costs);
+	}
+}
+
+/*
+ * How often packets use wires of a set, by paths that use as few of them as
+ * possible: a search from each switch in which other wires cost nothing, so
+ * that what they reach comes first.
+ */
+static double count_uses(struct search *f, const uint8_t *is_in)
+{
+	const uint32_t *nodes = f->s->plan.nodes;
+	uint32_t n = f->s->plan.n;
+	double sum = 0;
+
+	for (uint32_t start = 0; start < n; start++) {
+		if (!nodes[start])
+			continue;
+		memset(f->hops, 0xff, n * sizeof(*f->hops));
+		memset(f->is_done, 0, n);
+		f->hops[start] = 0;
+		push(f, start, true);
+		while (f->head != f->tail) {
+			uint32_t at = f->ring[f->head++ & f->mask];
+
+			if (f->is_done[at])
+				continue;
+			sum += (double)f->hops[at] * nodes[start] * nodes[at];
+			go_on(f, is_in, at);
+		}
+	}
+	return sum;
+}
+
+/* The bound for wires with at least a load. */
+static void add_bound(
+	struct switches *s, struct search *f, const double *load, double least)
+{
+	size_t n = (size_t)s->plan.n * s->topo.n_ports;
+	struct switches_bound *b = &s->bound[s->n_bounds++];
+	uint8_t *is_in = mem_alloc(n, 1);
+
+	for (size_t i = 0; i < n; i++) {
+		is_in[i] = s->class[i] >= SWITCHES_CABLE && load[i] >= least;
+		b->wires[s->class[i]] += is_in[i];
+	}
+	b->uses = count_uses(f, is_in);
+	mem_free(is_in);
+}
+
+static void add_bounds(struct switches *s, struct search *f, const double *load)
+{
+	static const double shares[] = { 0, 0.999, 0.9, 0.75, 0.5 };
+	size_t n = (size_t)s->plan.n * s->topo.n_ports;
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = load[i] > most ? load[i] : most;
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		add_bound(s, f, load, shares[i] * most);
+}
+
+void switches_measure(struct switches *s)
+{
+	uint32_t n = s->plan.n;
+	struct search f = { .s = s };
+	double *load, sum = 0;
+
+	if (n > SWITCHES_TABLE)
+		return;
+	f.queue = mem_alloc(n, sizeof(*f.queue));
+	for (f.mask = 1; f.mask < 2 * n; f.mask *= 2)
+		;
+	f.ring = mem_alloc(f.mask, sizeof(*f.ring));
+	f.mask--;
+	f.hops = mem_alloc(n, sizeof(*f.hops));
+	f.is_done = mem_alloc(n, sizeof(*f.is_done));
+	f.paths = mem_alloc(n, sizeof(*f.paths));
+	f.below = mem_alloc(n, sizeof(*f.below));
+	load = mem_alloc((size_t)n * s->topo.n_ports, sizeof(*load));
+	s->hops = mem_alloc((size_t)n * n, sizeof(*s->hops));
+	for (uint32_t i = 0; i < n; i++) {
+		search_from(&f, i);
+		note_distances(s, &f, i, &sum);
+		if (s->plan.nodes[i])
+			add_load(&f, i, load);
+	}
+	s->mean = n > 1 ? sum / ((double)n * (n - 1)) : 0;
+	add_bounds(s, &f, load);
+	mem_free(load);
+	mem_free(f.below);
+	mem_free(f.paths);
+	mem_free(f.is_done);
+	mem_free(f.hops);
+	mem_free(f.ring);
+	mem_free(f.queue);
+}
+
+uint32_t switches_distance(const struct topo *t, router_id a, router_id b)
+{
+	const struct switches *s = switches_of(t);
+	uint32_t from = a < t->n_nodes ? s->at[a] : a - t->n_nodes;
+	uint32_t to = b < t->n_nodes ? s->at[b] : b - t->n_nodes;
+	uint32_t hops;
+
+	if (a == b)
+		return 0;
+	if (!s->hops)
+		return TOPO_FAR;
+	hops = s->hops[(size_t)from * s->plan.n + to];
+	return hops == UINT8_MAX ? TOPO_FAR
+				 : hops + (a < t->n_nodes) + (b < t->n_nodes);
+}
+
+/* What a node may send if wires of these rates carry so many packets, when each
+ * node sends one to each other node. */
+static double bound_by(const struct topo *t, double rates, double uses)
+{
+	return uses > 0 ? rates * (t->n_nodes - 1) / uses : rates;
+}
+
+/* What the wires that leave one switch can carry. */
+static double leaving(const struct switches *s, const double *rate)
+{
+	double least = rate[SWITCHES_UP], n = s->topo.n_nodes;
+
+	for (uint32_t i = 0; i < s->plan.n; i++) {
+		double all = 0, own = s->plan.nodes[i], bound;
+
+		for (port_id p = 0; p < s->topo.n_ports; p++)
+			if (neighbour(s, i, p) != UINT32_MAX)
+				all += rate[s->class[(size_t)i *
+							     s->topo.n_ports +
+						     p]];
+		bound = bound_by(&s->topo, all, own * (n - own));
+		if (own > 0 && own < n && bound < least)
+			least = bound;
+	}
+	return least;
+}
+
+uint64_t switches_peak(const struct topo *t, const struct topo_rates *k)
+{
+	const struct switches *s = switches_of(t);
+	double rate[TOPO_MAX_WIRES], peak;
+
+	if (!s->hops)
+		return 0;
+	for (uint32_t i = 0; i < t->n_wires; i++)
+		rate[i] = (double)k->rate(k, i, 0, 1);
+	peak = leaving(s, rate);
+	for (uint32_t i = 0; i < s->n_bounds; i++) {
+		double all = 0, bound;
+
+		for (uint32_t w = SWITCHES_CABLE; w < t->n_wires; w++)
+			all += rate[w] * (double)s->bound[i].wires[w];
+		bound = bound_by(t, all, s->bound[i].uses);
+		if (s->bound[i].uses > 0 && bound < peak)
+			peak = bound;
+	}
+	return (uint64_t)peak;
+}
+
+uint64_t switches_links(const struct topo *t, uint32_t class)
+{
+	const struct switches_plan *p = &switches_of(t)->plan;
+	uint64_t n = 0;
+
+	if (class < SWITCHES_CABLE)
+		return t->n_nodes;
+	for (size_t i = 0; i < p->n_edges; i++)
+		n += p->edge[i].cable == class - SWITCHES_CABLE;
+	return n;
+}
+
+void switches_where(const struct topo *t, uint32_t class, char text[TOPO_TEXT])
+{
+	const struct switches *s = switches_of(t);
+
+	if (class < SWITCHES_CABLE)
+		snprintf(text, TOPO_TEXT, "%lld m, between node and switch",
+			(long long)s->node_cable);
+	else
+		snprintf(text, TOPO_TEXT, "%lld m, between switches",
+			(long long)s->plan.cable[class - SWITCHES_CABLE]
+				.metres);
+}
+
+const struct topo_table switches_tables[] = {
+	{ "graph", { { "", "property", false, false },
+			   { "", "value", false, false } } },
+	{ NULL, { { NULL, NULL, false, false } } },
+};
+
+/* The least and the most ports between switches. */
+static void degrees(const struct switches *s, uint32_t *least, uint32_t *most)
+{
+	*least = UINT32_MAX;
+	*most = 0;
+	for (uint32_t i = 0; i < s->plan.n; i++) {
+		uint32_t n = 0;
+
+		for (port_id p = 0; p < s->topo.n_ports; p++)
+			n += neighbour(s, i, p) != UINT32_MAX;
+		*least = n < *least ? n : *least;
+		*most = n > *most ? n : *most;
+	}
+}
+
+bool switches_row(const struct topo *t, uint32_t table, uint32_t i,
+	struct topo_cell cell[TOPO_MAX_COLUMNS])
+{
+	static const char *const words[] = { "switches",
+		"ports between switches", "diameter", "mean distance" };
+	const struct switches *s = switches_of(t);
+	char *text = cell[1].text;
+	size_t size = sizeof(cell[1].text);
+	uint32_t least, most;
+
+	(void)table;
+	if (i >= (s->hops ? 4 : 2))
+		return false;
+	memset(cell, 0, TOPO_MAX_COLUMNS * sizeof(*cell));
+	snprintf(cell[0].text, sizeof(cell[0].text), "%s", words[i]);
+	degrees(s, &least, &most);
+	if (i == 0)
+		snprintf(text, size, "%u", s->plan.n);
+	else if (i == 1 && least == most)
+		snprintf(text, size, "%u", most);
+	else if (i == 1)
+		snprintf(text, size, "%u to %u", least, most);
+	else if (i == 2)
+		snprintf(text, size, "%u", s->diameter);
+	else
+		snprintf(text, size, "%.3f", s->mean);
+	return true;
+}

@@ -1,0 +1,149 @@
+#!/bin/sh
+#
+# Any network of switches: from a file, random, and Slim Flies; its paths are
+# proved free of deadlock, and what is proved runs.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+lasting='warmup=5us measure=10us'
+
+# A torus of 4 x 4 as a list of edges.
+awk 'BEGIN {
+	print "from,to"
+	for (x = 0; x < 4; x++)
+		for (y = 0; y < 4; y++) {
+			printf "s%d%d,s%d%d\n", x, y, (x + 1) % 4, y
+			printf "s%d%d,s%d%d\n", x, y, x, (y + 1) % 4
+		}
+}' >"$tmp/torus.csv"
+mkdir "$tmp/own"
+cp "$tmp/torus.csv" "$tmp/own/edges.csv"
+cat >"$tmp/own/mine.yaml" <<END
+schema: 1
+machine: mine
+base: graph
+topology:
+  edges: edges.csv
+  per-router: 1
+routing:
+  by: layer
+END
+
+ends 0 show "$tmp/own/mine.yaml" --json
+holds '.nodes == 16 and .switches == 16'
+holds '.graph | map(.value) == ["16", "4", "4", "2.133"]'
+ends 0 check "$tmp/own/mine.yaml" --json
+holds '.proved'
+for kind in graph dot anynet; do
+	case $kind in
+	graph) name=edges.csv; cp "$tmp/torus.csv" "$tmp/$name" ;;
+	dot)
+		name=edges.dot
+		sed '1d; s/,/ -- /; s/$/;/' "$tmp/torus.csv" |
+			sed '1i graph {
+				$a }' >"$tmp/$name" ;;
+	anynet)
+		name=edges.anynet
+		sed '1d; s/s\(.*\),s\(.*\)/router \1 router \2/' \
+			"$tmp/torus.csv" >"$tmp/$name" ;;
+	esac
+	ends 0 run graph random --set topology.edges="$tmp/$name" \
+		--set topology.per-router=1 $lasting --json
+	[ $kind != graph ] || one=$(jq .digest "$tmp/out")
+	holds ".ending == \"finished\" and .digest == $one"
+done
+report 'edges are read from lines, DOT and anynet'
+
+# The same bound for random traffic as of the torus that it is.
+peak() { # what `weft show` says of the largest packet
+	jq '[.. | .random_peak_GBps_per_node? // empty] | max' "$tmp/out"
+}
+awk 'BEGIN {
+	for (x = 0; x < 16; x++)
+		for (y = 0; y < 4; y++) {
+			printf "s%d.%d,s%d.%d\n", x, y, (x + 1) % 16, y
+			printf "s%d.%d,s%d.%d\n", x, y, x, (y + 1) % 4
+		}
+}' >"$tmp/long.csv"
+ends 0 show torus --shape 16x4 --set topology.nodes=2 --json
+torus=$(peak)
+ends 0 show graph --set topology.edges="$tmp/long.csv" \
+	--set topology.per-router=2 --json
+[ "${torus%.*}" -lt 4 ] && [ "$torus" = "$(peak)" ] ||
+	complain "a torus has a peak of $torus, its edges $(peak)"
+report 'a torus has the same peak as its edges'
+
+# Slim Fly: one path for each pair, and above 0.9 of the bound.
+ends 0 show slimfly --shape 5 --json
+holds '.graph | map(.value) == ["50", "7", "2", "1.857"]'
+ends 0 run slimfly --shape 5 random load=max $lasting --json
+holds '.results.fraction_of_peak | . > 0.9 and . <= 1'
+ends 0 check slimfly --shape 5 --json
+holds '.proved and .nodes == 200'
+report 'a Slim Fly comes near its bound'
+
+for set in '' '--set routing.by=layer --set routing.paths=2' \
+	'--set routing.paths=3 --set routing.spread=rotate' \
+	'--set routing.paths=3 --set routing.spread=adaptive' \
+	'--set routing.paths=2 --set routing.slack=1 --set routing.by=layer
+	--set routing.spread=adaptive'; do
+	set="$set --set topology.random=24x6x1 --set topology.per-router=2"
+	ends 0 check graph $set --json
+	holds '.proved'
+	for threads in 1 2 3; do
+		ends 0 run graph random $set --set router.packets=2 load=max \
+			warmup=3us measure=5us --threads $threads --json
+		[ $threads -gt 1 ] || one=$(jq .digest "$tmp/out")
+		holds ".ending == \"finished\" and .digest == $one and
+			.results.fraction_of_peak <= 1"
+	done
+	ends 0 run graph alltoall via=msg bytes=4KiB $set --json
+	holds '.ending == "finished"'
+done
+report 'random networks carry traffic and messages, by any spread'
+
+# Four layers are too few for these paths, which a tree takes.
+many='--set topology.random=40x4x1 --set routing.by=layer
+	--set routing.paths=4 --set routing.slack=1 --set routing.layers=2'
+refuses 'the paths need [0-9]* layers, more than 2' check graph $many \
+	--set routing.overflow=refuse
+ends 0 check graph $many --set routing.overflow=updown --json
+holds '.proved'
+ends 0 run graph random $many --set routing.overflow=updown \
+	--set router.packets=2 load=max $lasting --json
+holds '.ending == "finished"'
+report 'what fits into no layer goes up and down a tree'
+
+# A file that has changed is named when a run is repeated.
+cd "$tmp/own" || exit 1
+ends 0 run ./mine.yaml random $lasting --output run.db
+echo 's00,s22' >>edges.csv
+run rerun run.db
+grep -q 'changed.*edges.csv' "$tmp/out" ||
+	complain 'the changed file is not named'
+cd "$OLDPWD" || exit 1
+ends 0 new graph "$tmp/new.yaml" --set topology.edges="$tmp/torus.csv"
+ends 0 check "$tmp/new.yaml" --json
+holds '.proved and .nodes == 128'
+report 'files of edges are inputs of a run, and of new machines'
+
+printf 'a,b\nc,d\n' >"$tmp/apart.csv"
+printf 'a,b\nb,a\n' >"$tmp/twice.csv"
+printf 'a,b,65\n' >"$tmp/ports.csv"
+refuses 'no path leads from switch a to switch c' show graph \
+	--set topology.edges="$tmp/apart.csv"
+refuses 'twice.csv:2: these switches are joined already' show graph \
+	--set topology.edges="$tmp/twice.csv"
+refuses 'ports.csv:1: want a number of parallel links, 1 to 64' show graph \
+	--set topology.edges="$tmp/ports.csv"
+refuses 'cannot read' show graph --set topology.edges="$tmp/none.csv"
+refuses 'cannot read' show graph --set topology.edges="$tmp"
+refuses '6 is not a prime power' show slimfly --shape 6
+refuses 'want three numbers' show graph --set topology.random=8x1x1
+refuses 'needs a network of' check torus --set routing.kind=layers
+refuses 'paths of [0-9] hops need as many channels' check graph \
+	--set topology.random=40x4x1 --set routing.by=hop
+report 'bad input is refused'
+
+exit $status
