@@ -1,6 +1,7 @@
 #!/bin/sh
 #
 # Messages as ranks of MPI programs send them, without any MPI: via=endpoint.
+# MPI-F6.
 set -u
 . "$(dirname "$0")/tap.sh"
 

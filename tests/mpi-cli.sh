@@ -181,7 +181,7 @@ ${CC:-cc} -shared -fPIC -Wl,-soname,libmpich.so.12 -o "$tmp/libmpich.so.12" \
 ${CC:-cc} -shared -fPIC -Wl,-soname,libgone.so.3 -o "$tmp/libgone.so" \
 	"$tmp/other.c" && ${CC:-cc} -o "$tmp/gone" "$tmp/round.c" -L"$tmp" \
 	-lgone || complain 'nothing is missing'
-check 0 'nothing would go wrong' "$tmp/ring"
+check 0 'no problem was found' "$tmp/ring"
 check 2 'No such file' "$tmp/none"
 check 2 'may not be executed' "$tmp/dull"
 check 1 'linked statically' "$tmp/static"
@@ -364,6 +364,29 @@ code=$?
 ends 0 finished
 says out 'rank 1 of 2 on node1'
 report 'a rank waits for a debugger'
+
+# On a terminal gdb is started, here one that only holds the rank for a while.
+mkdir "$tmp/debug"
+cat >"$tmp/debug/gdb" <<EOF
+#!/bin/sh
+echo "gdb \$1 \$2 \$(ps -o tpgid= -p \$\$ | tr -d ' ') \$\$"
+exec "$tmp/attach" "\$3"
+EOF
+chmod +x "$tmp/debug/gdb"
+if command -v script >/dev/null; then
+	PATH="$tmp/debug:$PATH" timeout 60 script -qefc \
+		"'$weft' mpirun $small -n 2 --debug 1 -- '$tmp/ring'" \
+		/dev/null >"$tmp/out" 2>&1 </dev/null
+	code=$?
+	tr -d '\r' <"$tmp/out" >"$tmp/err"
+	ends 0 finished
+	says err 'rank 1 of 2 on node1'
+	# it is in the foreground
+	grep -qE '^gdb -q -p ([0-9]+) \1$' "$tmp/err" ||
+		complain "no gdb: $(cat "$tmp/err")"
+	! grep -q 'waits for a debugger' "$tmp/err" || complain 'it waits'
+fi
+report 'on a terminal a rank starts under gdb'
 
 # --- jobs and sweeps ---
 

@@ -12,8 +12,12 @@ program=$tmp/look
 db=$tmp/run.db
 mpicc -Wall -o "$program" "$src/tests/mpi/look.c" || complain 'mpicc'
 
-says() { # TEXT; on standard error
-	grep -qE -- "$1" "$tmp/err" || complain "no '$1' in: $(cat "$tmp/err")"
+says() { # TEXT; on standard error, where long lines go on below
+	{
+		cat "$tmp/err"
+		sed -e :a -e '$!N' -e 's/\n            / /' -e ta -e 'P;D' \
+			"$tmp/err"
+	} | grep -qE -- "$1" || complain "no '$1' in: $(cat "$tmp/err")"
 }
 
 sql() { # WANTED QUERY, as one line without its head
@@ -29,6 +33,8 @@ says '^ranks +slowest .* % waiting for messages, .* % waiting in collect.*, '
 says '% in the interface.s calls.*, [0-9.]* % computing$'
 says '^messages +[0-9]* short, [0-9]* long, 0\.30[0-9]* MB; calls of .*: 0 '
 says '^crossings +[0-9]+, [0-9]+ us each; [0-9.]+ s of the host.s time in ranks'
+[ "$(grep -E '^(ranks|messages|  )' "$tmp/err" | wc -L)" -le 80 ] ||
+	complain "long lines: $(cat "$tmp/err")"
 report 'the report tells where the time went, and what crossed the network'
 
 sql 4 'select count(*) from rank where to_ps > from_ps and to_ps - from_ps =

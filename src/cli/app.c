@@ -254,7 +254,7 @@ static void add_head(
 	facts_count(f, "threads", r->threads);
 	facts_text(f, "ending", ending_of(r));
 	facts_line(f, NULL,
-		"{machine} {shape}, {nodes} node{nodes|s}: {program}: "
+		"{_machine}, {nodes} node{nodes|s}: {program}: "
 		"{ending}");
 }
 

@@ -168,8 +168,7 @@ static bool add_all(
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, m);
 	facts_count(f, "nodes", m->topo->n_nodes);
-	facts_line(
-		f, NULL, "{machine} {shape}, {nodes} node{nodes|s}: {_proved}");
+	facts_line(f, NULL, "{_machine}, {nodes} node{nodes|s}: {_proved}");
 	add_proof(f, m, p);
 	return p->is_proved & (!m->faults.is_managed || add_tables(f, m));
 }

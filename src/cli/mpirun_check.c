@@ -105,11 +105,11 @@ static int check(const struct cli_args *a, const char *program,
 	is_good = add_host(&f) && !worst;
 	facts_end(&f);
 	facts_flag(&f, "runs", is_good);
-	facts_line(&f, NULL, "{program}: {path}[, {library}]");
+	facts_line(&f, NULL, "{program}: {path}[, linked with {library}]");
 	facts_each(&f, "findings", 0, NULL, "{kind}: {text}");
 	facts_line(&f, NULL,
-		is_good ? "nothing would go wrong"
-			: "something would go wrong");
+		is_good ? "no problem was found"
+			: "it would not run as it should");
 	code = worst && worst->weight == INSPECT_BAD ? EXIT_BAD_INPUT
 	       : is_good			     ? EXIT_FINISHED
 						     : EXIT_ANSWER_NO;

@@ -167,7 +167,7 @@ static void add_all(struct facts *f, const struct runs *r)
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, r->machine);
 	facts_count(f, "_n", r->list.n);
-	facts_line(f, NULL, "{machine} {shape}: {_n} partition{_n|s}");
+	facts_line(f, NULL, "{_machine}: {_n} partition{_n|s}");
 	jobs = facts_list(f, "jobs");
 	for (uint32_t i = 0; i < r->list.n; i++)
 		add_job(f, &r->list.v[i], &r->result[i]);

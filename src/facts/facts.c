@@ -265,6 +265,11 @@ void facts_line(struct facts *f, const char *label, const char *form)
 	add_line(f, label, mem_text(form));
 }
 
+void facts_long_line(struct facts *f, const char *label, const char *form)
+{
+	add_line(f, label, mem_text(form))->is.line.is_wrapped = true;
+}
+
 void facts_say(struct facts *f, const char *label, const char *format, ...)
 {
 	va_list args;

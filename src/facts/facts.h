@@ -75,6 +75,7 @@ struct fact {
 			char *label; /* or NULL */
 			char *form; /* or the columns of a table */
 			bool is_plain; /* printed as it is */
+			bool is_wrapped; /* at 80 columns, behind the label */
 			/* A line or row for each value of this list of the
 			 * group; or NULL. */
 			char *list;
@@ -125,6 +126,8 @@ struct fact *facts_hist(struct facts *f, const char *key, const struct hist *h,
 /* A line of the open group.  Labels have a column of their own; a line with the
  * label NULL begins at its left edge. */
 void facts_line(struct facts *f, const char *label, const char *form);
+/* The same; one that is too long goes on below, behind the label's column. */
+void facts_long_line(struct facts *f, const char *label, const char *form);
 /* A line without blanks, printed as it is. */
 void facts_say(struct facts *f, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -17,6 +17,7 @@
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "outside/debugger.h"
 #include "outside/inspect.h"
 #include "outside/limits.h"
 #include "outside/proxy.h"
@@ -338,7 +339,8 @@ static int start_all(struct mpi *m, struct err *e)
 		.folder = how->folder,
 		.variables = how->variables,
 		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
-		.has_input = !how->is_silent && !l->place,
+		.has_input = !how->is_silent && !l->place &&
+			     !(how->is_debugged && debugger_is_here()),
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,

@@ -188,7 +188,7 @@ void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
 	facts_real(f, "_time_ns", ns(lasted(slowest)));
 	facts_text(f, "_shares", shares);
 	facts_end(f);
-	facts_line(
+	facts_long_line(
 		f, "ranks", "slowest {slowest._time_ns:u}: {slowest._shares}");
 	if (s.bytes < 100000)
 		facts_print(f, "_amount", "%" PRIu64 " B", s.bytes);
@@ -201,7 +201,7 @@ void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
 	facts_count(f, "collectives_by_messages",
 		s.n_collectives > s.n_network ? s.n_collectives - s.n_network
 					      : 0);
-	facts_line(f, "messages",
+	facts_long_line(f, "messages",
 		"{short_messages:.0f} short, {long_messages:.0f} long, "
 		"{_amount}[puts?, {puts} put{puts|s}][gets?, "
 		"{gets} get{gets|s}][atomics?, {atomics} "

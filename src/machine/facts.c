@@ -14,6 +14,17 @@ enum {
 	LONG_S = 1, /* which is worth a word */
 };
 
+/* "bgq 8x4x4x8x2"; a shape that begins with the name needs no other. */
+static void add_name(struct facts *f, const char *name, const char *shape)
+{
+	size_t n = strlen(name);
+
+	if (!strncmp(shape, name, n) && shape[n] == ' ')
+		facts_text(f, "_machine", shape);
+	else
+		facts_print(f, "_machine", "%s %s", name, shape);
+}
+
 void facts_of_machine(struct facts *f, const struct machine *m)
 {
 	char shape[PARAM_TEXT_MAX];
@@ -21,6 +32,7 @@ void facts_of_machine(struct facts *f, const struct machine *m)
 	machine_shape(m, shape, sizeof(shape));
 	facts_text(f, "machine", m->header.name);
 	facts_text(f, "shape", shape);
+	add_name(f, m->header.name, shape);
 }
 
 void facts_site(

@@ -34,6 +34,7 @@ static void a_rank_finds_messages_in_the_order_of_sends(void **state)
 	trips_free(s);
 }
 
+/* MPI-F6. */
 static void a_message_is_here_with_its_last_write(void **state)
 {
 	struct trips *s = trips_new(8);
@@ -98,6 +99,7 @@ static void check_parts(sim_time called, sim_time taken, sim_time unposted,
 	trips_free(s);
 }
 
+/* MPI-F6. */
 static void a_late_receive_is_a_part_of_its_own(void **state)
 {
 	(void)state;
@@ -106,6 +108,7 @@ static void a_late_receive_is_a_part_of_its_own(void **state)
 	check_parts(50, 65, 20, 15, 5); /* posted, then looked for */
 }
 
+/* MPI-F6. */
 static void dropped_messages_and_those_of_a_library_do_not_count(void **state)
 {
 	struct trips *s = trips_new(8);

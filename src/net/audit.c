@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "net/guest.h"
 #include "net/hops.h"
+#include "net/shares.h"
 #include "sim/share.h"
 
 /* One worker's part. */
@@ -29,6 +30,7 @@ struct audit {
 	site_id failed; /* the first site where something is wrong, or none */
 	struct err err; /* what that is */
 	struct hops *hops;
+	struct net_tally total; /* of all processes; the first worker's */
 };
 
 static int32_t *tokens_at(const struct audit *a, int32_t *all, site_id s,
@@ -107,6 +109,16 @@ static int count_buffer(struct audit *a, site_id s, const struct net_buffer *b)
 	return 0;
 }
 
+static void count_held(struct audit *a, site_id s)
+{
+	const struct router *r = net_router(a->n, s);
+
+	for (port_id p = 0; r->ops->held && p < r->sites.n_ports; p++)
+		for (uint32_t c = 0; c < r->ops->n_channels; c++)
+			*tokens_at(a, a->out, s, p, c) +=
+				r->ops->held(r, s, p, c);
+}
+
 static int count_site(struct audit *a, site_id s)
 {
 	const struct router *r = net_router(a->n, s);
@@ -120,6 +132,7 @@ static int count_site(struct audit *a, site_id s)
 			return -1;
 	}
 	a->came += net_came(a->n, s);
+	count_held(a, s);
 	if (r->ops->n_injecting)
 		a->in_fifos += r->ops->n_injecting(r, s);
 	for (i = 0;
@@ -216,9 +229,24 @@ static int check_tokens(struct audit *a, site_id s)
 	return 0;
 }
 
+/* Of all processes. */
+static void share_counts(struct audit *a)
+{
+	uint64_t x[] = { a->in_flight, a->in_queues, a->in_fifos, !a->is_over,
+		a->came };
+
+	sim_sum(a->n->sim, x, sizeof(x) / sizeof(*x));
+	a->in_flight = x[0];
+	a->in_queues = x[1];
+	a->in_fifos = x[2];
+	a->is_over = !x[3];
+	a->came = x[4];
+	a->total = net_total(a->n);
+}
+
 static int check_packets(const struct audit *a, struct err *e)
 {
-	struct net_tally t = net_total(a->n);
+	const struct net_tally t = a->total;
 	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
 
 	if (t.injected + t.copies ==
@@ -320,10 +348,10 @@ static int join(struct audit *a, struct err *e)
 		a->came += a[i].came;
 		a->is_over &= a[i].is_over;
 	}
-	if (first->failed == NO_SITE)
-		return 0;
-	*e = first->err;
-	return -1;
+	if (first->failed != NO_SITE)
+		*e = first->err;
+	share_counts(a);
+	return first->failed != NO_SITE ? -1 : 0;
 }
 
 static struct audit *audit_new(struct net *n, size_t *size)
@@ -368,17 +396,19 @@ int net_audit_counting(struct net *n, struct net_counted *c, struct err *e)
 {
 	size_t size;
 	struct audit *a = audit_new(n, &size);
-	int failed;
 
 	sim_share(n->sim, count_share, a);
+	/* what stands for tokens of these is partly in either process */
+	net_sum_cuts(n, a->out, a->n_channels);
 	sim_share(n->sim, check_share, a);
 	if (hops_start_again(a->hops, n->n_workers))
 		sim_share(n->sim, add_share, a);
-	failed = join(a, e) || check_packets(a, e) || check_routers(a, e);
+	if (!join(a, e) && !check_packets(a, e))
+		check_routers(a, e);
 	c->hops = a->came;
 	c->hops_inside = hops_sum(a->hops, n->n_workers);
 	audit_free(a, size);
-	return failed ? -1 : 0;
+	return sim_share_error(n->sim, e);
 }
 
 int net_audit(struct net *n, struct err *e)

@@ -109,9 +109,9 @@ static void measure(struct search *h, site_id from)
 }
 
 /* Some packets stand for all. */
-static uint64_t scale(const struct hops *h, uint64_t hops, size_t n)
+static uint64_t scale(uint64_t hops, uint64_t all, uint64_t n)
 {
-	return n ? (uint64_t)((uint128)hops * h->count / n) : 0;
+	return n ? (uint64_t)((uint128)hops * all / n) : 0;
 }
 
 static void search_init(struct search *s, const struct net *n)
@@ -145,7 +145,7 @@ static uint64_t sum_listed(struct hops *h)
 		hops += s.distance[x->at] - x->is_on_wire;
 	}
 	search_fini(&s);
-	return scale(h, hops, h->n_listed);
+	return hops;
 }
 
 /* A number of nodes that stand for one, without a common factor with lengths of
@@ -164,22 +164,37 @@ void hops_init(struct hops *h, const struct net *n)
 	*h = (struct hops){ .n = n, .every = stride(n) };
 }
 
-bool hops_start_again(struct hops *h, uint32_t n_workers)
+/* Of all processes: the packets, and those that stand for them. */
+struct counts {
+	uint64_t all, listed, known, hops;
+};
+
+static struct counts count(const struct hops *h, uint32_t n_workers)
 {
-	size_t count = 0, listed = 0;
+	struct counts x = { 0 };
 
 	for (uint32_t i = 0; i < n_workers; i++) {
-		count += h[i].count;
-		listed += h[i].n_listed;
+		x.all += h[i].count;
+		x.listed += h[i].n_listed;
+		x.known += h[i].n_known;
+		x.hops += h[i].known;
 	}
-	if (h->n->topo->ops->distance || !count || listed)
+	sim_sum(h->n->sim, &x.all, sizeof(x) / sizeof(x.all));
+	return x;
+}
+
+bool hops_start_again(struct hops *h, uint32_t n_workers)
+{
+	struct counts x = count(h, n_workers);
+
+	if (h->n->topo->ops->distance || !x.all || x.listed)
 		return false;
 	for (uint32_t i = 0; i < n_workers; i++)
 		h[i] = (struct hops){ .n = h[i].n, .every = 1 };
 	return true;
 }
 
-/* Adds what one worker has found to what another has, and frees it. */
+/* Adds the packets of one worker to those of another, and frees them. */
 static void join(struct hops *all, struct hops *h)
 {
 	for (size_t i = 0; i < h->n_listed; i++) {
@@ -187,24 +202,22 @@ static void join(struct hops *all, struct hops *h)
 			mem_more(all->list, all->n_listed, sizeof(*all->list));
 		all->list[all->n_listed++] = h->list[i];
 	}
-	all->count += h->count;
-	all->n_known += h->n_known;
-	all->known += h->known;
 	mem_free(h->list);
 	h->list = NULL;
 }
 
 uint64_t hops_sum(struct hops *h, uint32_t n_workers)
 {
-	uint64_t hops = 0;
+	struct counts x = count(h, n_workers);
+	uint64_t hops;
 
 	for (uint32_t i = 1; i < n_workers; i++)
 		join(h, &h[i]);
-	if (h->n->topo->ops->distance)
-		hops = scale(h, h->known, h->n_known);
-	else if (h->n_listed)
-		hops = sum_listed(h);
+	hops = h->n_listed ? sum_listed(h) : 0;
 	mem_free(h->list);
 	h->list = NULL;
-	return hops;
+	if (h->n->topo->ops->distance)
+		return scale(x.hops, x.all, x.known);
+	sim_sum(h->n->sim, &hops, 1);
+	return scale(hops, x.all, x.listed);
 }

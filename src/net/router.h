@@ -130,6 +130,10 @@ struct router {
  * follows the first ones. */
 void router_map(struct router *r, size_t stride, size_t first);
 
+/* The first of its sites from one on that this process simulates; sites.end or
+ * more: there is none.  Only such sites have a state. */
+site_id router_next(const struct router *r, site_id s);
+
 static inline void *router_site(const struct router *r, site_id s)
 {
 	return (void *)(r->base + s * r->stride);
@@ -255,6 +259,11 @@ struct router_ops {
 	 * NULL: by tokens(). */
 	void (*all_tokens)(
 		const struct router *r, site_id s, port_id p, int32_t *tokens);
+	/* Chunks of a receiver's channel whose packets its client has, but has
+	 * not released.  NULL: a packet's room is free when the client gets
+	 * it. */
+	int32_t (*held)(
+		const struct router *r, site_id s, port_id p, uint32_t channel);
 	/* Chunks that a node may send by a port at t, an instant of its own
 	 * visit whose tokens have come.  NULL: not known. */
 	int32_t (*room)(struct router *r, site_id s, port_id p,

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "base/slots.h"
+#include "sim/cluster.h"
 #include "sim/random.h"
 
 /* --- members --- */
@@ -140,10 +141,46 @@ size_t nic_pack(const struct nic *nic, const struct packet *p, void *to)
 uint64_t nic_unpack(
 	const struct nic *nic, uint32_t worker, const void *from, size_t n)
 {
-	void *load = payload_take(nic->payloads, worker);
+	void *load = payload_take_for(nic->payloads, worker, n);
 
 	return payload_to_load(memcpy(load, from, n));
 }
+
+static void carry_pack(struct net_client *me, struct sim_worker *w,
+	packet_id id, struct cluster_bytes *to)
+{
+	const struct nic *nic = me->state;
+	const struct packet *p = &me->net->packets[id];
+	size_t n;
+
+	if (!p->load)
+		return;
+	cluster_add(to, nic->load_size);
+	to->n -= nic->load_size;
+	n = nic_pack(nic, p, to->at + to->n);
+	to->n += n;
+	payload_give(nic->payloads, w->id, payload_of_load(p->load));
+}
+
+static void carry_unpack(struct net_client *me, struct sim_worker *w,
+	packet_id id, const void *from, size_t n)
+{
+	const struct nic *nic = me->state;
+	struct packet *p = &me->net->packets[id];
+	size_t bytes;
+
+	(void)n; /* and padding */
+	if (!p->load)
+		return;
+	p->load = payload_to_load((void *)(uintptr_t)from);
+	bytes = nic->ops->load_bytes(p);
+	p->load = nic_unpack(nic, w->id, from, bytes);
+}
+
+const struct net_client_carry nic_carry = {
+	.pack = carry_pack,
+	.unpack = carry_unpack,
+};
 
 void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id)
 {
@@ -275,6 +312,7 @@ uint64_t nic_total(const struct nic *nic, const struct nic_counter *c)
 
 	for (site_id i = 0; i < nic->n_nodes; i++)
 		sum += count_of(nic, i, c);
+	sim_sum(nic->net->sim, &sum, 1);
 	return sum;
 }
 
@@ -316,6 +354,7 @@ struct count {
 	const struct nic *nic;
 	const struct host_world *only;
 	struct nic_pending pending;
+	bool asks; /* whether there are programs to do something matters */
 };
 
 /* What an interface says of an event of its own. */
@@ -330,16 +369,21 @@ static bool says(const struct nic *nic,
 	       what(n, sim_number(e), e->data);
 }
 
+static bool is_foreign(const struct count *c, const struct sim_event *e)
+{
+	return c->only && (e->site >= c->nic->n_nodes ||
+				  c->only->place[e->site] == UINT32_MAX ||
+				  (sim_phase(e) != PHASE_PROGRAM &&
+					  sim_phase(e) != PHASE_ENGINE) ||
+				  (sim_phase(e) == PHASE_ENGINE &&
+					  sim_number(e) < ENGINE_CLIENT));
+}
+
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
 {
 	struct count *c = arg;
 
-	if (c->only && (e->site >= c->nic->n_nodes ||
-			       c->only->place[e->site] == UINT32_MAX ||
-			       (sim_phase(e) != PHASE_PROGRAM &&
-				       sim_phase(e) != PHASE_ENGINE) ||
-			       (sim_phase(e) == PHASE_ENGINE &&
-				       sim_number(e) < ENGINE_CLIENT)))
+	if (is_foreign(c, e))
 		return;
 	if (sim_phase(e) == PHASE_PROGRAM) {
 		if (host_is_stale(c->nic->host, t, e))
@@ -350,12 +394,46 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	c->pending.patient += says(c->nic, c->nic->ops->is_patient, e);
 }
 
+/* Whether this one and those before it say all that there is to know. */
+static bool count_until_enough(void *arg, sim_time t, const struct sim_event *e)
+{
+	struct count *c = arg;
+
+	count_event(arg, t, e);
+	return c->pending.n > c->pending.patient &&
+	       (c->pending.programs || !c->asks);
+}
+
+/* Of all processes. */
+static void share_pending(const struct nic *nic, struct nic_pending *p)
+{
+	uint64_t x[] = { p->n, p->patient, p->programs };
+
+	sim_sum(nic->net->sim, x, sizeof(x) / sizeof(*x));
+	*p = (struct nic_pending){
+		.n = x[0], .patient = x[1], .programs = x[2]
+	};
+}
+
 struct nic_pending nic_pending(
 	const struct nic *nic, const struct host_world *only)
 {
 	struct count c = { .nic = nic, .only = only };
 
 	sim_each_event(nic->net->sim, count_event, &c);
+	share_pending(nic, &c.pending);
+	return c.pending;
+}
+
+struct nic_pending nic_any_pending(
+	const struct nic *nic, const struct host_world *only)
+{
+	struct count c = {
+		.nic = nic, .only = only, .asks = nic->ops->only_asks
+	};
+
+	sim_any_event(nic->net->sim, count_until_enough, &c);
+	share_pending(nic, &c.pending);
 	return c.pending;
 }
 
@@ -364,12 +442,15 @@ bool nic_only_asks(
 {
 	bool (*asks)(const void *node, uint64_t *deeds) = nic->ops->only_asks;
 
-	*deeds = 0;
-	for (site_id s = 0; s < nic->n_nodes && asks; s++)
+	uint64_t x[2] = { 0 }; /* what they did, and that one does more */
+
+	for (site_id s = 0; s < nic->n_nodes && asks && !x[1]; s++)
 		if (nic->nodes[s] && (!only || only->place[s] != UINT32_MAX) &&
-			!asks(nic->nodes[s], deeds))
-			return false;
-	return asks;
+			!asks(nic->nodes[s], &x[0]))
+			x[1] = 1;
+	sim_sum(nic->net->sim, x, 2);
+	*deeds = x[0];
+	return asks && !x[1];
 }
 
 void nic_describe_stall(const struct nic *nic, char *text, size_t size)

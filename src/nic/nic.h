@@ -282,6 +282,8 @@ size_t nic_pack(const struct nic *nic, const struct packet *p, void *to);
 /* Returns it as a load of this process, for a packet. */
 uint64_t nic_unpack(
 	const struct nic *nic, uint32_t worker, const void *from, size_t n);
+/* The same for clients. */
+extern const struct net_client_carry nic_carry;
 
 /* --- only while nothing runs --- */
 
@@ -309,6 +311,10 @@ struct nic_pending {
 };
 
 struct nic_pending nic_pending(
+	const struct nic *nic, const struct host_world *only);
+/* Some of them, enough to say whether there are any, whether all are patient
+ * and, where interfaces ask others (only_asks), whether any is a program's. */
+struct nic_pending nic_any_pending(
 	const struct nic *nic, const struct host_world *only);
 /* Whether all interfaces, or those of a world, only ask others what these deny;
  * the sum of their deeds. */

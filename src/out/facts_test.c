@@ -28,6 +28,11 @@ static void fill(struct facts *f)
 	facts_end(f);
 	facts_line(f, NULL, "{_names}");
 	facts_line(f, "absent", "[{missing} of {name}]");
+	facts_long_line(f, "wrapped",
+		"{_names} stand at the beginning of a line that is too long "
+		"for one, so it goes on below, {packets} packet{packets|s} "
+		"further to the right than its label, however long the line "
+		"may be");
 	facts_list(f, "events");
 	for (uint32_t i = 0; i < 3; i++) {
 		facts_group(f, NULL);
@@ -78,6 +83,11 @@ static void people_read_lines_and_tables(void **state)
 		"long label of it 0.3333, 41.23 us\n"
 		"bare, A+\n"
 		"x, y\n"
+		"wrapped     x, y stand at the beginning of a line that is too "
+		"long for one, so\n"
+		"            it goes on below, 1 packet further to the "
+		"right than its label,\n"
+		"            however long the line may be\n"
 		"event       0.5\n"
 		"            1.5, 3\n"
 		"    time  unit    lanes\n"

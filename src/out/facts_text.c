@@ -247,12 +247,45 @@ static void write_plain(FILE *out, const char *label, const char *text)
 	fprintf(out, "%s\n", text);
 }
 
-static void write_line(FILE *out, const struct fact *group, const char *label,
-	const char *form)
-{
-	char *text = fill(group, form);
+enum { COLUMNS = 80, LABEL = 12 };
 
-	if (text)
+/* Bytes of a text that fit behind a label: up to a space, or all. */
+static size_t fitting(const char *text)
+{
+	size_t n = strlen(text), best = 0;
+
+	if (n <= COLUMNS - LABEL)
+		return n;
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == ' ' && (i <= COLUMNS - LABEL || !best))
+			best = i;
+		if (i >= COLUMNS - LABEL && best)
+			break;
+	}
+	return best ? best : n;
+}
+
+static void write_wrapped(FILE *out, const char *label, const char *text)
+{
+	while (*text) {
+		size_t n = fitting(text);
+
+		if (label)
+			write_label(out, label);
+		fprintf(out, "%.*s\n", (int)n, text);
+		text += n + (text[n] == ' ');
+		label = "";
+	}
+}
+
+static void write_line(FILE *out, const struct fact *group,
+	const struct fact *line, const char *label)
+{
+	char *text = fill(group, line->is.line.form);
+
+	if (text && line->is.line.is_wrapped)
+		write_wrapped(out, label, text);
+	else if (text)
 		write_plain(out, label, text);
 	mem_free(text);
 }
@@ -269,14 +302,14 @@ static void write_lines(
 		return;
 	}
 	if (!line->is.line.list) {
-		write_line(out, group, label, form);
+		write_line(out, group, line, label);
 		return;
 	}
 	x = facts_find(group, line->is.line.list);
 	BUG_IF(!x);
 	for (x = x->first; x && (!line->is.line.most || n < line->is.line.most);
 		x = x->next, n++)
-		write_line(out, x, n && label ? "" : label, form);
+		write_line(out, x, line, n && label ? "" : label);
 }
 
 /* Cuts "wire=class|>latency={latency_ns} ns" into heads and forms; how many. */

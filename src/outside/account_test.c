@@ -17,6 +17,7 @@ static uint32_t number_of(const char *name)
 	return i;
 }
 
+/* MPI-F2. */
 static void all_time_is_charged_once(void **state)
 {
 	uint32_t recv = number_of("MPI_Recv");
@@ -35,6 +36,7 @@ static void all_time_is_charged_once(void **state)
 	assert_int_equal(a.nobody, 5);
 	/* what it computed was in no call */
 	assert_int_equal(account_call(&a, recv).spent, 95);
+	assert_int_equal(account_call(&a, 0).spent, 0);
 	assert_true(account_is_exact(&a, 225));
 	assert_false(account_is_exact(&a, 226));
 	a.pair[0].waited++;
@@ -42,6 +44,7 @@ static void all_time_is_charged_once(void **state)
 	account_free(&a);
 }
 
+/* MPI-F2. */
 static void messages_are_counted_by_receiver(void **state)
 {
 	const struct channel_command c[] = {
@@ -70,6 +73,7 @@ static void messages_are_counted_by_receiver(void **state)
 	account_free(&a);
 }
 
+/* MPI-F2. */
 static void collectives_are_known_by_name(void **state)
 {
 	const struct channel_command barrier = { .kind = CHANNEL_BARRIER };

@@ -37,6 +37,7 @@ static void *counts(void *arg)
 		c->command[0] = (struct channel_command){
 			.context =
 				c->n_completions ? c->completion[0].context : 0,
+			.data = c->has_more,
 		};
 		c->n_commands = 1;
 		c->clock = c->now + 5;
@@ -46,6 +47,7 @@ static void *counts(void *arg)
 	return NULL;
 }
 
+/* MPI-F1. */
 static void turns_alternate_and_nothing_is_lost(void **state)
 {
 	struct handover_turn t;
@@ -61,9 +63,10 @@ static void turns_alternate_and_nothing_is_lost(void **state)
 		assert_int_equal(t.why, CHANNEL_FLUSH);
 		assert_int_equal(t.n_commands, 1);
 		assert_int_equal(t.command[0].context, i);
+		assert_int_equal(t.command[0].data, i % 2);
 		assert_int_equal(t.clock, i ? 10 * i + 5 : 5);
 		handover_complete(&h, &c);
-		handover_kick(&h, 10 * (i + 1), false);
+		handover_kick(&h, 10 * (i + 1), i % 2 == 0);
 	}
 	assert_int_equal(handover_join(&h, &t, LONG), HANDOVER_TURN);
 	assert_int_equal(t.why, CHANNEL_EXIT);
@@ -92,6 +95,7 @@ static void *ends(void *arg)
 	return NULL;
 }
 
+/* MPI-F1. */
 static void the_end_of_a_rank_ends_the_wait_for_it(void **state)
 {
 	struct handover_turn t;
@@ -124,6 +128,7 @@ static void the_last_word_of_a_rank_that_has_ended_counts(void **state)
 	handover_close(&h);
 }
 
+/* MPI-F1. */
 static void counts_that_are_none_are_garbage(void **state)
 {
 	struct handover_turn t;
@@ -146,6 +151,7 @@ static void counts_that_are_none_are_garbage(void **state)
 	handover_close(&h);
 }
 
+/* MPI-F1. */
 static void a_wait_ends_where_the_run_does(void **state)
 {
 	const atomic_int stop = 1;
@@ -213,6 +219,7 @@ static void pieces_lie_one_behind_the_other_until_the_room_is_full(void **state)
 	handover_close(&h);
 }
 
+/* MPI-F1. */
 static void bytes_outside_of_the_room_are_refused(void **state)
 {
 	uint8_t bytes[16] = { 0 };

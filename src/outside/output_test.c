@@ -49,6 +49,7 @@ static const char *seen(struct kit *k, enum output_stream s)
 	return k->text[s];
 }
 
+/* MPI-F5. */
 static void lines_are_in_the_order_of_time_then_of_ranks(void **state)
 {
 	struct kit k;
@@ -100,6 +101,7 @@ static void errors_are_apart(void **state)
 	output_free(k.output);
 }
 
+/* MPI-F5. */
 static void each_line_can_begin_with_its_rank(void **state)
 {
 	struct kit k;
@@ -112,6 +114,7 @@ static void each_line_can_begin_with_its_rank(void **state)
 	output_free(k.output);
 }
 
+/* MPI-F5. */
 static void what_a_dead_rank_has_said_without_a_time_is_dropped(void **state)
 {
 	struct kit k;

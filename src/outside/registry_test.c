@@ -37,6 +37,7 @@ static bool counts(struct registry *r, uint32_t by, sim_time now, uint64_t key)
 	return x;
 }
 
+/* MPI-F4. */
 static void others_see_changes_a_window_later(void **state)
 {
 	struct registry *r = registry_new(3);
@@ -55,6 +56,7 @@ static void others_see_changes_a_window_later(void **state)
 	registry_free(r);
 }
 
+/* MPI-F4. */
 static void keys_bounds_and_rights_count(void **state)
 {
 	struct registry *r = registry_new(3);
@@ -94,6 +96,7 @@ static void a_key_can_be_used_again(void **state)
 	registry_free(r);
 }
 
+/* MPI-F4. */
 static void holds_end_when_nothing_is_under_way(void **state)
 {
 	struct registry *r = registry_new(3);

@@ -20,6 +20,7 @@
 
 #include "base/beside.h"
 #include "base/mem.h"
+#include "outside/debugger.h"
 #include "outside/limits.h"
 
 enum {
@@ -44,6 +45,7 @@ struct start {
 	struct rank *rank;
 	struct output *output;
 	pid_t helper;
+	pid_t debugger; /* of a rank, or not above 0 */
 	int socket, wake[2];
 	pthread_t thread;
 	bool has_thread;
@@ -66,8 +68,11 @@ static void note_end(struct start *s, struct rank *r, const struct start_end *e)
 	handover_gone(&r->channel);
 }
 
-static void invite_debugger(const struct start *s, uint32_t rank, int pid)
+static void invite_debugger(struct start *s, uint32_t rank, int pid)
 {
+	s->debugger = debugger_start(pid);
+	if (s->debugger > 0)
+		return;
 	fprintf(stderr,
 		"weft: rank %u of %u is process %d and waits for a debugger: "
 		"gdb -p %d\n",
@@ -438,6 +443,8 @@ void start_free(struct start *s)
 			;
 		pthread_join(s->thread, NULL);
 	}
+	if (s->debugger > 0)
+		debugger_end(s->debugger);
 	for (uint32_t i = 0; i < s->n_ranks; i++)
 		handover_close(&s->rank[i].channel);
 	for (uint32_t i = 0; i < 2; i++)

@@ -90,6 +90,7 @@ static void a_ranks_bytes_are_those_of_its_node(void **state)
 	tear_down(&k);
 }
 
+/* MPI-F3. */
 static void a_buffer_keeps_its_address_and_its_neighbours_are_next_to_it(
 	void **state)
 {
@@ -129,6 +130,7 @@ static void a_buffer_over_several_blocks_is_in_one_piece(void **state)
 	tear_down(&k);
 }
 
+/* MPI-F3. */
 static void what_is_held_stays_and_the_oldest_of_the_rest_goes(void **state)
 {
 	uint64_t at = 0, first, n = 0;
@@ -149,6 +151,7 @@ static void what_is_held_stays_and_the_oldest_of_the_rest_goes(void **state)
 	tear_down(&k);
 }
 
+/* MPI-F3. */
 static void what_is_used_again_and_again_stays(void **state)
 {
 	uint64_t first, at;
@@ -168,6 +171,7 @@ static void what_is_used_again_and_again_stays(void **state)
 	tear_down(&k);
 }
 
+/* MPI-F3. */
 static void what_does_not_fit_is_refused(void **state)
 {
 	uint64_t at = UINT64_MAX - 10;
@@ -204,7 +208,7 @@ static void bytes_that_a_rank_does_not_have_are_refused(void **state)
 	tear_down(&k);
 }
 
-/* Each piece is read where it is, and the region ends with its hold. */
+/* Each piece is read where it is, and the region ends with its hold. MPI-F3. */
 static void pieces_follow_each_other(void **state)
 {
 	const struct channel_piece piece[3] = { { 5 * MIB, 100 },

@@ -12,21 +12,31 @@ enum {
 	TRIAL_LEAST = 50000, /* ns that a trial may take, whatever it does */
 };
 
-int64_t pace_clock(void)
+static int64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void pace_init(struct pace *p, int64_t (*clock)(void))
+int64_t pace_clock(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t pace_own_clock(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void pace_init(struct pace *p, enum pace_way way, int64_t (*clock)(void))
 {
 	*p = (struct pace){
 		.clock = clock,
-		.way = PACE_ALONE,
+		.way = way,
 		.patience = PATIENCE_FIRST,
-		.first = clock(),
+		.first = clock ? clock() : 0,
 	};
 	p->since = p->first;
 }
@@ -100,5 +110,15 @@ enum pace_way pace_next(struct pace *p, uint64_t events)
 		if (is_hopeless(p, n, now - p->since))
 			end_stretch(p, events, n, now);
 	}
+	return p->way;
+}
+
+enum pace_way pace_at(struct pace *p, uint64_t events, int64_t now)
+{
+	uint64_t n = events - p->events;
+	bool is_over = ++p->windows > WINDOWS || n >= EVENTS;
+
+	if (is_over || (p->is_trial && is_hopeless(p, n, now - p->since)))
+		end_stretch(p, events, n, now);
 	return p->way;
 }

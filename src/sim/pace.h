@@ -1,9 +1,11 @@
 /*
- * Decides whether the workers' next window is run by a thread each, or all
- * of them by one thread while the others sleep.  It decides by the time that
- * either way took per event, so a machine with little to do in a window, or a
- * host with other work, does not pay for threads that wait for each other.
- * What is simulated does not depend on it.
+ * Decides which of two ways to run the next window, by the time that either
+ * took per event: whether the workers' windows are run by a thread each, or all
+ * of them by one thread while the others sleep; and, for each worker, whether
+ * it prefetches.  So a machine with little to do in a window, or a host with
+ * other work, does not pay for threads that wait for each other, nor one whose
+ * sites fit a cache for looking ahead.  What is simulated does not depend on
+ * it.
  *
  * Windows are timed in stretches.  Now and then the other way is tried for a
  * stretch, so rarely that all trials together cost a small part of the run.
@@ -14,10 +16,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum pace_way { PACE_ALONE, PACE_TOGETHER, PACE_WAYS };
+enum pace_way {
+	PACE_ALONE, /* threads */
+	PACE_TOGETHER,
+	PACE_WAYS,
+	PACE_PLAIN = PACE_ALONE, /* prefetching */
+	PACE_AHEAD = PACE_TOGETHER,
+};
 
 struct pace {
-	int64_t (*clock)(void); /* ns */
+	int64_t (*clock)(void); /* ns; NULL: the caller has one */
 	enum pace_way way;
 	bool is_trial;
 	uint32_t windows; /* of this stretch */
@@ -29,12 +37,17 @@ struct pace {
 	int64_t cost[PACE_WAYS]; /* ns per 1,024 events; 0: not known */
 };
 
-void pace_init(struct pace *p, int64_t (*clock)(void));
+/* A run begins in some way. */
+void pace_init(struct pace *p, enum pace_way way, int64_t (*clock)(void));
 
 /* Before a window: events is the number of all that have run. */
 enum pace_way pace_next(struct pace *p, uint64_t events);
 
-/* A clock that only goes forward. */
+/* The same with the caller's time, from 0 on. */
+enum pace_way pace_at(struct pace *p, uint64_t events, int64_t now);
+
+/* A clock that only goes forward; the calling thread's own time. */
 int64_t pace_clock(void);
+int64_t pace_own_clock(void);
 
 #endif

@@ -19,7 +19,7 @@ static void start(struct host *h)
 {
 	*h = (struct host){ 0 };
 	now = 12345;
-	pace_init(&h->p, clock_of_test);
+	pace_init(&h->p, PACE_ALONE, clock_of_test);
 }
 
 /* Runs windows of so many events for a time. */
@@ -107,7 +107,29 @@ static void long_windows_are_not_spent_on_trials(void **state)
 	assert_true(h.n_windows[PACE_TOGETHER] >= 20);
 }
 
+/* A caller with a clock of its own begins in the way that it names, and leaves
+ * it where the other is faster. */
+static void the_caller_may_bring_the_time(void **state)
+{
+	int64_t cost[PACE_WAYS] = { 100, 130 }, spent[PACE_WAYS] = { 0 }, t = 0;
+	uint64_t n = 0;
+	struct pace p;
+
+	pace_init(&p, PACE_AHEAD, NULL);
+	while (t < 100 * MILLI) {
+		enum pace_way way = p.way;
+
+		t += 5000 * cost[way];
+		spent[way] += 5000 * cost[way];
+		pace_at(&p, n += 5000, t);
+		if (t < 2 * MILLI)
+			assert_int_equal(p.way, PACE_AHEAD);
+	}
+	assert_in_range(spent[PACE_AHEAD], 2 * MILLI, 20 * MILLI);
+	assert_in_range(p.patience, 9, UINT32_MAX);
+}
+
 TESTS(TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
 	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
-	TEST(what_changes_is_noticed),
+	TEST(what_changes_is_noticed), TEST(the_caller_may_bring_the_time),
 	TEST(long_windows_are_not_spent_on_trials))

@@ -5,6 +5,8 @@
 
 enum {
 	AHEAD = 2, /* visits between steps of prefetching */
+	AHEAD_LEAST = 4 * SIM_STEPS * AHEAD, /* visits for which it pays */
+	AHEAD_TIMED = 512, /* and for which it pays to take their time */
 	CROWD = 8,
 	BATCH_FIRST = 64,
 	SLOTS_LEAST = 64,
@@ -209,13 +211,31 @@ static inline __attribute__((always_inline)) void visit_in_order(
 	}
 }
 
+/* Whether a visit of so many sites may prefetch: a model sets its operations
+ * after the kernel is made. */
+static inline bool may_look_ahead(
+	const struct sim_worker *w, uint32_t n, uint32_t least)
+{
+	return n >= least && w->sim->p.prefetches && w->sim->p.ops->prefetch;
+}
+
 static inline __attribute__((always_inline)) void visit_crowds(
 	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd)
 {
-	if (w->sim->p.prefetches && w->sim->p.ops->prefetch)
+	if (may_look_ahead(w, n, AHEAD_LEAST) && w->ahead.way == PACE_AHEAD)
 		visit_in_order(w, e, n, crowd, true);
 	else
 		visit_in_order(w, e, n, crowd, false);
+}
+
+/* After visits that began at a time, and had run so many events before:
+ * whether to prefetch for the next ones. */
+static __attribute__((noinline)) void take_time(
+	struct sim_worker *w, int64_t begin, uint64_t n_events)
+{
+	w->spent += pace_own_clock() - begin;
+	w->n_timed += w->n_events - n_events;
+	pace_at(&w->ahead, w->n_timed, w->spent);
 }
 
 /* The same for a site's single event, which needs no order. */
@@ -235,6 +255,9 @@ static __attribute__((noinline)) void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
+	bool is_timed = may_look_ahead(w, n, AHEAD_TIMED);
+	int64_t begin = is_timed ? pace_own_clock() : 0;
+	uint64_t before = w->n_events;
 
 	w->n_visits += n;
 	w->n_events += n_events;
@@ -246,6 +269,8 @@ static __attribute__((noinline)) void visit_many(
 		visit_crowds(w, e, n, w->sim->p.crowd);
 	else
 		visit_crowds(w, e, n, UINT64_MAX);
+	if (is_timed)
+		take_time(w, begin, before);
 }
 
 /* After the visits of a window. */
@@ -334,6 +359,8 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->own = w->out + id * s->n_slots;
 	w->away = mem_alloc(2 * t, sizeof(*w->away));
 	w->away_next = w->near_at = SIM_NEVER;
+	abroad_worker_init(w);
+	pace_init(&w->ahead, PACE_AHEAD, NULL);
 	batch_reserve(w, BATCH_FIRST);
 }
 
@@ -351,6 +378,7 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	for (uint32_t i = 0; i < 2 * s->p.n_workers; i++)
 		mem_free(w->away[i].item);
 	mem_free(w->away);
+	abroad_worker_fini(w);
 }
 
 /* Enough for the reach, but no more than SLOTS_MOST; all of them together must
@@ -372,6 +400,11 @@ int sim_check(const struct sim_params *p, struct err *e)
 	if (p->n_workers < 1 || p->n_workers > SIM_MAX_WORKERS)
 		return err_set(e, "%u threads (want 1 to %d)", p->n_workers,
 			SIM_MAX_WORKERS);
+	if (p->cluster && p->n_workers > SIM_FOREIGN)
+		return err_set(e,
+			"%u threads (want at most %d in each of several "
+			"processes)",
+			p->n_workers, SIM_FOREIGN);
 	if (p->window < SIM_MIN_WINDOW)
 		return err_set(e,
 			"the shortest wire has a latency of %lld ps (want at "
@@ -412,6 +445,10 @@ static void share_out(struct sim *s)
 		s->owner[i] = (uint8_t)(i * t / n);
 		if (s->p.owner)
 			s->owner[i] = s->p.owner[i];
+		if (!sim_has(s, i)) {
+			s->owner[i] = SIM_FOREIGN;
+			continue;
+		}
 		BUG_IF(s->owner[i] >= t);
 		s->workers[s->owner[i]].n_sites++;
 	}
@@ -429,6 +466,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 		s->p.n_workers = p->n_sites;
 	s->n_slots = count_slots(p);
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
+	abroad_init(s);
 	share_out(s);
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (uint32_t i = 0; i < 2; i++)
@@ -436,7 +474,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 			map_alloc(s->p.n_workers * sizeof(struct notice));
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		worker_init(s, i);
-	pace_init(&s->pace, pace_clock);
+	pace_init(&s->pace, PACE_ALONE, pace_clock);
 	start_threads(s);
 	return s;
 }
@@ -456,6 +494,7 @@ void sim_free(struct sim *s)
 	barrier_fini(&s->gate);
 	barrier_fini(&s->meet);
 	pthread_mutex_destroy(&s->starting);
+	abroad_fini(s);
 	mem_free(s->threads);
 	mem_free(s->owner);
 	mem_free(s->workers);

@@ -244,6 +244,7 @@ static void separate(struct endpoint *e, struct client *client)
 		assert_int_equal(seen[i], 100 + i);
 }
 
+/* MPI-F8. */
 static void spaces_and_endpoints_do_not_meet(void **state)
 {
 	everywhere(separate, false);
@@ -381,6 +382,7 @@ static void claim(struct endpoint *e, struct client *client)
 	assert_int_equal(wait_for(e).error, ECANCELED);
 }
 
+/* MPI-F8. */
 static void a_claimed_message_goes_to_its_receive_only(void **state)
 {
 	everywhere(claim, false);
@@ -453,6 +455,7 @@ static void finish(struct endpoint *e, struct client *client)
 	finish_as(e, CHANNEL_DELIVERED);
 }
 
+/* MPI-F8. */
 static void a_send_can_end_when_it_is_matched(void **state)
 {
 	everywhere(finish, false);

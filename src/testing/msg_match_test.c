@@ -148,6 +148,7 @@ static void match(struct weft_msg *m, void *arg)
 	}
 }
 
+/* MPI-F8. */
 static void messages_match_by_node_and_tag(void **state)
 {
 	msg_test_everywhere(match, NULL);
@@ -182,6 +183,7 @@ static void truncate(struct weft_msg *m, void *arg)
 	}
 }
 
+/* MPI-F8. */
 static void messages_too_long_are_cut_and_told(void **state)
 {
 	msg_test_everywhere(truncate, NULL);
@@ -457,6 +459,7 @@ static void send_parts(struct weft_msg *m, void *arg)
 	}
 }
 
+/* MPI-F8. */
 static void messages_of_several_slots_wait_for_all_of_them(void **state)
 {
 	msg_test_everywhere(send_parts,

@@ -446,6 +446,29 @@ static struct fi_info *other_info(void)
 	return found;
 }
 
+/* Without FI_DIRECTED_RECV a receive takes messages of any source, whichever it
+ * names: here the rank itself. */
+static void undirected(
+	struct fid_ep *e, struct fid_cq *cq, struct fid_av *names, fi_addr_t to)
+{
+	struct {
+		uint32_t rank;
+		uint16_t endpoint, zero;
+	} name;
+	size_t bytes = sizeof(name);
+	struct fi_cq_entry entry;
+	fi_addr_t own;
+	char byte = 0;
+
+	CHECK(fi_getname(&e->fid, &name, &bytes) == 0);
+	CHECK(fi_av_insert(names, &name, 1, &own, 0, NULL) == 1);
+	CHECK(fi_recv(e, &byte, 1, NULL, own, &byte) == 0);
+	meet();
+	CHECK(fi_inject(e, "x", 1, to) == 0);
+	CHECK(fi_cq_sread(cq, &entry, 1, NULL, -1) == 1);
+	CHECK(entry.op_context == &byte && byte == 'x');
+}
+
 static void own_keys(void)
 {
 	struct fi_info *second = other_info();
@@ -495,6 +518,7 @@ static void own_keys(void)
 	CHECK(fi_cntr_wait(read, 1, -1) == 0);
 	CHECK(fi_cq_sread(cq, entry, 1, NULL, -1) == 1);
 	CHECK(fi_cntr_read(arrived) == 1 && fi_cntr_read(wrote) == 1);
+	undirected(e, cq, names, to);
 	meet();
 	for (int i = 0; i < 3; i++)
 		CHECK(fi_write(e, window, 1, NULL, to, 0, 1234, &name) == 0);

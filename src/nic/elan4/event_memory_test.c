@@ -323,7 +323,7 @@ static void qsn_f51_a_copy_reads_its_source_when_it_fires(void **state)
 
 enum { COPIES = 50, EACH = 40, APART = 16 << 10 };
 
-struct pace {
+struct rhythm {
 	bool is_cold;
 	sim_time done[COPIES], took;
 };
@@ -331,7 +331,7 @@ struct pace {
 /* So far apart that all sources are in one set of the cache, or together. */
 static void pace_program(void *arg)
 {
-	struct pace *x = arg;
+	struct rhythm *x = arg;
 	struct et_queue q = et_open(0);
 	uint64_t apart = x->is_cold ? APART : 64, adds[COPIES];
 	uint64_t from = take(ET_CONTEXT, COPIES * apart + 2 * APART);
@@ -358,9 +358,9 @@ static void pace_program(void *arg)
 	}
 }
 
-static struct pace pace(bool is_cold, bool has_cache)
+static struct rhythm pace(bool is_cold, bool has_cache)
 {
-	struct pace x = { .is_cold = is_cold };
+	struct rhythm x = { .is_cold = is_cold };
 	struct et m;
 
 	et_init(&m, "4");
@@ -373,8 +373,8 @@ static struct pace pace(bool is_cold, bool has_cache)
 
 static void a_miss_delays_one_event_and_leaves_the_rate(void **state)
 {
-	struct pace cold = pace(true, true), warm = pace(false, true);
-	struct pace off = pace(true, false);
+	struct rhythm cold = pace(true, true), warm = pace(false, true);
+	struct rhythm off = pace(true, false);
 	sim_time slot = 200 * SIM_NS + EACH * 625;
 
 	assert_int_equal(off.took, (COPIES - 11) * slot);

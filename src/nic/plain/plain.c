@@ -181,6 +181,7 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.faults = &faults,
 	.combine = &nic_combine,
+	.carry = &nic_carry,
 };
 
 const struct nic_ops plain_ops = {

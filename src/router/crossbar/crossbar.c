@@ -79,7 +79,8 @@ static struct crossbar_site *make_site(
 	return s;
 }
 
-/* Each site has a state for the ports that it has. */
+/* Each site has a state for the ports that it has; those of other processes
+ * have none. */
 static void make_sites(struct crossbar *x)
 {
 	struct router *r = &x->router;
@@ -90,6 +91,8 @@ static void make_sites(struct crossbar *x)
 	char *at;
 
 	for (i = 0; i < n; i++) {
+		if (!sim_has(r->net->sim, r->sites.first + i))
+			continue;
 		n_ports[i] = (uint8_t)topo_ports_at(t, r->sites.first + i);
 		r->bytes += state_bytes(n_ports[i]);
 		x->per_channel += queues_of(n_ports[i]);
@@ -98,6 +101,8 @@ static void make_sites(struct crossbar *x)
 	x->queues = queue = map_alloc_dense(queue_bytes(x, x->n_channels));
 	x->site = mem_alloc(n, sizeof(*x->site));
 	for (i = 0; i < n; i++) {
+		if (!sim_has(r->net->sim, r->sites.first + i))
+			continue;
 		x->site[i] = make_site(at, n_ports[i], queue);
 		at += state_bytes(n_ports[i]);
 		queue += queues_of(n_ports[i]);
@@ -143,7 +148,8 @@ static void crossbar_wire(struct router *r)
 {
 	struct crossbar *x = crossbar_of(r);
 
-	for (site_id id = r->sites.first; id < r->sites.end; id++) {
+	for (site_id id = router_next(r, r->sites.first); id < r->sites.end;
+		id = router_next(r, id + 1)) {
 		struct crossbar_site *s = crossbar_at(x, id);
 
 		s->id = id;
@@ -370,7 +376,7 @@ static uint64_t crossbar_memory(const struct router *r)
 	uint32_t channels = 0;
 
 	for (i = 0; i < n; i++)
-		channels |= taken(x->site[i]);
+		channels |= x->site[i] ? taken(x->site[i]) : 0;
 	return n * sizeof(*x->site) +
 	       queue_bytes(x, (uint32_t)__builtin_popcount(channels));
 }
