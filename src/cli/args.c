@@ -84,10 +84,10 @@ static const struct cli_option table[] = {
 	{ CLI_BOOK, "follow", 0, FOLLOW, 0, "[NODE.]N",
 		"trace message N (counted from 0) of node NODE (default 0) "
 		"step by step" },
-	{ CLI_FAULTS, "faults", 0, TEXT, AT(faults), "FILE",
+	{ CLI_PLAN, "faults", 0, TEXT, AT(faults), "FILE",
 		"use the plan of faults (bit errors and failing parts) in FILE "
 		"(see weft-machine(5))" },
-	{ CLI_FAULTS, "tables", 0, TEXT, AT(tables), "FILE",
+	{ CLI_TABLES, "tables", 0, TEXT, AT(tables), "FILE",
 		"write the tables of switches in FILE before anything runs "
 		"(see weft-machine(5))" },
 	{ CLI_JOBS, "jobs", 0, TEXT, AT(jobs), "FILE",

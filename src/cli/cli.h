@@ -28,7 +28,9 @@ enum cli_takes {
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
-	CLI_FAULTS = 32,
+	CLI_PLAN = 1048576, /* --faults */
+	CLI_TABLES = 32, /* --tables */
+	CLI_FAULTS = CLI_PLAN | CLI_TABLES,
 	CLI_RECORD = 64, /* --output, --links, --histogram, --until */
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
@@ -41,7 +43,7 @@ enum cli_takes {
 	CLI_LAUNCH = 524288, /* how programs of the host are started */
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
-	CLI_PROCESSES = 1048576, /* --processes */
+	CLI_PROCESSES = 2097152, /* --processes */
 };
 
 struct cli_args {

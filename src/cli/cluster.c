@@ -100,7 +100,7 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
 	bool is_first = !c || !c->me;
 
-	/* launchers may end the others as soon as one has ended with an error */
+	/* a launcher ends all others when one has ended with an error */
 	if (!is_first)
 		signal(SIGTERM, SIG_IGN);
 	if (c)
