@@ -448,7 +448,7 @@ int load_end(struct load_course *c, struct err *e)
 			"the run reached %d s of simulated time, the most "
 			"that can be simulated",
 			(int)(MOST_TIME / (1000000000 * (sim_time)SIM_NS)));
-	if (net_audit(l->net, e))
+	if (net_audit_counting(l->net, &r->counted, e))
 		return -1;
 	l->ops->report(l, r);
 	if (are_guests_of_failed(l, r, e))

@@ -395,8 +395,8 @@ static void note_result(struct machine_run *r)
 
 	sim_sum(sim, r->load->digest, r->load->net->n_nodes);
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
-	r->hops = net_hops(r->system->net);
-	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
+	r->hops = r->result.counted.hops;
+	r->delivered_hops = r->hops - r->result.counted.hops_inside;
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(sim);
 	r->memory = system_memory(r->system);

@@ -405,6 +405,12 @@ static inline const struct sim_event *sim_listed(
 	return (const struct sim_event *)(const void *)end - 1;
 }
 
+/* The time of the next event of the visit; SIM_NEVER: there is none. */
+static inline sim_time sim_next_at(const struct sim_worker *w)
+{
+	return w->at == w->end ? SIM_NEVER : w->start + sim_when(w->at);
+}
+
 /* The next waiting event, or NULL; its site is not valid. */
 static inline const struct sim_event *sim_waiting(struct sim_waiting *list)
 {
