@@ -750,12 +750,13 @@ void net_book_depart(struct net *n, site_id s, port_id p, uint32_t class,
 {
 	sim_time latency = n->link.latency[class], logic = n->link.logic[class];
 
-	n->token_waits[net_channel_at(n, s, p, channel)] +=
-		book_token_wait(n->book, id);
-	book_at_port(n->book, id, s, "out by", p, channel);
+	struct book_place at = { "out by", s, BOOK_NO_NUMBER, (uint8_t)p,
+		(uint8_t)channel, 0 };
+
 	net_note_header(n, s, p, channel, id);
-	book_set_wire(n->book, id, t + (logic < latency ? logic : latency),
-		t + latency);
+	n->token_waits[net_channel_at(n, s, p, channel)] +=
+		book_set_wire(n->book, id, &at,
+			t + (logic < latency ? logic : latency), t + latency);
 }
 
 void net_book_receive(struct net *n, struct sim_worker *w, packet_id id,

@@ -103,9 +103,8 @@ static inline struct sim_event *listed(struct sim_event *e, uint32_t i)
 /*
  * Threads the events into one list per site: the name of the next one
  * (sim_listed()) takes the place of the site, which the list's owner knows.
- * Returns how many
- * sites have one.  The order of sites is that of their first mail: it does not
- * matter.
+ * Returns how many sites have one.  The order of sites is that of their first
+ * mail: it does not matter.
  */
 static uint32_t sort_by_site(
 	struct sim_worker *w, struct sim_event *e, uint32_t n)

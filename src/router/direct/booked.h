@@ -90,10 +90,14 @@ static inline void booked_rise(const struct direct *d,
 {
 	int32_t most = channel == CHANNEL_DYNAMIC || d->is_exact ? d->full
 								 : 2 * d->full;
-	sim_time *rises = booked_rises(d, s, port);
-	int32_t i = booked_level(d, channel, from) + 1;
-	int32_t end = booked_level(d, channel, to < most ? to : most);
+	sim_time *rises;
+	int32_t i, end;
 
+	if (from >= most)
+		return;
+	rises = booked_rises(d, s, port);
+	i = booked_level(d, channel, from) + 1;
+	end = booked_level(d, channel, to < most ? to : most);
 	for (; i <= end; i++)
 		rises[i] = t;
 }
@@ -192,8 +196,10 @@ static inline void booked_arrival(const struct direct *d,
 {
 	if (!is_booked(d))
 		return;
-	book_at_port(d->book, id, s->id, "in by", in, channel);
-	book_wait(d->book, id, CAUSE_QUEUE, t);
+	book_set_arrival(d->book, id,
+		&(struct book_place){ "in by", s->id, BOOK_NO_NUMBER,
+			(uint8_t)in, (uint8_t)channel, 0 },
+		CAUSE_QUEUE, t);
 }
 
 /* A head waits for another cause from now on. */
