@@ -367,15 +367,16 @@ static uint32_t direct_in_use(
 	uint32_t i = 0, used = 0;
 	struct direct_site *s = site_of(r, id);
 
-	for (uint32_t channel = 0; channel < N_CHANNELS; channel++)
-		for (uint32_t port = 0; port < n_ports; port++) {
-			const struct direct_queue *q =
-				direct_queues(s, port, channel);
+	for (uint32_t channel = 0; channel < N_CHANNELS; channel++) {
+		const struct direct_queue *q = direct_queues(s, 0, channel);
 
-			for (uint32_t k = 0; k < n; k++, i++)
+		/* those of the next port are before these */
+		for (uint32_t port = 0; port < n_ports;
+			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n)
+			for (uint32_t k = 0; k < n; k++)
 				if (q[k].count)
-					list[used++] = i;
-		}
+					list[used++] = i + k;
+	}
 	return used;
 }
 
