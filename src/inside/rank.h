@@ -77,6 +77,8 @@ void link_go_astray(uint32_t call, uint64_t n_calls);
 void link_look_once(void);
 void link_spin(void);
 
+/* It sends a signal to itself. */
+void link_signal(int number);
 /* The process has come to a place where it only waits for others to start. */
 void link_rest(void);
 
