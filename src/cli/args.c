@@ -40,7 +40,7 @@ struct cli_option {
 	char letter;
 	enum kind kind;
 	size_t offset; /* in struct cli_args */
-	const char *arg, *doc;
+	const char *arg, *doc; /* doc is NULL: for tests only */
 };
 
 #define AT(field) offsetof(struct cli_args, field)
@@ -73,6 +73,10 @@ static const struct cli_option table[] = {
 		"seed of all random numbers (default 1)" },
 	{ CLI_THREADS, "threads", 't', COUNT, AT(threads), "N",
 		"number of threads; the result does not depend on it" },
+	{ CLI_PROCESSES, "processes", 0, COUNT, AT(processes), "N",
+		"number of processes of this computer that share the "
+		"simulation; the result does not depend on it" },
+	{ CLI_PROCESSES, "pack", 0, FLAG, AT(packs), NULL, NULL },
 	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_BOOK, "budget", 0, FLAG, AT(is_budget), NULL,
@@ -80,10 +84,10 @@ static const struct cli_option table[] = {
 	{ CLI_BOOK, "follow", 0, FOLLOW, 0, "[NODE.]N",
 		"trace message N (counted from 0) of node NODE (default 0) "
 		"step by step" },
-	{ CLI_FAULTS, "faults", 0, TEXT, AT(faults), "FILE",
+	{ CLI_PLAN, "faults", 0, TEXT, AT(faults), "FILE",
 		"use the plan of faults (bit errors and failing parts) in FILE "
 		"(see weft-machine(5))" },
-	{ CLI_FAULTS, "tables", 0, TEXT, AT(tables), "FILE",
+	{ CLI_TABLES, "tables", 0, TEXT, AT(tables), "FILE",
 		"write the tables of switches in FILE before anything runs "
 		"(see weft-machine(5))" },
 	{ CLI_JOBS, "jobs", 0, TEXT, AT(jobs), "FILE",
@@ -100,6 +104,9 @@ static const struct cli_option table[] = {
 		"write the traffic of each link to a CSV file" },
 	{ CLI_RECORD, "histogram", 0, FLAG, AT(is_histogram), NULL,
 		"print the distribution of latencies" },
+	{ CLI_RECORD, "energy", 0, TEXT, AT(energy), "FILE",
+		"report the energy of the network, by the price list in FILE "
+		"(see weft-bill(5))" },
 	{ CLI_RECORD, "until", 0, TIME, AT(until), "TIME",
 		"end the run at this simulated time and report the results so "
 		"far" },
@@ -127,6 +134,11 @@ static const struct cli_option table[] = {
 		"file to write" },
 	{ CLI_JSON, "json", 0, FLAG, AT(is_json), NULL,
 		"print one JSON object" },
+	{ CLI_BILL, "bill", 0, TEXT, AT(bill), "FILE",
+		"print the parts of the network with their prices and watts, "
+		"by the price list in FILE (see weft-bill(5))" },
+	{ CLI_BILL, "csv", 0, TEXT, AT(csv), "FILE",
+		"with --bill: write the parts to a CSV file" },
 	{ CLI_DRAW, "svg", 0, FLAG, AT(is_svg), NULL, "print a picture (SVG)" },
 	{ CLI_DRAW, "dot", 0, FLAG, AT(is_dot), NULL,
 		"print a graph for graphviz" },
@@ -514,9 +526,12 @@ static void print_help(const struct argp_option *o, const char *name,
 	putchar('\n');
 	for (; o->name; o++) {
 		char letter[] = { '-', (char)o->key, ',', '\0' };
-		int at = printf("  %-3s --%s%s%s", o->key < 128 ? letter : "",
-			o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+		int at;
 
+		if (!o->doc)
+			continue;
+		at = printf("  %-3s --%s%s%s", o->key < 128 ? letter : "",
+			o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
 		printf("%*s", HELP_INDENT - at, "");
 		print_wrapped(o->doc, HELP_INDENT, HELP_INDENT);
 	}

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/cluster.h"
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
 #include "out/file.h"
@@ -187,6 +188,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	facts_end(f);
 	run_jobs_facts(f, r, alone);
 	facts_of_faults(f, r);
+	facts_of_energy(f, r);
 	facts_of_card(f, r);
 	facts_of_budget(f, r->system->net, a->is_budget, &how);
 	facts_of_work(f, r);
@@ -372,7 +374,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e)
 {
 	struct ticker k = { 0 };
-	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
+	bool talks = !a->is_quiet && isatty(STDERR_FILENO) && !s->cluster;
 	struct record_messages *m = NULL;
 	struct book_how how;
 	int failed;
@@ -385,6 +387,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 		return -1;
 	s->machine = cli_source(a);
 	s->faults = a->faults;
+	s->energy = a->energy;
 	s->seed = a->seed;
 	s->until = a->until;
 	s->stop = cli_stop_asked();
@@ -437,7 +440,8 @@ static bool has_key(const struct load_ops *ops, const char *key)
 static int check_keys(const struct cli_args *a, struct err *e)
 {
 	static const char *const options[] = { "seed", "threads", "shape",
-		"until", "faults", "tables", "jobs", "output", "set" };
+		"until", "faults", "tables", "jobs", "output", "set",
+		"energy" };
 	const struct load_ops *ops = load_find(a->word[1]);
 	size_t n;
 
@@ -487,14 +491,19 @@ static int check_words(const struct cli_args *a, struct err *e)
 	return check_keys(a, e);
 }
 
-static int run(const struct cli_args *a, struct err *e)
+static int run_all(
+	const struct cli_args *a, struct cluster *cluster, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
-	struct machine_run_setup s = { .programs = &app_ops };
+	struct machine_run_setup s = {
+		.programs = &app_ops,
+		.cluster = cluster,
+		.packs = a->packs,
+	};
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e) || cli_launch(a, &s.launch, e))
+	if (cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -517,11 +526,22 @@ static int run(const struct cli_args *a, struct err *e)
 	return code;
 }
 
+static int run(const struct cli_args *a, struct err *e)
+{
+	struct cluster *c;
+
+	if (check_words(a, e))
+		return -1;
+	if (cli_cluster_begin(a, &c, e))
+		return cli_cluster_end(c, -1, e);
+	return cli_cluster_end(c, run_all(a, c, e), e);
+}
+
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
 		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
-		 CLI_LAUNCH,
+		 CLI_LAUNCH | CLI_PROCESSES,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int rank, n;
 
@@ -74,6 +75,47 @@ static void communicators_of_one(void)
 	}
 	for (int i = 0; i < 20; i++)
 		MPI_Comm_free(&comm[i]);
+}
+
+static void broadcast_by(int color)
+{
+	unsigned char bytes[300];
+	MPI_Comm comm;
+	int size, me;
+
+	MPI_Comm_split(MPI_COMM_WORLD, color, rank, &comm);
+	MPI_Comm_rank(comm, &me);
+	MPI_Comm_size(comm, &size);
+	for (int i = 0; i < 4 * size; i++) {
+		memset(bytes, me == i % size ? i + color : 99, sizeof(bytes));
+		MPI_Bcast(bytes, sizeof(bytes), MPI_BYTE, i % size, comm);
+		CHECK(bytes[0] == i + color && bytes[299] == i + color);
+	}
+	MPI_Comm_free(&comm);
+}
+
+/* Ranks of one node are in different ones. */
+static void halves(void)
+{
+	broadcast_by(0);
+	broadcast_by(rank % 2);
+	broadcast_by(rank < n / 2);
+}
+
+/* More than one time-out of an interface passes before the last rank gets any
+ * byte of the first one's. */
+static void long_broadcasts(void)
+{
+	const int size = 4 << 20;
+	unsigned char *bytes = malloc((size_t)size);
+
+	for (int i = 1; i <= 3; i++) {
+		memset(bytes, rank ? 0 : i, (size_t)size);
+		MPI_Bcast(bytes, size, MPI_BYTE, 0, MPI_COMM_WORLD);
+		for (int k = 0; k < size; k++)
+			CHECK(bytes[k] == i);
+	}
+	free(bytes);
 }
 
 /* With leave to place ranks anew. */
@@ -235,21 +277,32 @@ static void derived_types(void)
 	MPI_Type_free(&ten);
 }
 
+static void finish(void)
+{
+	if (rank == 0)
+		printf("all corners are right\n");
+	MPI_Finalize();
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (argc > 1 && !strcmp(argv[1], "long")) {
+		long_broadcasts();
+		finish();
+		return 0;
+	}
 	signals();
 	communicators_of_one();
 	windows_of_one();
+	halves();
 	if (argc == 1) {
 		graph();
 		every_operation();
 		derived_types();
 	}
-	if (rank == 0)
-		printf("all corners are right\n");
-	MPI_Finalize();
+	finish();
 	return 0;
 }

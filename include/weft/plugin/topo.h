@@ -51,6 +51,7 @@ struct topo_wire {
 	int64_t rate; /* raw, bytes per second; 0: the rate of links */
 	bool is_fibre; /* it has link chips at both ends */
 	bool is_optical; /* a cable with a transceiver at each end */
+	int64_t metres; /* length of the cable; 0: not known, or no cable */
 };
 
 struct topo_end {
@@ -220,6 +221,11 @@ struct topo_ops {
 		uint32_t x[TOPO_MAX_DIMS]);
 	router_id (*node_at)(
 		const struct topo *t, const uint32_t x[TOPO_MAX_DIMS]);
+
+	/* For topologies of groups that are joined by fewer links than they
+	 * have inside: the number of nodes of each, which are numbered one
+	 * after the other. */
+	uint32_t (*group)(const struct topo *t);
 
 	/* Hops of a shortest way between two sites; TOPO_FAR: not known. */
 	uint32_t (*distance)(const struct topo *t, router_id a, router_id b);
