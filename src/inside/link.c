@@ -363,6 +363,12 @@ void weft_link_has_threads(void)
 		link_.channel->has_threads = 1;
 }
 
+void link_signal(int number)
+{
+	if (link_.channel)
+		link_.channel->own_signal = (uint32_t)number;
+}
+
 void link_begin(enum channel_begun how)
 {
 	if (weft_link_open())

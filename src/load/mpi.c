@@ -191,6 +191,8 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 
 	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
+	if (start_was_killed(m->start, rank))
+		m->proxy[rank].reasons |= CHANNEL_SIGNAL;
 	return start_describe(&end, text, size);
 }
 
@@ -482,7 +484,7 @@ static int check_codes(struct mpi *m, struct err *e)
 
 		if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
 			continue;
-		code = start_describe(&end, how, sizeof(how));
+		code = describe_end(m, i, how, sizeof(how));
 		return err_set_code(e, end.has_ended ? code : EXIT_ANSWER_NO,
 			"rank %u %s after MPI_Finalize at %.3f us", i,
 			end.has_ended ? how : "does not end",

@@ -553,6 +553,30 @@ int start_describe(const struct start_end *end, char *text, size_t size)
 	return EXIT_ANSWER_NO;
 }
 
+static bool is_its_own(int number)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP,
+		SIGSYS, SIGABRT, SIGPIPE };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (number == own[i])
+			return true;
+	return false;
+}
+
+bool start_was_killed(struct start *s, uint32_t rank)
+{
+	const struct channel *c = s->rank[rank].channel.channel;
+	struct start_end end = start_end(s, rank);
+	int status = (int)end.value;
+
+	if (end.how == CHANNEL_FAILED)
+		return true;
+	return end.how == CHANNEL_ENDED && WIFSIGNALED(status) &&
+	       !is_its_own(WTERMSIG(status)) &&
+	       c->own_signal != (uint32_t)WTERMSIG(status);
+}
+
 /* --- the beginning --- */
 
 static bool is_good_end(const struct start_end *end)
