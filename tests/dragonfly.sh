@@ -11,13 +11,13 @@ small='--shape 72 --set topology.per-router=2 --set topology.routers=4
 few='--set router.packets=2'
 lasting='warmup=5us measure=10us'
 
-for mode in minimal valiant; do
+for mode in minimal valiant ugal par; do
 	set="--set routing.mode=$mode"
 	ends 0 check dragonfly $set --json
 	holds '.proved and .nodes == 1024 and .routes > 60000'
 	ends 1 check dragonfly $small $set --set routing.stages=no --json
 	holds '(.proved | not) and (.steps[1].cycle | length > 1 and
-		any(test(" by global ")) and all(test("stage 1$")))'
+		all(test("stage 1$")))'
 	ends 0 run dragonfly random $small $few $set $lasting --json
 	holds '.ending == "finished"'
 	ends 3 run dragonfly random $small $few $set warmup=5us measure=200us \
@@ -37,6 +37,48 @@ for mode in minimal valiant; do
 	done
 	report "$mode ways carry traffic in order or not, and messages"
 done
+
+# Traffic from each group to the next, as a share of a node's link, and the
+# latency of random traffic: the dragonfly of Kim et al., with 33 groups of 32.
+adverse() { # MODE
+	ends 0 run kim-1056 group-shift --set routing.mode=$1 load=max \
+		warmup=6us measure=6us bytes=2048 --json
+	jq '.results.throughput_GBps_per_node / 12.2137 * 10000 | round' \
+		"$tmp/out"
+}
+latency() { # MODE
+	ends 0 run kim-1056 random --set routing.mode=$1 load=0.3 \
+		warmup=3us measure=4us --json
+	jq '.results.latency_ns.mean * 100 | round' "$tmp/out"
+}
+minimal=$(adverse minimal) valiant=$(adverse valiant)
+ugal=$(adverse ugal) par=$(adverse par)
+[ "$minimal" -ge 309 ] && [ "$minimal" -le 316 ] ||
+	complain "minimal: $minimal, want 1/32"
+[ "$valiant" -ge 4850 ] && [ "$valiant" -le 5150 ] ||
+	complain "Valiant: $valiant, want 1/2"
+[ $((10 * ugal)) -ge $((9 * valiant)) ] || complain "ugal: $ugal of $valiant"
+[ $((20 * par)) -ge $((19 * valiant)) ] || complain "par: $par of $valiant"
+report 'UGAL and PAR leave links that all would use'
+
+least=$(latency minimal)
+for mode in ugal par; do
+	[ $((100 * $(latency $mode))) -le $((105 * least)) ] ||
+		complain "$mode: $(latency $mode), minimal: $least"
+	for threads in 2 3; do
+		ends 0 run kim-1056 group-shift --set routing.mode=$mode \
+			load=max warmup=2us measure=2us --threads 1 --json
+		one=$(jq .digest "$tmp/out")
+		ends 0 run kim-1056 group-shift --set routing.mode=$mode \
+			load=max warmup=2us measure=2us --threads $threads \
+			--json
+		holds ".digest == $one"
+	done
+done
+ends 1 check dragonfly $small --set routing.mode=par --set routing.channels=3 \
+	--json
+holds '(.proved | not) and (.steps[1].cycle | all(test("stage 3$")))'
+report 'they stay on the shortest paths at low load, on any number of threads'
 
 # Group to group: all by one link of the shortest ways, and by all others.
 rate() { # MODE
@@ -89,6 +131,8 @@ refuses 'needs topology.kind: dragonfly' check torus \
 	--set routing.kind=dragonfly
 refuses 'router.queues' run dragonfly random --set router.kind=direct \
 	--set router.queues=3
+refuses 'needs a network of groups' run torus group-shift
+refuses 'ends in the same group' run dragonfly group-shift by=32
 refuses 'is not one of' check dragonfly --set routing.mode=shortest
 report 'bad input is refused'
 

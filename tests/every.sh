@@ -30,7 +30,8 @@ shape_of() { # MACHINE
 	bgq*) echo --shape 4x2x2x1x1 ;;
 	gemini*) echo --shape 4x2x1 ;;
 	torus) echo --shape 4x4 ;;
-	dragonfly | sunway*) echo --shape 32 ;;
+	dragonfly | kim*) echo --shape 64 ;;
+	sunway*) echo --shape 32 ;;
 	slimfly) echo --shape 3 --set topology.per-router=1 ;;
 	graph) echo --shape 8x3x1 --set topology.per-router=2 ;;
 	*) echo --shape 16 ;;
@@ -73,7 +74,7 @@ refusal() { # WORKLOAD MACHINE
 	card\ qsnet2* | events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
 	manage\ sunway* | exit\ sunway*) ;;
 	probe\ sunway* | code\ sunway*) ;;
-	reach\ [dfgqs]*) ;;
+	reach\ [dfgkqs]*) ;;
 	reach\ *) echo 'no switches' ;;
 	card\ * | exit\ * | manage\ * | events\ * | files\ [!b]*)
 		echo 'only on machines' ;;
@@ -83,15 +84,16 @@ refusal() { # WORKLOAD MACHINE
 	code\ *) echo 'no symbols' ;;
 	amo\ [abq]*) echo 'no atomic operations' ;;
 	neighbours\ graph | tornado\ graph) echo 'needs a torus' ;;
-	neighbours\ [dfqs]* | tornado\ [dfqs]*) echo 'needs a torus' ;;
+	neighbours\ [dfkqs]* | tornado\ [dfkqs]*) echo 'needs a torus' ;;
 	fan\ [fq]* | fan\ *-loop) echo 'no neighbours' ;;
 	*\ *-loop) echo 'two nodes|nodes 0 to 0' ;;
-	crossover\ [bdft]* | crossover\ graph | crossover\ slimfly)
+	crossover\ [bdfkt]* | crossover\ graph | crossover\ slimfly)
 		echo 'has only one' ;;
 	bit-reversal\ slimfly) echo 'power of two' ;;
+	group-shift\ [!dk]*) echo 'needs a network of groups' ;;
 	bit-reversal\ *-pair | permutation\ *-pair) echo 'to itself' ;;
 	tornado\ *-pair | tornado\ *-board) echo 'to itself' ;;
-	transpose\ *-pair | transpose\ bgq-board | transpose\ [ds]*)
+	transpose\ *-pair | transpose\ bgq-board | transpose\ s*)
 		echo 'power of four' ;;
 	esac
 }

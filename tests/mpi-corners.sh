@@ -19,4 +19,8 @@ for machine in gemini qsnet2-16; do
 	prints 'all corners are right'
 done
 report 'so are graphs, and accumulates of all operations and derived types'
+
+good sunway-32 -n 6 ppn=2 -- "$tmp/corners" groups
+prints 'all corners are right'
+report 'groups that share nodes broadcast their own bytes'
 exit $status

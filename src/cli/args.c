@@ -40,7 +40,7 @@ struct cli_option {
 	char letter;
 	enum kind kind;
 	size_t offset; /* in struct cli_args */
-	const char *arg, *doc;
+	const char *arg, *doc; /* doc is NULL: for tests only */
 };
 
 #define AT(field) offsetof(struct cli_args, field)
@@ -73,6 +73,10 @@ static const struct cli_option table[] = {
 		"seed of all random numbers (default 1)" },
 	{ CLI_THREADS, "threads", 't', COUNT, AT(threads), "N",
 		"number of threads; the result does not depend on it" },
+	{ CLI_PROCESSES, "processes", 0, COUNT, AT(processes), "N",
+		"number of processes of this computer that share the "
+		"simulation; the result does not depend on it" },
+	{ CLI_PROCESSES, "pack", 0, FLAG, AT(packs), NULL, NULL },
 	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_BOOK, "budget", 0, FLAG, AT(is_budget), NULL,
@@ -522,9 +526,12 @@ static void print_help(const struct argp_option *o, const char *name,
 	putchar('\n');
 	for (; o->name; o++) {
 		char letter[] = { '-', (char)o->key, ',', '\0' };
-		int at = printf("  %-3s --%s%s%s", o->key < 128 ? letter : "",
-			o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+		int at;
 
+		if (!o->doc)
+			continue;
+		at = printf("  %-3s --%s%s%s", o->key < 128 ? letter : "",
+			o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
 		printf("%*s", HELP_INDENT - at, "");
 		print_wrapped(o->doc, HELP_INDENT, HELP_INDENT);
 	}

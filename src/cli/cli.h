@@ -43,7 +43,8 @@ enum cli_takes {
 	CLI_LAUNCH = 524288, /* how programs of the host are started */
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
-	CLI_BILL = 2097152, /* --bill, --csv */
+	CLI_PROCESSES = 2097152, /* --processes */
+	CLI_BILL = 4194304, /* --bill, --csv */
 };
 
 struct cli_args {
@@ -89,6 +90,8 @@ struct cli_args {
 	const char *report; /* a file */
 	bool allows_programs; /* that files name */
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
+	uint32_t processes; /* 0: one */
+	bool packs; /* all mail, as if it went to another process */
 };
 
 struct facts;

@@ -71,6 +71,8 @@ static void offer_options(const struct argp_option *o, const char *typed)
 	for (; o->name; o++) {
 		char letter[] = { '-', (char)o->key, '\0' };
 
+		if (!o->doc)
+			continue;
 		snprintf(name, sizeof(name), "--%s", o->name);
 		cli_offer(typed, name, o->doc);
 		if (o->key < 128)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "cli/cluster.h"
 #include "cli/complete.h"
 #include "cli/process.h"
 #include "load/load.h"
@@ -70,6 +71,9 @@ static int perform(
 
 	if (code)
 		return code < 0 ? -1 : 0;
+	code = cli_cluster_refuse(c, e);
+	if (code)
+		return code;
 	return c->facts	  ? cli_facts(&a, c->facts, e)
 	       : c->print ? cli_print(&a, c->print, e)
 			  : c->run(&a, e);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/cluster.h"
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
 #include "out/file.h"
@@ -373,7 +374,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e)
 {
 	struct ticker k = { 0 };
-	bool talks = !a->is_quiet && isatty(STDERR_FILENO);
+	bool talks = !a->is_quiet && isatty(STDERR_FILENO) && !s->cluster;
 	struct record_messages *m = NULL;
 	struct book_how how;
 	int failed;
@@ -490,14 +491,19 @@ static int check_words(const struct cli_args *a, struct err *e)
 	return check_keys(a, e);
 }
 
-static int run(const struct cli_args *a, struct err *e)
+static int run_all(
+	const struct cli_args *a, struct cluster *cluster, struct err *e)
 {
 	static struct machine_run r; /* too big for a stack */
-	struct machine_run_setup s = { .programs = &app_ops };
+	struct machine_run_setup s = {
+		.programs = &app_ops,
+		.cluster = cluster,
+		.packs = a->packs,
+	};
 	bool is_done = false;
 	int code;
 
-	if (check_words(a, e) || cli_launch(a, &s.launch, e))
+	if (cli_launch(a, &s.launch, e))
 		return -1;
 	code = run_partitions(a, &s.loaded, &is_done, e);
 	if (code || is_done)
@@ -520,11 +526,22 @@ static int run(const struct cli_args *a, struct err *e)
 	return code;
 }
 
+static int run(const struct cli_args *a, struct err *e)
+{
+	struct cluster *c;
+
+	if (check_words(a, e))
+		return -1;
+	if (cli_cluster_begin(a, &c, e))
+		return cli_cluster_end(c, -1, e);
+	return cli_cluster_end(c, run_all(a, c, e), e);
+}
+
 const struct cli_command cli_run = { .name = "run",
 	.brief = "run a workload on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
 		 CLI_JOBS | CLI_JSON | CLI_REST | CLI_FILE | CLI_ALLOW |
-		 CLI_LAUNCH,
+		 CLI_LAUNCH | CLI_PROCESSES,
 	.usage = "MACHINE WORKLOAD [KEY=VALUE...] [-- PROGRAM ...]",
 	.help = "Runs a workload on a machine and prints the "
 		"results.\vWorkloads (`weft params WORKLOAD` lists the keys of "

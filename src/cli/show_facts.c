@@ -428,11 +428,17 @@ static void add_packets(struct facts *f, const struct show *s)
 
 /* --- routers --- */
 
-static void name_channels(struct facts *f, const struct route_ops *ops)
+/* Of those that a routing names itself, the ones that packets use. */
+static uint32_t n_channels(const struct route *r)
+{
+	return r->n_channels > 1 ? r->n_channels : r->ops->n_channels;
+}
+
+static void name_channels(struct facts *f, const struct route *r)
 {
 	facts_list(f, "_channels");
-	for (uint32_t c = 0; c < ops->n_channels; c++)
-		facts_text(f, NULL, ops->channels[c]);
+	for (uint32_t c = 0; c < n_channels(r); c++)
+		facts_text(f, NULL, r->ops->channels[c]);
 	facts_end(f);
 	facts_line(f, "channels", "{_channels}");
 }
@@ -477,9 +483,9 @@ static void add_shared(struct facts *f, const struct show *s)
 	const struct net_params *r = &s->m->router;
 	uint64_t bytes = r->kind->port_chunks(r) * s->rules.chunk;
 
-	name_channels(f, s->m->route->ops);
+	name_channels(f, s->m->route);
 	facts_group(f, "buffers");
-	facts_count(f, "channels", s->m->route->ops->n_channels);
+	facts_count(f, "channels", n_channels(s->m->route));
 	facts_count(f, "bytes_per_port", bytes);
 	facts_count(f, "bytes_per_switch", bytes * n_ports(s->m->topo));
 	facts_line(f, "buffers",
@@ -513,13 +519,13 @@ static void add_buffers(struct facts *f, const struct show *s)
 	const char *router = topo_is_direct(s->m->topo) ? "node" : "switch";
 	uint64_t bytes =
 		(uint64_t)r->packets * s->rules.max_chunks * s->rules.chunk;
-	uint32_t n = s->m->route->ops->n_channels;
+	uint32_t n = n_channels(s->m->route);
 	uint64_t all = bytes * n * n_ports(s->m->topo);
 	uint64_t payload = (uint64_t)(n * r->packets + r->injection) *
 			   s->rules.max_payload;
 	char key[TOPO_TEXT];
 
-	name_channels(f, s->m->route->ops);
+	name_channels(f, s->m->route);
 	facts_group(f, "buffers");
 	facts_count(f, "channels", n);
 	facts_int(f, "queues", r->queues);

@@ -70,7 +70,8 @@ void card_fini(struct host *h)
 	while (f->n_pools)
 		fiber_pool_free(f->pool[--f->n_pools]);
 	pthread_mutex_destroy(&f->lock);
-	for (site_id i = 0; i < h->n_nodes; i++) {
+	for (site_id i = host_next(h, 0); i < h->n_nodes;
+		i = host_next(h, i + 1)) {
 		struct cards *k = h->nodes[i].cards;
 
 		for (; k && k->all; k->all = c) {

@@ -47,11 +47,14 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	card_init(h);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
+	if (h->sim)
+		sim_fence(h->sim, h->nodes, sizeof(*h->nodes), 0, h->n_nodes);
 	h->hot = (struct host_nodes){
 		.first = (char *)&h->nodes->hot,
 		.step = sizeof(*h->nodes),
 	};
-	for (site_id i = 0; i < h->n_nodes; i++)
+	for (site_id i = host_next(h, 0); i < h->n_nodes;
+		i = host_next(h, i + 1))
 		memory_init(&h->nodes[i].hot.memory, host_memory(h));
 	return h;
 }
@@ -95,7 +98,8 @@ void host_free(struct host *h)
 	fiber_pool_free(h->fibers);
 	card_fini(h);
 	host_log_free(h->log);
-	for (site_id i = 0; i < h->n_nodes; i++) {
+	for (site_id i = host_next(h, 0); i < h->n_nodes;
+		i = host_next(h, i + 1)) {
 		free_kept(&h->nodes[i]);
 		memory_fini(&h->nodes[i].hot.memory);
 	}
@@ -185,7 +189,10 @@ struct side *host_cache(struct host *h)
 
 uint32_t host_n_running(const struct host *h)
 {
-	return atomic_load_explicit(&h->n_running, memory_order_relaxed);
+	uint64_t n = atomic_load_explicit(&h->n_running, memory_order_relaxed);
+
+	sim_sum(h->sim, &n, 1);
+	return (uint32_t)n;
 }
 
 void host_set_death(struct host *h, site_id node, sim_time t)
@@ -206,7 +213,10 @@ sim_time host_dies_at(const struct host *h, site_id node)
 
 uint32_t host_n_dead(const struct host *h)
 {
-	return atomic_load_explicit(&h->n_dead, memory_order_relaxed);
+	uint64_t n = atomic_load_explicit(&h->n_dead, memory_order_relaxed);
+
+	sim_sum(h->sim, &n, 1);
+	return (uint32_t)n;
 }
 
 static struct host_waiting waiting_of(const struct program *p)
@@ -264,7 +274,8 @@ void host_each_waiting(const struct host *h,
 	const struct program *p;
 	struct host_waiting w;
 
-	for (site_id i = 0; i < h->n_nodes; i++) {
+	for (site_id i = host_next(h, 0); i < h->n_nodes;
+		i = host_next(h, i + 1)) {
 		p = next_running(&h->nodes[i], 0);
 		for (; p; p = next_running(&h->nodes[i], p->thread + 1u)) {
 			w = waiting_of(p);
@@ -283,7 +294,8 @@ void host_describe_waiting(const struct host *h, char *text, size_t size)
 	const struct program *p = NULL;
 	struct host_waiting w;
 
-	for (site_id i = 0; i < h->n_nodes && !p; i++)
+	for (site_id i = host_next(h, 0); i < h->n_nodes && !p;
+		i = host_next(h, i + 1))
 		p = next_running(&h->nodes[i], 0);
 	if (!p) {
 		snprintf(text, size, "no program is waiting");
@@ -300,7 +312,8 @@ uint64_t host_held(const struct host *h)
 	uint64_t n = h->n_nodes * sizeof(*h->nodes) + side_memory(h->cache) +
 		     side_memory(h->side);
 
-	for (site_id i = 0; i < h->n_nodes; i++) {
+	for (site_id i = host_next(h, 0); i < h->n_nodes;
+		i = host_next(h, i + 1)) {
 		n += memory_held(&h->nodes[i].hot.memory);
 		n += card_held(&h->nodes[i]);
 		n += held_by_libraries(&h->nodes[i]);

@@ -152,6 +152,13 @@ struct host {
 	struct host_log *log; /* or NULL */
 };
 
+/* The first node from one on that this process simulates; only those have a
+ * state. */
+static inline site_id host_next(const struct host *h, site_id i)
+{
+	return h->sim ? sim_next_own(h->sim, i) : i; /* tests may have none */
+}
+
 static inline struct node *node_of(const struct program *p)
 {
 	return &p->host->nodes[p->node];

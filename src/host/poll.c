@@ -119,7 +119,8 @@ static void consider(struct program *p, struct sim_worker *w, sim_time t)
 	if (p->is_look_posted || (p->through ? sleeps_on(p, w, t) : !passes(p)))
 		return;
 	p->look_at = next_look(p, t);
-	if (p->loop.lasts && p->seen == 1) {
+	if ((p->loop.lasts || p->loop.stays) && p->seen == 1 &&
+		p->look_at <= p->deadline) {
 		see_ahead(p, w);
 		return;
 	}

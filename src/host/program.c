@@ -145,7 +145,8 @@ static __attribute__((noinline)) void kill(struct program *p)
 
 void host_bury(struct host *h)
 {
-	for (site_id i = 0; h->dies_at && i < h->n_nodes; i++) {
+	for (site_id i = host_next(h, 0); h->dies_at && i < h->n_nodes;
+		i = host_next(h, i + 1)) {
 		if (h->dies_at[i] == SIM_NEVER)
 			continue;
 		for (struct program *p = h->nodes[i].programs; p; p = p->next)
@@ -304,6 +305,8 @@ void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 
 	BUG_IF(h->n_started == h->most_started);
 	BUG_IF(node >= h->n_nodes || thread >= HOST_THREADS);
+	if (!sim_has(h->sim, node))
+		return; /* another process starts it */
 	BUG_IF(find(&h->nodes[node], thread));
 	h->n_started++;
 	add_place(h, p, node);

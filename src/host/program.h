@@ -145,6 +145,9 @@ struct poll_loop {
 	sim_time phase; /* from the call to the first look */
 	bool is_checked; /* the test fails now, as the caller knows */
 	bool lasts; /* see program_poll_done() */
+	/* Once test() has passed with *seen == 1, it passes until the program
+	 * itself changes what it looks at. */
+	bool stays;
 };
 
 /*

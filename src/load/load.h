@@ -162,6 +162,8 @@ struct load_ops {
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
+	/* Several processes may simulate it, each some of the nodes. */
+	bool can_spread;
 	/* Of the network; NULL where it runs programs on hosts instead, which
 	 * use the machine's network interface. */
 	const struct net_client_ops *client;
@@ -245,8 +247,12 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 static inline void load_wake(
 	const struct load *l, site_id s, sim_time t, uint16_t aux)
 {
-	sim_post(sim_owner(l->net->sim, s), s, t, LOAD_EVENT, aux, 0);
+	if (sim_has(l->net->sim, s))
+		sim_post(sim_owner(l->net->sim, s), s, t, LOAD_EVENT, aux, 0);
 }
+
+/* Of several processes: adds the histograms of all of them. */
+void load_share_hist(const struct load *l, struct hist *h);
 
 /* In next(): reports the progress to whoever wants to know. */
 void load_tell(const struct load *l, uint32_t per_mille);

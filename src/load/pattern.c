@@ -70,9 +70,10 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 
 static int check(const struct pattern *p, struct err *e)
 {
-	const char *whole = p->kind == PATTERN_TORNADO	   ? "tornado"
-			    : p->kind == PATTERN_NEIGHBOUR ? "neighbours"
-							   : NULL;
+	const char *whole = p->kind == PATTERN_TORNADO	     ? "tornado"
+			    : p->kind == PATTERN_NEIGHBOUR   ? "neighbours"
+			    : p->kind == PATTERN_GROUP_SHIFT ? "group-shift"
+							     : NULL;
 	int bits = node_bits(p->n);
 
 	if (p->n < 2)
@@ -87,10 +88,18 @@ static int check(const struct pattern *p, struct err *e)
 			"bit-reversal needs a power of two as the number of "
 			"nodes, not %u",
 			p->n);
-	if (whole && !p->topo->ops->grid)
+	if (whole && p->kind != PATTERN_GROUP_SHIFT && !p->topo->ops->grid)
 		return err_set(e, "%s needs a torus or a mesh", whole);
+	if (p->kind == PATTERN_GROUP_SHIFT && !p->topo->ops->group)
+		return err_set(e, "%s needs a network of groups", whole);
 	if (whole && p->is_part)
 		return err_set(e, "%s needs the whole machine", whole);
+	if (p->kind == PATTERN_GROUP_SHIFT &&
+		p->by % (p->n / p->topo->ops->group(p->topo)) == 0)
+		return err_set(e,
+			"by: a shift by %u groups ends in the same group, "
+			"since there are %u",
+			p->by, p->n / p->topo->ops->group(p->topo));
 	if ((p->kind == PATTERN_HOTSPOT || p->kind == PATTERN_INCAST) &&
 		p->hot >= p->n)
 		return err_set(e,
@@ -167,6 +176,15 @@ static site_id neighbour(const struct pattern *p, site_id from, uint64_t k)
 	return NO_SITE;
 }
 
+static site_id in_group(const struct pattern *p, site_id from, uint64_t bits)
+{
+	uint32_t size = p->topo->ops->group(p->topo);
+	uint64_t first = (uint64_t)from / size + p->by;
+
+	return (site_id)(first % (p->n / size) * size +
+			 random_below(bits, size));
+}
+
 site_id pattern_target(
 	const struct pattern *p, site_id from, uint64_t k, uint64_t bits)
 {
@@ -178,6 +196,8 @@ site_id pattern_target(
 		return matrix_sum(p->matrix, from)
 			       ? matrix_draw(p->matrix, from, bits)
 			       : NO_SITE;
+	if (p->kind == PATTERN_GROUP_SHIFT)
+		return in_group(p, from, bits);
 	if (p->kind == PATTERN_INCAST)
 		return from == p->hot ? NO_SITE : p->hot;
 	if (p->kind == PATTERN_HOTSPOT && from != p->hot &&

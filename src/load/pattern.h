@@ -18,6 +18,7 @@ enum pattern_kind {
 	PATTERN_HOTSPOT, /* one node gets a share of everything */
 	PATTERN_MATRIX, /* by a traffic matrix */
 	PATTERN_INCAST, /* one node gets everything */
+	PATTERN_GROUP_SHIFT, /* any node of the group so many groups on */
 };
 
 struct pattern {
@@ -28,6 +29,7 @@ struct pattern {
 	const struct matrix *matrix;
 	site_id *target; /* of fixed patterns; NO_SITE: stays idle */
 	site_id hot;
+	uint32_t by; /* of a group shift */
 	uint32_t share_ppm;
 };
 

@@ -94,7 +94,7 @@ void programs_open(struct programs *p)
 
 uint64_t programs_arrived(const struct programs *p, sim_time *last)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, latest;
 
 	*last = 0;
 	for (uint32_t i = 0; i < p->load.net->n_workers; i++) {
@@ -103,10 +103,15 @@ uint64_t programs_arrived(const struct programs *p, sim_time *last)
 		n += a->latency.n;
 		*last = a->last > *last ? a->last : *last;
 	}
+	latest = (uint64_t)*last;
+	sim_max(p->load.net->sim, &latest, 1);
+	*last = (sim_time)latest;
+	sim_sum(p->load.net->sim, &n, 1);
 	return n;
 }
 
-/* Its own programs that have not ended. */
+/* Its own programs that have not ended; of several processes, the first one is
+ * this one's. */
 struct waiting {
 	const struct load *load;
 	struct load_result *result; /* NULL: only the first counts */
@@ -183,8 +188,15 @@ static struct waiting find_waiting(
 	const struct load *l, struct load_result *result)
 {
 	struct waiting x = { .load = l, .result = result };
+	uint64_t n, since;
 
 	host_each_waiting(l->host, on_waiting, &x);
+	n = x.n;
+	since = (uint64_t)x.since;
+	sim_sum(l->net->sim, &n, 1);
+	sim_max(l->net->sim, &since, 1);
+	x.n = (uint32_t)n;
+	x.since = (sim_time)since;
 	return x;
 }
 
@@ -336,16 +348,17 @@ static int check_nics(const struct programs *p, struct err *e)
 
 	for (i = 0; i < n + t->n_io; i++) {
 		s = i < n ? load_node(&p->load, i) : t->n_nodes + i - n;
-		if (nic_errors(nic, s, text, sizeof(text)))
-			return err_set_code(e,
-				is_late ? EXIT_LIMIT : EXIT_INTERNAL,
+		if (nic_errors(nic, s, text, sizeof(text))) {
+			err_set_code(e, is_late ? EXIT_LIMIT : EXIT_INTERNAL,
 				"node %u: the %s reports: %s%s", s,
 				nic->ops->title, text,
 				is_late ? ", since the network did not answer "
 					  "in time"
 					: "");
+			break;
+		}
 	}
-	return 0;
+	return sim_share_error(p->load.net->sim, e);
 }
 
 /* Who waits, and where interfaces have reported anything, what for. */
@@ -355,6 +368,10 @@ static int tell_stalled(const struct programs *p, struct err *e)
 	struct err why = { 0 };
 	char text[sizeof(e->text)], stall[101];
 
+	if (sim_is_shared(p->load.net->sim))
+		return err_set_code(e, EXIT_DEADLOCK,
+			"programs wait forever; a run in one process reports "
+			"what they wait for");
 	host_describe(p->load.host, &w);
 	nic_describe_stall(p->load.nic, stall, sizeof(stall));
 	programs_name_rank(&p->load, w.node, w.process, text, sizeof(text));
@@ -377,22 +394,24 @@ static int tell_wrong(
 {
 	uint64_t lost = net_total(l->net).lost + nic_sum(l->nic, "torn");
 
-	if (!lost || !(l->nic->ops->can & NIC_LOSES)) {
+	if (wrong && (!lost || !(l->nic->ops->can & NIC_LOSES)))
 		*e = *wrong;
-		return -1;
-	}
-	return err_set_code(e, EXIT_DEADLOCK,
-		"%s, since %llu packets were lost or corrupted and nothing "
-		"retransmits them (link.retry)",
-		wrong->text, (unsigned long long)lost);
+	else if (wrong)
+		err_set_code(e, EXIT_DEADLOCK,
+			"%s, since %llu packets were lost or corrupted and "
+			"nothing retransmits them (link.retry)",
+			wrong->text, (unsigned long long)lost);
+	return sim_share_error(l->net->sim, e);
 }
 
 int programs_check(struct load *l, struct err *e)
 {
 	struct programs *p = (struct programs *)l;
 	const struct err *wrong = find_wrong(p);
+	uint64_t is_wrong = wrong != NULL;
 
-	if (wrong)
+	sim_max(l->net->sim, &is_wrong, 1);
+	if (is_wrong)
 		return tell_wrong(l, wrong, e);
 	/* Where things go wrong, interfaces report it. */
 	if (!p->may_err && !l->net->faults && check_nics(p, e))
@@ -404,7 +423,9 @@ int programs_check(struct load *l, struct err *e)
 			"no program waits, but interfaces repeat for ever what "
 			"others put off or deny");
 	/* others may still be using it */
-	return l->place ? 0 : nic_audit(l->nic, e);
+	if (!l->place)
+		nic_audit(l->nic, e);
+	return sim_share_error(l->net->sim, e);
 }
 
 void programs_fini(struct load *l)
@@ -419,11 +440,13 @@ void programs_latency(const struct programs *p, struct load_result *r)
 {
 	for (uint32_t i = 0; p->arrivals && i < p->load.net->n_workers; i++)
 		hist_merge(&r->latency, &p->arrivals[i].latency);
+	load_share_hist(&p->load, &r->latency);
 }
 
 void programs_report(const struct programs *p, struct load_result *r)
 {
-	if (p->is_stalled || (p->names_all && r->ending == LOAD_STALLED))
+	if ((p->is_stalled || (p->names_all && r->ending == LOAD_STALLED)) &&
+		!sim_is_shared(p->load.net->sim))
 		find_waiting(&p->load, r);
 	programs_latency(p, r);
 	r->via = "nic";

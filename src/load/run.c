@@ -20,6 +20,24 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)t;
 }
 
+void load_share_hist(const struct load *l, struct hist *h)
+{
+	const struct sim *sim = l->net->sim;
+	uint64_t part[3] = { h->sum & UINT32_MAX, h->sum >> 32 & UINT32_MAX,
+		(uint64_t)(h->sum >> 64) };
+	uint64_t ends[2] = { (uint64_t)h->max, h->n ? ~(uint64_t)h->min : 0 };
+
+	if (!sim_is_shared(sim))
+		return;
+	sim_sum(sim, &h->n, 1);
+	sim_sum(sim, part, 3);
+	sim_sum(sim, h->bucket, HIST_BUCKETS);
+	sim_max(sim, ends, 2);
+	h->sum = part[0] + ((uint128)part[1] << 32) + ((uint128)part[2] << 64);
+	h->max = (int64_t)ends[0];
+	h->min = h->n ? (int64_t)~ends[1] : 0;
+}
+
 void load_tell(const struct load *l, uint32_t per_mille)
 {
 	struct load_progress p = {
@@ -261,7 +279,7 @@ static bool is_stuck(
 		"since %.3f us; links that hold packets: %" PRIu64
 		", packets in the network: %" PRIu64,
 		site, port, s->what, us(s->since), r->n_stuck,
-		(uint64_t)packet_pool_used(l->net->pool));
+		net_n_packets(l->net));
 	tell_why(l, r, text);
 	return true;
 }
@@ -274,7 +292,7 @@ static sim_time next_look(const struct load *l)
 	sim_time slice = l->net->params.stall / SLICES_PER_STALL;
 	sim_time soon = sim_now(sim) + slice, end = sim_slice(sim, slice);
 
-	if (end > soon && packet_pool_used(l->net->pool) &&
+	if (end > soon && net_n_packets(l->net) &&
 		(is_stalled(l, end) || net_stuck(l->net, end, NULL, 0)))
 		return soon;
 	return end;

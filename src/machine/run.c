@@ -307,6 +307,25 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
+/* What several processes cannot do yet. */
+static int check_processes(const struct machine_run *r, struct err *e)
+{
+	const struct machine_run_setup *s = &r->setup;
+	const char *what = !r->load->ops->can_spread ? r->load->ops->name
+			   : s->book		     ? "a time budget"
+			   : s->jobs		     ? "a jobs file"
+			   : r->machine->topo->n_io  ? "a machine with IO nodes"
+			   : fault_plan_is_empty(&r->machine->faults)
+				   ? NULL
+				   : "a plan of faults";
+
+	if (s->packs && s->book)
+		return err_set(e, "--pack: has no place for time budgets yet");
+	if (!s->cluster || !what)
+		return 0;
+	return err_set(e, "%s cannot be run by several processes yet", what);
+}
+
 static int build(struct machine_run *r, struct err *e)
 {
 	struct load *l = r->load;
@@ -320,6 +339,8 @@ static int build(struct machine_run *r, struct err *e)
 		.needs = l->needs,
 		.files = r->setup.files,
 		.held = r->setup.held,
+		.cluster = r->setup.cluster,
+		.packs = r->setup.packs,
 		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,
@@ -356,7 +377,8 @@ int machine_run_open(
 	r->setup.loaded = NULL;
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
-		read_load(r, e) || check_faults(r, e) || open_energy(r, e))
+		read_load(r, e) || check_faults(r, e) ||
+		check_processes(r, e) || open_energy(r, e))
 		return -1;
 	if (!build(r, e)) {
 		r->setup_s = machine_clock() - since;
@@ -368,12 +390,16 @@ int machine_run_open(
 
 static void note_result(struct machine_run *r)
 {
+	const struct sim *sim = r->load->net->sim;
+
+	sim_sum(sim, r->load->digest, r->load->net->n_nodes);
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
 	r->hops = net_hops(r->system->net);
 	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
 	r->packets = net_total(r->system->net).delivered;
-	r->events = sim_n_events(r->system->net->sim);
+	r->events = sim_n_events(sim);
 	r->memory = system_memory(r->system);
+	sim_sum(sim, &r->memory, 1);
 	if (r->energy)
 		energy_measure(r->energy, r->system->net, r->result.end);
 }

@@ -51,6 +51,8 @@ struct machine_run_setup {
 	size_t n_routes;
 	const struct files_seat *files; /* as in struct system_setup */
 	uint64_t held; /* as in struct system_setup */
+	struct cluster *cluster; /* processes that share it; NULL: none */
+	bool packs; /* see struct sim_params */
 };
 
 /* Big: tens of kilobytes; not for a stack. */

@@ -35,6 +35,8 @@ static struct net_setup net_of(
 		.seed = s->seed,
 		.stop = s->stop,
 		.book = s->book,
+		.cluster = s->cluster,
+		.packs = s->packs,
 		.faults = fault_plan_is_empty(&m->faults) ? NULL : &m->faults,
 	};
 }

@@ -286,26 +286,39 @@ void book_add_copy(
 	copy_way(&x->way, &of->way);
 }
 
-void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
+/* By itself, since few runs keep ways. */
+static __attribute__((noinline)) void keep_step(
+	struct book *k, struct entry *x, enum cause c, sim_time t)
 {
-	struct entry *x = &k->entry[packet];
 	struct book_step s = { .until = t, .at = x->at, .cause = c };
 
-	BUG_IF(!x->is_open);
 	if (c == CAUSE_WIRE)
 		memcpy(s.header, x->header, sizeof(s.header));
 	if (k->how.n_slowest)
 		add_step(&x->way, &s);
-	if (__builtin_expect(x->trail != NULL, 0))
+	if (x->trail)
 		add_step(&x->trail->way, &s);
+}
+
+static inline void charge(
+	struct book *k, struct entry *x, enum cause c, sim_time t)
+{
+	BUG_IF(!x->is_open);
+	if (__builtin_expect(k->how.n_slowest || x->trail, 0))
+		keep_step(k, x, c, t);
 	budget_until(&x->account.budget, c, t);
+}
+
+void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
+{
+	charge(k, &k->entry[packet], c, t);
 }
 
 void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t)
 {
 	struct entry *x = &k->entry[packet];
 
-	book_charge(k, packet, x->wait, t);
+	charge(k, x, x->wait, t);
 	x->wait = (uint8_t)c;
 }
 
@@ -315,11 +328,11 @@ void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t)
 	enum cause c = x->wait;
 
 	if (c == CAUSE_LINK || c == CAUSE_ARBITRATION) {
-		if (free > book_at(k, packet))
-			book_charge(k, packet, CAUSE_LINK, free < t ? free : t);
+		if (free > x->account.budget.at)
+			charge(k, x, CAUSE_LINK, free < t ? free : t);
 		x->wait = CAUSE_ARBITRATION;
 	}
-	book_charge(k, packet, x->wait, t);
+	charge(k, x, x->wait, t);
 }
 
 void book_set_place(

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "net/guest.h"
+#include "net/shares.h"
 
 struct audit {
 	struct net *n;
@@ -15,6 +16,7 @@ struct audit {
 	uint64_t in_flight, in_queues, in_fifos;
 	uint32_t *list; /* of buffers */
 	bool is_over; /* no event is left */
+	struct net_tally total;
 };
 
 static int32_t *tokens_to(
@@ -93,6 +95,15 @@ static int count_buffer(
 	return 0;
 }
 
+static void count_held(struct audit *a, site_id s)
+{
+	const struct router *r = net_router(a->n, s);
+
+	for (port_id p = 0; r->ops->held && p < r->sites.n_ports; p++)
+		for (uint32_t c = 0; c < r->ops->n_channels; c++)
+			*tokens_to(a, s, p, c) += r->ops->held(r, s, p, c);
+}
+
 static int count_site(struct audit *a, site_id s, struct err *e)
 {
 	const struct router *r = net_router(a->n, s);
@@ -104,6 +115,7 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 		if (count_buffer(a, s, &b, e))
 			return -1;
 	}
+	count_held(a, s);
 	if (r->ops->n_injecting)
 		a->in_fifos += r->ops->n_injecting(r, s);
 	for (i = 0;
@@ -188,9 +200,22 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 	return 0;
 }
 
+/* Of all processes. */
+static void share_counts(struct audit *a)
+{
+	uint64_t x[] = { a->in_flight, a->in_queues, a->in_fifos, !a->is_over };
+
+	sim_sum(a->n->sim, x, sizeof(x) / sizeof(*x));
+	a->in_flight = x[0];
+	a->in_queues = x[1];
+	a->in_fifos = x[2];
+	a->is_over = !x[3];
+	a->total = net_total(a->n);
+}
+
 static int check_packets(const struct audit *a, struct err *e)
 {
-	struct net_tally t = net_total(a->n);
+	const struct net_tally t = a->total;
 	uint64_t here = a->in_flight + a->in_queues + a->in_fifos;
 
 	if (t.injected + t.copies ==
@@ -236,17 +261,23 @@ int net_audit(struct net *n, struct err *e)
 	};
 	size_t size = (size_t)n->links.n * a.n_channels * sizeof(*a.out);
 	int failed = 0;
+	site_id s;
 
 	a.out = map_alloc(size);
 	a.list = mem_alloc(net_most_buffers(n), sizeof(*a.list));
 	sim_each_event(n->sim, count_event, &a);
-	for (site_id s = 0; s < n->n_sites && !failed; s++)
+	for (s = sim_next_own(n->sim, 0); s < n->n_sites && !failed;
+		s = sim_next_own(n->sim, s + 1))
 		failed = count_site(&a, s, e);
-	for (site_id s = 0; s < n->n_sites && !failed; s++)
+	/* what stands for tokens of these is partly in either process */
+	net_sum_cuts(n, a.out, a.n_channels);
+	for (s = sim_next_own(n->sim, 0); s < n->n_sites && !failed;
+		s = sim_next_own(n->sim, s + 1))
 		failed = check_tokens(&a, s, e);
+	share_counts(&a);
 	if (!failed)
 		failed = check_packets(&a, e) || check_routers(&a, e);
 	mem_free(a.list);
 	map_free(a.out, size);
-	return failed;
+	return sim_share_error(n->sim, e);
 }

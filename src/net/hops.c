@@ -91,8 +91,22 @@ static void list_packets(struct hops *h, uint32_t every)
 	h->every = every;
 	h->count = h->n_listed = 0;
 	sim_each_event(h->n->sim, add_event, h);
-	for (site_id s = 0; s < h->n->n_sites; s++)
+	for (site_id s = sim_next_own(h->n->sim, 0); s < h->n->n_sites;
+		s = sim_next_own(h->n->sim, s + 1))
 		add_site(h, s);
+}
+
+/* Of all processes: the packets, and those that stand for them. */
+struct counts {
+	uint64_t all, listed, known, hops;
+};
+
+static struct counts count(const struct hops *h)
+{
+	struct counts x = { h->count, h->n_listed, h->n_known, h->known };
+
+	sim_sum(h->n->sim, &x.all, sizeof(x) / sizeof(x.all));
+	return x;
 }
 
 static int by_source(const void *a, const void *b)
@@ -147,9 +161,9 @@ static void measure(struct hops *h, site_id from)
 }
 
 /* Some packets stand for all. */
-static uint64_t scale(const struct hops *h, uint64_t hops, size_t n)
+static uint64_t scale(uint64_t hops, uint64_t all, uint64_t n)
 {
-	return n ? (uint64_t)((uint128)hops * h->count / n) : 0;
+	return n ? (uint64_t)((uint128)hops * all / n) : 0;
 }
 
 static uint64_t sum(struct hops *h)
@@ -171,7 +185,7 @@ static uint64_t sum(struct hops *h)
 	mem_free(h->first);
 	mem_free(h->distance);
 	mem_free(h->queue);
-	return scale(h, hops, h->n_listed);
+	return hops;
 }
 
 /* A number of nodes that stand for one, without a common factor with lengths of
@@ -188,17 +202,22 @@ static uint32_t stride(const struct net *n)
 uint64_t net_hops_inside(const struct net *n)
 {
 	struct hops h = { .n = n };
+	struct counts x;
 	uint64_t hops = 0;
 
 	h.buffers = mem_alloc(net_most_buffers(n), sizeof(*h.buffers));
 	list_packets(&h, stride(n));
-	if (n->topo->ops->distance)
-		hops = scale(&h, h.known, h.n_known);
-	else if (h.count && !h.n_listed)
+	x = count(&h);
+	if (!n->topo->ops->distance && x.all && !x.listed) {
 		list_packets(&h, 1); /* few sources, and none of these */
+		x = count(&h);
+	}
 	if (h.n_listed)
 		hops = sum(&h);
 	mem_free(h.buffers);
 	mem_free(h.list);
-	return hops;
+	if (n->topo->ops->distance)
+		return scale(x.hops, x.all, x.known);
+	sim_sum(n->sim, &hops, 1);
+	return scale(hops, x.all, x.listed);
 }

@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "net/shares.h"
 
 enum { LINE = 320 };
 
@@ -51,6 +52,11 @@ struct place {
 static const struct router *router_at(const struct knot *k, struct place at)
 {
 	return net_router(k->n, at.site);
+}
+
+static site_id next_own(const struct knot *k, site_id s)
+{
+	return sim_next_own(k->n->sim, s);
 }
 
 static struct net_buffer buffer_at(const struct knot *k, struct place at)
@@ -219,7 +225,7 @@ static bool can_go(
 
 static void look_at(struct knot *k, site_id s)
 {
-	if (k->is_todo[s])
+	if (k->is_todo[s] || !sim_has(k->n->sim, s))
 		return;
 	k->is_todo[s] = 1;
 	k->todo[k->n_todo++] = s;
@@ -341,11 +347,14 @@ static void take_all(struct knot *k)
 		struct topo_end to = topo_link_end(&k->n->links, i);
 		const struct router *r = net_router(k->n, to.router);
 
+		if (!sim_has(k->n->sim, to.router))
+			continue;
 		for (uint32_t c = 0; c < r->ops->n_channels; c++)
 			k->room[(size_t)i * k->n_channels + c] =
 				r->ops->capacity(r, to.port, c);
 	}
-	for (site_id s = 0; s < k->n->n_sites; s++) {
+	for (site_id s = next_own(k, 0); s < k->n->n_sites;
+		s = next_own(k, s + 1)) {
 		uint32_t n = net_in_use(k->n, s, k->list);
 
 		for (uint32_t i = 0; i < n; i++)
@@ -356,15 +365,34 @@ static void take_all(struct knot *k)
 	}
 }
 
+static void look_at_sender(void *arg, site_id s)
+{
+	look_at(arg, s);
+}
+
+/* Processes tell each other of the room that they have found; whether any has
+ * to look again. */
+static bool is_more(struct knot *k)
+{
+	uint64_t more;
+
+	net_ask_cuts(k->n, k->room, k->n_channels, look_at_sender, k);
+	more = k->n_todo;
+	sim_max(k->n->sim, &more, 1);
+	return more;
+}
+
 static void search(struct knot *k)
 {
 	take_all(k);
-	while (k->n_todo) {
-		site_id s = k->todo[--k->n_todo];
+	do {
+		while (k->n_todo) {
+			site_id s = k->todo[--k->n_todo];
 
-		k->is_todo[s] = 0;
-		search_site(k, s);
-	}
+			k->is_todo[s] = 0;
+			search_site(k, s);
+		}
+	} while (is_more(k));
 }
 
 /* --- the quick look --- */
@@ -472,11 +500,14 @@ static bool is_free(struct knot *k)
 
 /* --- what is told of those that are left --- */
 
+/* All processes follow the cycle; the one that has a site says what is there.
+ */
 static uint64_t count_left(const struct knot *k, struct place *first)
 {
-	uint64_t left = 0;
+	uint64_t left = 0, site;
 
-	for (site_id s = 0; s < k->n->n_sites; s++) {
+	for (site_id s = next_own(k, 0); s < k->n->n_sites;
+		s = next_own(k, s + 1)) {
 		uint32_t used = net_in_use(k->n, s, k->list);
 
 		for (uint32_t i = 0; i < used; i++) {
@@ -488,12 +519,17 @@ static uint64_t count_left(const struct knot *k, struct place *first)
 			left += n;
 		}
 	}
+	site = left ? ~(uint64_t)first->site : 0;
+	sim_max(k->n->sim, &site, 1);
+	sim_sum(k->n->sim, &left, 1);
+	if (left)
+		sim_tell(k->n->sim, (site_id)~site, first, sizeof(*first));
 	return left;
 }
 
 /* The way that a receiver's packets wait for.  One of them, the eldest if no
  * other, is not held up by another in the same receiver. */
-static struct net_way awaited(const struct knot *k, struct place at)
+static struct net_way find_awaited(const struct knot *k, struct place at)
 {
 	size_t receiver = receiver_of(k, at);
 	struct net_way way[NET_MOST_WAYS];
@@ -513,14 +549,37 @@ static struct net_way awaited(const struct knot *k, struct place at)
 	BUG("a buffer of a knot waits for nothing");
 }
 
+static struct net_way awaited(const struct knot *k, struct place at)
+{
+	struct net_way w = { 0 };
+
+	if (sim_has(k->n->sim, at.site))
+		w = find_awaited(k, at);
+	sim_tell(k->n->sim, at.site, &w, sizeof(w));
+	return w;
+}
+
+static size_t awaited_at(const struct knot *k, struct place at)
+{
+	size_t i = sim_has(k->n->sim, at.site) ? receiver_of(k, at) : 0;
+
+	sim_tell(k->n->sim, at.site, &i, sizeof(i));
+	return i;
+}
+
 /* A node that a way leads to, which keeps what it receives; or NO_ROUTER. */
 static site_id keeper(const struct knot *k, struct place at,
 	const struct net_way *w, uint32_t *by)
 {
 	const struct topo *t = k->n->topo;
 	site_id s = t->ops->peer(t, at.site, w->port).router;
+	uint32_t kept[2] = { 0 };
 
-	return n_kept(k, s, w->channel, by) ? s : NO_ROUTER;
+	if (sim_has(k->n->sim, s))
+		kept[0] = n_kept(k, s, w->channel, &kept[1]);
+	sim_tell(k->n->sim, s, kept, sizeof(kept));
+	*by = kept[1];
+	return kept[0] ? s : NO_ROUTER;
 }
 
 static bool has_left(const struct knot *k, struct place at)
@@ -533,7 +592,8 @@ static bool has_left(const struct knot *k, struct place at)
  * channels share room and this one has nothing left, of one that has taken
  * some of what they share.
  */
-static struct place holder(const struct knot *k, site_id s, size_t receiver)
+static struct place find_holder(
+	const struct knot *k, site_id s, size_t receiver)
 {
 	const struct router *r = net_router(k->n, s);
 	uint32_t n = net_in_use(k->n, s, k->list);
@@ -557,6 +617,16 @@ static struct place holder(const struct knot *k, site_id s, size_t receiver)
 	return other;
 }
 
+static struct place holder(const struct knot *k, site_id s, size_t receiver)
+{
+	struct place at = { 0 };
+
+	if (sim_has(k->n->sim, s))
+		at = find_holder(k, s, receiver);
+	sim_tell(k->n->sim, s, &at, sizeof(at));
+	return at;
+}
+
 static struct place next_place(
 	const struct knot *k, struct place at, const struct net_way *w)
 {
@@ -575,7 +645,9 @@ static int write_line(const struct knot *k, struct place at,
 	const struct net_way *w, char *text, size_t size)
 {
 	const struct topo *t = k->n->topo;
-	struct net_buffer b = buffer_at(k, at);
+	size_t receiver = awaited_at(k, at);
+	struct topo_end end = topo_link_end(
+		&k->n->links, (uint32_t)(receiver / k->n_channels));
 	const char *const *channels = router_at(k, at)->ops->channels;
 	char site[96], in[16], out[16];
 	uint32_t by;
@@ -583,11 +655,11 @@ static int write_line(const struct knot *k, struct place at,
 	int n;
 
 	topo_name_site(t, at.site, site, sizeof(site));
-	t->ops->name_port(t, at.site, b.port, in, sizeof(in));
+	t->ops->name_port(t, at.site, end.port, in, sizeof(in));
 	t->ops->name_port(t, at.site, w->port, out, sizeof(out));
 	n = snprintf(text, size,
 		"  %s, receiver %s, channel %s, waits for %s\n", site, in,
-		channels[b.channel], out);
+		channels[receiver % k->n_channels], out);
 	if (node == NO_ROUTER)
 		return n;
 	topo_name_site(t, node, site, sizeof(site));
@@ -614,7 +686,7 @@ static void write_from(
 		else
 			more++;
 		at = next_place(k, at, &w);
-	} while (receiver_of(k, at) != receiver_of(k, first));
+	} while (awaited_at(k, at) != awaited_at(k, first));
 	if (more)
 		snprintf(text + used, size - used, "  and %zu more\n", more);
 }
@@ -625,28 +697,14 @@ static void write_cycle(
 {
 	uint8_t *seen = map_alloc(k->n_receivers);
 
-	while (!seen[receiver_of(k, at)]) {
+	while (!seen[awaited_at(k, at)]) {
 		struct net_way w = awaited(k, at);
 
-		seen[receiver_of(k, at)] = 1;
+		seen[awaited_at(k, at)] = 1;
 		at = next_place(k, at, &w);
 	}
 	map_free(seen, k->n_receivers);
 	write_from(k, at, text, size);
-}
-
-/* A head that waits for ever waits for a buffer that is full but for less
- * than the most that anybody needs; so many packets must be inside. */
-static bool may_lock(const struct net *n)
-{
-	uint64_t least = n->router[NET_NODES]->lock_packets, inside = 0;
-
-	if (n->router[NET_SWITCHES]->lock_packets < least)
-		least = n->router[NET_SWITCHES]->lock_packets;
-	for (uint32_t i = 0; i < n->n_workers; i++)
-		inside += n->tally[i].injected + n->tally[i].copies -
-			  n->tally[i].delivered - n->tally[i].absorbed;
-	return inside >= least;
 }
 
 static void knot_init(struct knot *k)
@@ -695,10 +753,11 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 	struct place first = { 0 };
 	uint64_t left;
 
-	if (!may_lock(n))
+	if (!net_may_lock(n))
 		return 0;
 	knot_init(&k);
-	if (!has_pools(n) && is_free(&k)) {
+	/* which is for one process alone */
+	if (!has_pools(n) && !sim_is_shared(n->sim) && is_free(&k)) {
 		knot_fini(&k);
 		return 0;
 	}
@@ -711,42 +770,4 @@ uint64_t net_knot(struct net *n, char *text, size_t size)
 		write_cycle(&k, first, text, size);
 	knot_fini(&k);
 	return left;
-}
-
-static sim_time longest_at(
-	const struct net *n, site_id s, sim_time now, uint32_t *list)
-{
-	const struct router *r = net_router(n, s);
-	uint32_t i = net_in_use(n, s, list);
-	sim_time longest = 0;
-
-	while (i--) {
-		struct net_buffer b = r->ops->buffer(r, s, list[i]);
-		sim_time waits = now - n->packets[b.head].head;
-
-		longest = waits > longest ? waits : longest;
-	}
-	return longest;
-}
-
-/* A big machine with little to do is looked at often; so not at all of it. */
-sim_time net_longest_wait(const struct net *n, sim_time now)
-{
-	sim_time longest = 0;
-	uint32_t *list;
-
-	if (!may_lock(n))
-		return 0;
-	list = mem_alloc(net_most_buffers(n), sizeof(*list));
-	for (site_id s = 0; s < n->n_sites; s++) {
-		const struct router *r = net_router(n, s);
-		sim_time waits;
-
-		if (!r->ops->is_short(r, s))
-			continue;
-		waits = longest_at(n, s, now, list);
-		longest = waits > longest ? waits : longest;
-	}
-	mem_free(list);
-	return longest;
 }

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "net/guest.h"
+#include "net/shares.h"
+#include "sim/cluster.h"
 
 #define AT(field) offsetof(struct net_params, field)
 
@@ -188,20 +190,6 @@ static bool has_retry(const struct link_rules *r, const struct net_setup *s)
 	       (s->faults || link_retry_binds(r, packets));
 }
 
-/* Which worker simulates which site: each gets equal shares of the nodes, by
- * number, and of the switches among them. */
-static uint8_t *share_out(const struct topo *t, uint32_t n_workers)
-{
-	uint8_t *owner = mem_alloc(t->n_routers, sizeof(*owner));
-
-	for (router_id r = 0; r < t->n_routers; r++) {
-		uint64_t home = t->ops->home ? t->ops->home(t, r) : r;
-
-		owner[r] = (uint8_t)(home * n_workers / t->n_nodes);
-	}
-	return owner;
-}
-
 /* On the slowest wire. */
 static sim_time longest_route(const struct net *n, uint32_t switches)
 {
@@ -217,12 +205,17 @@ static sim_time longest_route(const struct net *n, uint32_t switches)
 static int plan_sim(const struct net_setup *s, struct net *n,
 	struct sim_params *p, struct err *e)
 {
+	uint32_t nodes = n->n_nodes / (s->cluster ? s->cluster->n : 1);
 	sim_time least, most;
 
+	if (!nodes)
+		return err_set(e, "%u processes for %u nodes", s->cluster->n,
+			n->n_nodes);
 	*p = (struct sim_params){
 		.n_sites = n->n_sites,
-		.n_workers =
-			s->n_workers < n->n_nodes ? s->n_workers : n->n_nodes,
+		.n_workers = s->n_workers < nodes ? s->n_workers : nodes,
+		.cluster = s->cluster,
+		.packs = s->packs,
 		.ops = &n->sim_ops,
 		.model = n,
 		.stop = s->stop,
@@ -271,12 +264,15 @@ int net_check(const struct net_setup *s, struct err *e)
 static struct sim *make_sim(
 	const struct net *n, struct sim_params *p, struct err *e)
 {
-	uint8_t *owner = share_out(n->topo, p->n_workers);
+	struct net_shares x;
 	struct sim *sim;
 
-	p->owner = owner;
+	net_share_out(&x, n->topo, p);
+	p->owner = x.owner;
+	p->process = x.process;
+	p->is_near = x.is_near;
 	sim = sim_new(p, e);
-	mem_free(owner);
+	net_shares_fini(&x);
 	return sim;
 }
 
@@ -298,6 +294,13 @@ void router_map(struct router *r, size_t stride, size_t first)
 	r->bytes = (r->sites.end - r->sites.first) * stride;
 	r->mapping = map_alloc_dense(r->bytes);
 	r->base = (uintptr_t)r->mapping + first - r->sites.first * stride;
+	sim_fence(
+		r->net->sim, r->mapping, stride, r->sites.first, r->sites.end);
+}
+
+site_id router_next(const struct router *r, site_id s)
+{
+	return sim_next_own(r->net->sim, s);
 }
 
 static void make_routers(struct net *n, const struct net_setup *s)
@@ -324,6 +327,8 @@ static void make_routers(struct net *n, const struct net_setup *s)
 			n->router[NET_NODES], i);
 	n->sim_ops.visit = n->calls->visit;
 	n->sim_ops.prefetch = n->calls->prefetch;
+	n->sim_ops.pack = net_pack;
+	n->sim_ops.unpack = net_unpack;
 	if (n->router[NET_SWITCHES]->calls != n->calls)
 		n->sim_ops.visit = visit_any;
 	if (n->router[NET_SWITCHES]->calls->prefetch != n->calls->prefetch)
@@ -368,6 +373,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 		return NULL;
 	}
 	n->n_workers = sim_n_workers(n->sim);
+	net_find_cuts(n);
 	n->tally = map_alloc(n->n_workers * sizeof(*n->tally));
 	n->pool = packet_pool_new(n->n_workers, most_packets(n, s));
 	n->packets = n->pool->base;
@@ -408,6 +414,8 @@ static void announce(struct net *n)
 		at = topo_link_end(&n->links, o->link);
 		s = at.router;
 		key = SIM_KEY(PHASE_TOKEN, NET_LINK + at.port);
+		if (!sim_has(n->sim, s))
+			continue;
 		sim_post(sim_owner(n->sim, s), s, o->from, key, 0, 0);
 		if (o->until != SIM_NEVER)
 			sim_post(sim_owner(n->sim, s), s, o->until, key, 1, 0);
@@ -426,7 +434,9 @@ enum { MANAGE_STOP, MANAGE_LOAD, MANAGE_STOP_AGAIN };
 /* Each site is told of its first reload, and of the next at each one's end. */
 static void call_management(struct net *n)
 {
-	for (site_id s = 0; n->n_tables && s < n->n_sites; s++)
+	site_id s = n->n_tables ? sim_next_own(n->sim, 0) : n->n_sites;
+
+	for (; s < n->n_sites; s = sim_next_own(n->sim, s + 1))
 		sim_post(sim_owner(n->sim, s), s, n->tables[0].stop, manage_key,
 			MANAGE_STOP, 0);
 }
@@ -514,7 +524,7 @@ static void set_class(struct net *n, site_id s, uint32_t class)
 	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
 
 	n->class_of[s] = (uint16_t) class;
-	if (r->ops->attach)
+	if (r->ops->attach && sim_has(n->sim, s))
 		r->ops->attach(r, s, class);
 }
 
@@ -605,6 +615,7 @@ void net_free(struct net *n)
 		return;
 	net_guest_free(n->guest);
 	free_clients(n);
+	mem_free(n->cut);
 	free_retry(n);
 	free_tables(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
@@ -677,10 +688,20 @@ static uint64_t arrived(const struct net *n, site_id s, uint32_t *list)
 uint64_t net_n_early(const struct net *n, sim_time now)
 {
 	const struct router *r = n->router[NET_NODES];
+	site_id s = r->ops->n_early ? sim_next_own(n->sim, 0) : n->n_nodes;
 	uint64_t sum = 0;
 
-	for (site_id s = 0; s < n->n_nodes && r->ops->n_early; s++)
+	for (; s < n->n_nodes; s = sim_next_own(n->sim, s + 1))
 		sum += r->ops->n_early(r, s, now);
+	sim_sum(n->sim, &sum, 1);
+	return sum;
+}
+
+uint64_t net_n_packets(const struct net *n)
+{
+	uint64_t sum = packet_pool_used(n->pool);
+
+	sim_sum(n->sim, &sum, 1);
 	return sum;
 }
 
@@ -698,6 +719,8 @@ struct net_tally net_total(const struct net *n)
 		t.stranded += n->tally[i].stranded;
 		t.absorbed += n->tally[i].absorbed;
 	}
+	sim_sum(n->sim, &t.injected,
+		1 + offsetof(struct net_tally, stuck) / sizeof(t.stuck));
 	return t;
 }
 
@@ -706,9 +729,11 @@ uint64_t net_hops(const struct net *n)
 	uint32_t *list = mem_alloc(net_most_buffers(n), sizeof(*list));
 	uint64_t sum = 0;
 
-	for (site_id s = 0; s < n->n_sites; s++)
+	for (site_id s = sim_next_own(n->sim, 0); s < n->n_sites;
+		s = sim_next_own(n->sim, s + 1))
 		sum += arrived(n, s, list);
 	mem_free(list);
+	sim_sum(n->sim, &sum, 1);
 	return sum;
 }
 

@@ -132,6 +132,15 @@ struct net_client_look {
 		uint32_t fifo, uint32_t *by);
 };
 
+/* What packets carry besides themselves, when they leave the process: pack()
+ * appends it and gives it up, unpack() makes it anew.  Padding may follow. */
+struct net_client_carry {
+	void (*pack)(struct net_client *me, struct sim_worker *w, packet_id p,
+		struct cluster_bytes *to);
+	void (*unpack)(struct net_client *me, struct sim_worker *w, packet_id p,
+		const void *from, size_t n);
+};
+
 struct net_client_ops {
 	/*
 	 * The head of a packet entered a reception FIFO at t; its tail does at
@@ -157,6 +166,7 @@ struct net_client_ops {
 	const struct net_client_faults *faults;
 	const struct net_client_combine *combine;
 	const struct net_client_look *look;
+	const struct net_client_carry *carry;
 
 	bool is_sink; /* reception drains at once */
 	/* Packets that find no room wait in order, and on_room() only injects
@@ -232,6 +242,10 @@ struct net {
 	site_id n_nodes; /* the first sites, which inject and receive */
 	uint32_t n_workers;
 	uint64_t seed;
+	/* Links whose ends are in different processes, by the receiver: see
+	 * net/shares.h. */
+	uint32_t *cut;
+	size_t n_cuts;
 };
 
 struct net_setup {
@@ -246,6 +260,8 @@ struct net_setup {
 	const atomic_int *stop; /* see struct sim_params */
 	const struct book_how *book; /* NULL: keep no time budgets */
 	const struct fault_plan *faults; /* NULL: there are none */
+	struct cluster *cluster; /* of processes that share it; NULL: none */
+	bool packs; /* see struct sim_params */
 };
 
 /* Estimate of the memory of a network of this size, bytes; nothing is built. */
@@ -349,8 +365,20 @@ uint32_t net_in_use(const struct net *n, site_id s, uint32_t *list);
 void net_place_name(const struct net *n, const struct book_place *at,
 	char *text, size_t size);
 
+/* For the kernel: packets that leave the process, see struct sim_ops. */
+void net_pack(struct sim_worker *w, const struct sim_event *e,
+	struct cluster_bytes *to);
+uint32_t net_unpack(struct sim_worker *w, const struct sim_event *e,
+	const void *from, size_t bytes);
+
 /* Memory in use, bytes. */
 uint64_t net_memory(const struct net *n);
+
+/*
+ * From here to the end: while nothing runs.  Of several processes, each calls
+ * these at the same point of the program (sim/cluster.h), and learns of the
+ * whole network.
+ */
 
 /* Sums over the workers; injected packets exclude those that still wait for
  * room in their FIFOs, see struct router_ops. */
@@ -364,6 +392,8 @@ uint64_t net_hops(const struct net *n);
  */
 uint64_t net_hops_inside(const struct net *n);
 uint64_t net_n_early(const struct net *n, sim_time now);
+/* Number of packets anywhere. */
+uint64_t net_n_packets(const struct net *n);
 
 /*
  * Counts every packet and token in the machine: nothing may be lost or
@@ -397,6 +427,8 @@ uint64_t net_stuck(const struct net *n, sim_time since, struct net_stuck *list,
 uint64_t net_escaped(const struct net *n);
 /* Reports of a run with faults; the caller frees them. */
 struct ras_event *net_ras(const struct net *n, size_t *n_events);
+/* Whether there are enough packets inside for a deadlock. */
+bool net_may_lock(const struct net *n);
 /* Longest wait of a head for tokens, now; 0 if there are too few packets inside
  * for a deadlock. */
 sim_time net_longest_wait(const struct net *n, sim_time now);

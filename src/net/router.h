@@ -130,6 +130,10 @@ struct router {
  * follows the first ones. */
 void router_map(struct router *r, size_t stride, size_t first);
 
+/* The first of its sites from one on that this process simulates; sites.end or
+ * more: there is none.  Only such sites have a state. */
+site_id router_next(const struct router *r, site_id s);
+
 static inline void *router_site(const struct router *r, site_id s)
 {
 	return (void *)(r->base + s * r->stride);
@@ -250,6 +254,11 @@ struct router_ops {
 	/* Tokens that a sender may use now, and those that return to it without
 	 * events. */
 	int32_t (*tokens)(
+		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* Chunks of a receiver's channel whose packets its client has, but has
+	 * not released.  NULL: a packet's room is free when the client gets
+	 * it. */
+	int32_t (*held)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
 	/* Chunks that a node may send by a port at t, an instant of its own
 	 * visit whose tokens have come.  NULL: not known. */

@@ -158,6 +158,42 @@ static void add_use(struct net_use *u, uint64_t bytes, sim_time busy)
 		u->most_bytes = bytes;
 }
 
+/* A link's use, as the site that it leaves knows it, and the time that packets
+ * waited at that end. */
+struct end_use {
+	uint64_t bytes, busy, waited;
+};
+
+static struct end_use use_of(
+	const struct net *n, const struct net_link *l, sim_time now)
+{
+	struct net_counters c =
+		net_counters(n, l->site, l->port, UINT32_MAX, now);
+
+	return (struct end_use){
+		.bytes = c.sent_bytes,
+		.busy = (uint64_t)net_busy(n, l, c.sent_bytes, c.free_at, now),
+		.waited = (uint64_t)c.waited,
+	};
+}
+
+/* Of several processes: the use of all links, by their numbers; or NULL. */
+static struct end_use *ask_others(const struct net *n, sim_time now)
+{
+	struct net_link l = NET_NO_LINK;
+	struct end_use *x;
+
+	if (!sim_is_shared(n->sim))
+		return NULL;
+	x = map_alloc(n->links.n * sizeof(*x));
+	while (net_next_link(n, &l))
+		if (sim_has(n->sim, l.site))
+			x[net_link_at(n, l.site, l.port)] = use_of(n, &l, now);
+	sim_sum(n->sim, &x->bytes,
+		n->links.n * (sizeof(*x) / sizeof(x->bytes)));
+	return x;
+}
+
 /* Each port is looked at once, as the one end of a link and as the other end of
  * the link back. */
 void net_uses(const struct net *n, sim_time now, struct net_use *u,
@@ -166,20 +202,23 @@ void net_uses(const struct net *n, sim_time now, struct net_use *u,
 	const struct topo *t = n->topo;
 	bool is_direct = topo_is_direct(t);
 	struct net_link l = NET_NO_LINK;
+	struct end_use *far = ask_others(n, now);
 
 	while (net_next_link(n, &l)) {
-		struct net_counters c =
-			net_counters(n, l.site, l.port, UINT32_MAX, now);
-		sim_time busy = net_busy(n, &l, c.sent_bytes, c.free_at, now);
+		struct end_use x = far ? far[net_link_at(n, l.site, l.port)]
+				       : use_of(n, &l, now);
 		uint32_t back =
 			is_direct ? l.port
 				  : t->ops->wire(t, l.to.router, l.to.port);
 
-		add_use(&u[is_direct ? l.port : l.class], c.sent_bytes, busy);
-		u[back].waited += c.waited;
+		add_use(&u[is_direct ? l.port : l.class], x.bytes,
+			(sim_time)x.busy);
+		u[back].waited += (sim_time)x.waited;
 		if (each)
-			each(arg, &l, busy, c.waited);
+			each(arg, &l, (sim_time)x.busy, (sim_time)x.waited);
 	}
+	if (far)
+		map_free(far, n->links.n * sizeof(*far));
 }
 
 /* Classes of wires between routers, a bit each; those of the first ones are all

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "base/slots.h"
+#include "sim/cluster.h"
 #include "sim/random.h"
 
 /* --- members --- */
@@ -140,10 +141,46 @@ size_t nic_pack(const struct nic *nic, const struct packet *p, void *to)
 uint64_t nic_unpack(
 	const struct nic *nic, uint32_t worker, const void *from, size_t n)
 {
-	void *load = payload_take(nic->payloads, worker);
+	void *load = payload_take_for(nic->payloads, worker, n);
 
 	return payload_to_load(memcpy(load, from, n));
 }
+
+static void carry_pack(struct net_client *me, struct sim_worker *w,
+	packet_id id, struct cluster_bytes *to)
+{
+	const struct nic *nic = me->state;
+	const struct packet *p = &me->net->packets[id];
+	size_t n;
+
+	if (!p->load)
+		return;
+	cluster_add(to, nic->load_size);
+	to->n -= nic->load_size;
+	n = nic_pack(nic, p, to->at + to->n);
+	to->n += n;
+	payload_give(nic->payloads, w->id, payload_of_load(p->load));
+}
+
+static void carry_unpack(struct net_client *me, struct sim_worker *w,
+	packet_id id, const void *from, size_t n)
+{
+	const struct nic *nic = me->state;
+	struct packet *p = &me->net->packets[id];
+	size_t bytes;
+
+	(void)n; /* and padding */
+	if (!p->load)
+		return;
+	p->load = payload_to_load((void *)(uintptr_t)from);
+	bytes = nic->ops->load_bytes(p);
+	p->load = nic_unpack(nic, w->id, from, bytes);
+}
+
+const struct net_client_carry nic_carry = {
+	.pack = carry_pack,
+	.unpack = carry_unpack,
+};
 
 void nic_on_copy(struct net_client *me, struct sim_worker *w, packet_id id)
 {
@@ -275,6 +312,7 @@ uint64_t nic_total(const struct nic *nic, const struct nic_counter *c)
 
 	for (site_id i = 0; i < nic->n_nodes; i++)
 		sum += count_of(nic, i, c);
+	sim_sum(nic->net->sim, &sum, 1);
 	return sum;
 }
 
@@ -366,12 +404,24 @@ static bool count_until_enough(void *arg, sim_time t, const struct sim_event *e)
 	       (c->pending.programs || !c->asks);
 }
 
+/* Of all processes. */
+static void share_pending(const struct nic *nic, struct nic_pending *p)
+{
+	uint64_t x[] = { p->n, p->patient, p->programs };
+
+	sim_sum(nic->net->sim, x, sizeof(x) / sizeof(*x));
+	*p = (struct nic_pending){
+		.n = x[0], .patient = x[1], .programs = x[2]
+	};
+}
+
 struct nic_pending nic_pending(
 	const struct nic *nic, const struct host_world *only)
 {
 	struct count c = { .nic = nic, .only = only };
 
 	sim_each_event(nic->net->sim, count_event, &c);
+	share_pending(nic, &c.pending);
 	return c.pending;
 }
 
@@ -383,6 +433,7 @@ struct nic_pending nic_any_pending(
 	};
 
 	sim_any_event(nic->net->sim, count_until_enough, &c);
+	share_pending(nic, &c.pending);
 	return c.pending;
 }
 
@@ -391,12 +442,15 @@ bool nic_only_asks(
 {
 	bool (*asks)(const void *node, uint64_t *deeds) = nic->ops->only_asks;
 
-	*deeds = 0;
-	for (site_id s = 0; s < nic->n_nodes && asks; s++)
+	uint64_t x[2] = { 0 }; /* what they did, and that one does more */
+
+	for (site_id s = 0; s < nic->n_nodes && asks && !x[1]; s++)
 		if (nic->nodes[s] && (!only || only->place[s] != UINT32_MAX) &&
-			!asks(nic->nodes[s], deeds))
-			return false;
-	return asks;
+			!asks(nic->nodes[s], &x[0]))
+			x[1] = 1;
+	sim_sum(nic->net->sim, x, 2);
+	*deeds = x[0];
+	return asks && !x[1];
 }
 
 void nic_describe_stall(const struct nic *nic, char *text, size_t size)

@@ -282,6 +282,8 @@ size_t nic_pack(const struct nic *nic, const struct packet *p, void *to);
 /* Returns it as a load of this process, for a packet. */
 uint64_t nic_unpack(
 	const struct nic *nic, uint32_t worker, const void *from, size_t n);
+/* The same for clients. */
+extern const struct net_client_carry nic_carry;
 
 /* --- only while nothing runs --- */
 

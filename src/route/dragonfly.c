@@ -1,5 +1,6 @@
 #include "route/dragonfly.h"
 
+#include "link/link.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct dragonfly_route, field)
@@ -8,16 +9,32 @@
 enum {
 	VIA_SHIFT = 16, /* 1 + the group to go to first; 0: none is left */
 	LINK_SHIFT = 32, /* which of the links between two groups */
-	STAGE_SHIFT = 48, /* global links passed */
+	STAGE_SHIFT = 48, /* global links passed, and turns before them */
 	ORDER_SHIFT = 56,
+	FREE_SHIFT = 57, /* a router of the first group may choose another */
 	FIELD = 0xffff,
+	STAGE = 0xff,
 };
 
 static const struct param params[] = {
-	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant",
+	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant|ugal|par",
 		"path of a packet; minimal: the shortest; valiant: through a "
-		"randomly chosen intermediate group",
+		"randomly chosen intermediate group; ugal: the one of these "
+		"with the shorter queue at the first router; par: the same, "
+		"decided again at each router of the first group",
 		"assumed: best for uniform traffic"),
+	PARAM_ROW(PARAM_COUNT, "bias", AT(bias), "10", 0, 1000,
+		"number of additional packets that may queue for the minimal "
+		"path before ugal or par leaves it",
+		"calibrated: on random traffic at 30 % load, whose latency it "
+		"keeps"),
+	PARAM_ROW(PARAM_COUNT, "candidates", AT(candidates), "1", 1, 16,
+		"number of intermediate groups that ugal or par compares",
+		"assumed: as in the papers"),
+	PARAM_ROW(PARAM_COUNT, "channels", AT(channels), "0", 0, LINK_CHANNELS,
+		"number of channels; 0: as many as the mode has stages, which "
+		"is needed for freedom from deadlock",
+		"assumed: needed for freedom from deadlock"),
 	PARAM_ROW(PARAM_FLAG, "stages", AT(stages), "yes", 0, 0,
 		"whether packets change to the next channel with each global "
 		"link; no: all packets use one channel and can deadlock",
@@ -28,6 +45,13 @@ static const struct dragonfly_route *of(const struct route *r)
 {
 	return (const struct dragonfly_route *)r;
 }
+
+static const uint8_t n_stages[] = {
+	[DRAGONFLY_MINIMAL] = 2,
+	[DRAGONFLY_VALIANT] = 3,
+	[DRAGONFLY_UGAL] = 3,
+	[DRAGONFLY_PAR] = 4,
+};
 
 static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 {
@@ -45,7 +69,11 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 			"and as many global links per group",
 			FIELD / 2);
 	r->topo = t;
-	r->n_channels = !d->stages ? 1 : d->mode == DRAGONFLY_VALIANT ? 3 : 2;
+	d->n_stages = n_stages[d->mode];
+	r->n_channels = (uint8_t)(!d->stages	? 1
+				  : d->channels ? d->channels
+						: d->n_stages);
+	r->looks = d->mode >= DRAGONFLY_UGAL && d->topo->g > 2;
 	return 0;
 }
 
@@ -61,7 +89,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 
 	if (group_of(t, src) == group_of(t, dst))
 		return 1;
-	return t->m * (of(r)->mode == DRAGONFLY_VALIANT ? t->g : 1);
+	return t->m * (of(r)->mode == DRAGONFLY_MINIMAL ? 1 : t->g);
 }
 
 static uint32_t draw(const struct packet *p, bool is_ordered, uint32_t n)
@@ -74,31 +102,53 @@ static uint32_t draw(const struct packet *p, bool is_ordered, uint32_t n)
 		random_draw(0, p->src, RANDOM_WAY, lot).a, n);
 }
 
-static void dragonfly_start(const struct route *r, struct packet *p)
+/* Gives a packet the route of a number, and leaves the rest of what it
+ * keeps. */
+static void set_way(const struct route *r, struct packet *p, uint32_t number)
 {
 	const struct dragonfly *t = of(r)->topo;
 	uint32_t from = group_of(t, p->src), to = group_of(t, p->dst);
-	uint32_t n = n_ways(r, p->src, p->dst), m = t->m ? t->m : 1, number;
-	bool is_ordered = p->kind != PACKET_DYNAMIC;
+	uint32_t m = t->m ? t->m : 1;
 	uint64_t via = 0;
 
-	number = p->hints ? (p->hints - 1u) % n : draw(p, is_ordered, n);
-	if (of(r)->mode == DRAGONFLY_VALIANT && from != to &&
+	if (of(r)->mode != DRAGONFLY_MINIMAL && from != to &&
 		number / m != from && number / m != to)
 		via = 1 + number / m;
+	p->way >>= STAGE_SHIFT;
+	p->way = p->way << STAGE_SHIFT | (number + 1) | via << VIA_SHIFT |
+		 (uint64_t)(number % m) << LINK_SHIFT;
+}
+
+static void dragonfly_start(const struct route *r, struct packet *p)
+{
+	const struct dragonfly *t = of(r)->topo;
+	uint32_t n = n_ways(r, p->src, p->dst), number = p->hints - 1u;
+	bool is_ordered = p->kind != PACKET_DYNAMIC, is_free = !p->hints;
+
+	if (is_free && r->looks && n > 1)
+		/* minimal until routers decide; in order, for ever */
+		number = group_of(t, p->src) * t->m + draw(p, is_ordered, t->m);
+	else if (is_free)
+		number = draw(p, is_ordered, n);
+	is_free = is_free && r->looks && n > 1 && !is_ordered;
 	/* one class, whose channels are the stages */
 	p->kind = PACKET_DYNAMIC;
-	p->way = (number + 1) | via << VIA_SHIFT |
-		 (uint64_t)(number % m) << LINK_SHIFT |
-		 (uint64_t)is_ordered << ORDER_SHIFT;
+	p->way = (uint64_t)is_ordered << ORDER_SHIFT | (uint64_t)is_free
+							       << FREE_SHIFT;
+	set_way(r, p, number % n);
+}
+
+/* The channel of a stage; with too few of them the last ones share one. */
+static uint8_t channel_of(const struct route *r, uint64_t stage)
+{
+	return (uint8_t)(stage < r->n_channels ? stage : r->n_channels - 1u);
 }
 
 /* The port by which a router leads on to another group. */
-static port_id port_to_group(const struct dragonfly *t, router_id at,
-	uint32_t group, const struct packet *p)
+static port_id port_to_group(
+	const struct dragonfly *t, router_id at, uint32_t group, uint32_t link)
 {
 	uint32_t number = dragonfly_number(t, at);
-	uint32_t link = p->way >> LINK_SHIFT & FIELD;
 	uint32_t q = dragonfly_way(t, dragonfly_group(t, at), group, link);
 
 	return q / t->h == number ? t->global + q % t->h
@@ -111,17 +161,18 @@ static port_id port_of(
 	router_id last = dragonfly_router(t, p->dst);
 	uint32_t group = dragonfly_group(t, at);
 	uint32_t via = p->way >> VIA_SHIFT & FIELD;
+	uint32_t link = p->way >> LINK_SHIFT & FIELD;
 
 	if (via == group + 1) {
 		p->way &= ~((uint64_t)FIELD << VIA_SHIFT);
 		via = 0;
 	}
 	if (via)
-		return port_to_group(t, at, via - 1, p);
+		return port_to_group(t, at, via - 1, link);
 	if (at == last)
 		return p->dst % t->p;
 	if (dragonfly_group(t, last) != group)
-		return port_to_group(t, at, dragonfly_group(t, last), p);
+		return port_to_group(t, at, dragonfly_group(t, last), link);
 	return dragonfly_local(
 		t, dragonfly_number(t, at), dragonfly_number(t, last));
 }
@@ -143,9 +194,170 @@ static struct route_step dragonfly_next(
 		s.escape = port_of(t, p, at);
 	}
 	s.ports = (port_mask)1 << s.escape;
-	if (r->n_channels > 1)
-		s.channel = (uint8_t)(p->way >> STAGE_SHIFT);
+	s.channel = channel_of(r, p->way >> STAGE_SHIFT & STAGE);
 	return s;
+}
+
+/* --- adaptive routes --- */
+
+/* The router of a group at the end of a link from another. */
+static uint32_t landing(
+	const struct dragonfly *t, uint32_t group, uint32_t from, uint32_t link)
+{
+	return dragonfly_way(t, group, from, link) / t->h;
+}
+
+/* Hops between routers from one of group a to the destination's, in group b,
+ * by one of the links between these groups. */
+static uint32_t n_hops(const struct dragonfly *t, router_id at, uint32_t b,
+	uint32_t last, uint32_t link)
+{
+	uint32_t a = dragonfly_group(t, at);
+
+	return 1u + (landing(t, a, b, link) != dragonfly_number(t, at)) +
+	       (landing(t, b, a, link) != last);
+}
+
+/* The same by way of another group. */
+static uint32_t n_hops_via(const struct dragonfly *t, router_id at,
+	uint32_t via, uint32_t b, uint32_t last, uint32_t link)
+{
+	uint32_t a = dragonfly_group(t, at);
+	router_id at_via =
+		t->topo.n_nodes + via * t->a + landing(t, via, a, link);
+
+	return 1u + (landing(t, a, via, link) != dragonfly_number(t, at)) +
+	       n_hops(t, at_via, b, last, link);
+}
+
+/* A route through a group that is neither the first nor the last. */
+static uint32_t draw_detour(const struct dragonfly *t, const struct packet *p,
+	uint32_t from, uint32_t to, uint64_t lot)
+{
+	uint64_t bits = random_draw(lot, p->src, RANDOM_WAY, p->number).a;
+	uint32_t low = from < to ? from : to, high = from < to ? to : from;
+	uint32_t via = (uint32_t)random_below(bits, t->g - 2);
+
+	via += via >= low;
+	via += via >= high;
+	return via * t->m + (uint32_t)((bits & FIELD) % t->m);
+}
+
+/* What the best of some detours costs: the load of its first link, in chunks,
+ * for each hop. */
+static uint64_t best_detour(const struct route *r, const struct packet *p,
+	router_id at, const struct route_look *l, uint32_t turn, uint32_t *way)
+{
+	const struct dragonfly *t = of(r)->topo;
+	uint32_t from = dragonfly_group(t, at), to = group_of(t, p->dst);
+	uint32_t last = dragonfly_number(t, dragonfly_router(t, p->dst));
+	uint8_t channel = channel_of(r, (p->way >> STAGE_SHIFT & STAGE) + turn);
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < of(r)->candidates; i++) {
+		uint32_t number = draw_detour(
+			t, p, from, to, 1 + i + 16 * (uint64_t)turn);
+		uint32_t via = number / t->m, link = number % t->m;
+		uint64_t cost =
+			l->load(l, port_to_group(t, at, via, link), channel);
+
+		cost *= n_hops_via(t, at, via, to, last, link);
+		if (cost >= least)
+			continue;
+		least = cost;
+		*way = number;
+	}
+	return least;
+}
+
+/*
+ * At the first router; for PAR also at the next one of its group, where leaving
+ * the minimal route is a turn to the next stage.
+ */
+static void dragonfly_decide(const struct route *r, struct packet *p,
+	router_id at, port_id in, const struct route_look *l)
+{
+	const struct dragonfly *t = of(r)->topo;
+	uint32_t to = group_of(t, p->dst), turn = in >= t->local, way = 0;
+	uint32_t link = p->way >> LINK_SHIFT & FIELD;
+	uint32_t last = dragonfly_number(t, dragonfly_router(t, p->dst));
+	uint64_t minimal, detour;
+	port_id port;
+
+	if (!(p->way >> FREE_SHIFT & 1))
+		return;
+	port = port_to_group(t, at, to, link);
+	if (of(r)->mode != DRAGONFLY_PAR || port >= t->global)
+		p->way &= ~((uint64_t)1 << FREE_SHIFT);
+	minimal =
+		l->load(l, port, channel_of(r, p->way >> STAGE_SHIFT & STAGE)) *
+		n_hops(t, at, to, last, link);
+	if (minimal <= (uint64_t)of(r)->bias * p->chunks)
+		return;
+	detour = best_detour(r, p, at, l, turn, &way);
+	if (minimal <= detour + (uint64_t)of(r)->bias * p->chunks)
+		return;
+	p->way &= ~((uint64_t)1 << FREE_SHIFT);
+	p->way += (uint64_t)turn << STAGE_SHIFT;
+	set_way(r, p, way);
+}
+
+/* --- the proof --- */
+
+/* Ports of a router that exist, of each kind. */
+static void ports_of(const struct dragonfly *t, router_id at, port_mask *local,
+	port_mask *global)
+{
+	*local = 0;
+	*global = 0;
+	for (port_id p = t->local; p < t->topo.n_ports; p++)
+		if (t->topo.ops->peer(&t->topo, at, p).router != NO_ROUTER)
+			*(p < t->global ? local : global) |= (port_mask)1 << p;
+}
+
+/*
+ * What packets may wait for that leave their minimal route after a local hop,
+ * and more: a local hop of a stage waits for global links of it, and one of the
+ * first stage for local hops of the second; a global link waits for all of the
+ * next stage.
+ */
+static void add_turns(
+	const struct route *r, const struct route_graph *g, router_id at)
+{
+	const struct dragonfly *t = of(r)->topo;
+	uint32_t last = of(r)->n_stages - 1, stage;
+	port_mask local, global;
+
+	for (port_id p = t->local; p < t->topo.n_ports; p++) {
+		struct topo_end far = t->topo.ops->peer(&t->topo, at, p);
+
+		if (far.router == NO_ROUTER)
+			continue;
+		ports_of(t, far.router, &local, &global);
+		for (stage = 0; stage < last; stage++) {
+			uint32_t v =
+				route_vertex(g, at, p, channel_of(r, stage));
+			uint8_t next = channel_of(r, stage + 1);
+
+			if (p < t->global)
+				route_add(g, v, global, channel_of(r, stage));
+			if (p >= t->global || !stage)
+				route_add(g, v, local, next);
+			if (p >= t->global && stage + 1 < last)
+				route_add(g, v, global, next);
+		}
+	}
+}
+
+static void dragonfly_walk(
+	const struct route *r, struct route_graph *g, struct route_walks *w)
+{
+	const struct dragonfly *t = of(r)->topo;
+
+	route_follow(r, g, w);
+	for (router_id at = t->topo.n_nodes; at < t->topo.n_routers; at++)
+		if (of(r)->mode == DRAGONFLY_PAR)
+			add_turns(r, g, at);
 }
 
 /*
@@ -238,15 +450,29 @@ static struct route_way dragonfly_cost(
 static const char *const modes[] = {
 	[DRAGONFLY_MINIMAL] = "minimal",
 	[DRAGONFLY_VALIANT] = "valiant",
+	[DRAGONFLY_UGAL] = "ugal",
+	[DRAGONFLY_PAR] = "par",
 };
 
 static void dragonfly_describe(const struct route *r, FILE *f)
 {
-	fprintf(f, "routing     %s, on %s\n",
-		of(r)->mode == DRAGONFLY_VALIANT
-			? "through a randomly chosen group"
-			: "the shortest path",
-		of(r)->stages ? "a channel for each stage" : "one channel");
+	static const char *const words[] = {
+		[DRAGONFLY_MINIMAL] = "the shortest path",
+		[DRAGONFLY_VALIANT] = "through a randomly chosen group",
+		[DRAGONFLY_UGAL] = "the shortest path or a detour through "
+				   "another group, by the queues of the first "
+				   "router",
+		[DRAGONFLY_PAR] = "the shortest path or a detour through "
+				  "another group, by the queues of each router "
+				  "of the first group",
+	};
+
+	fprintf(f, "routing     %s, on ", words[of(r)->mode]);
+	if (r->n_channels < of(r)->n_stages)
+		fprintf(f, "%u channel%s\n", r->n_channels,
+			r->n_channels > 1 ? "s" : "");
+	else
+		fprintf(f, "a channel for each stage\n");
 }
 
 static bool dragonfly_fact(
@@ -257,7 +483,8 @@ static bool dragonfly_fact(
 	return !i;
 }
 
-static const char *const channels[] = { "stage 1", "stage 2", "stage 3" };
+static const char *const channels[] = { "stage 1", "stage 2", "stage 3",
+	"stage 4" };
 
 const struct route_ops dragonfly_route_ops = {
 	.name = "dragonfly",
@@ -269,8 +496,10 @@ const struct route_ops dragonfly_route_ops = {
 	.init = dragonfly_init,
 	.start = dragonfly_start,
 	.next = dragonfly_next,
+	.decide = dragonfly_decide,
 	.n_ways = n_ways,
 	.partners = partners,
+	.walk = dragonfly_walk,
 	.way = dragonfly_cost,
 	.describe = dragonfly_describe,
 	.fact = dragonfly_fact,

@@ -7,16 +7,24 @@
  * first goes to a random group, and minimally from there, so that no traffic
  * pattern is worse than another.  Inside a group all routes are minimal.
  *
+ * UGAL (Singh 2005; Kim et al., ISCA 2008) compares, at the first router, the
+ * queues of the first links of the minimal route and of a few Valiant routes,
+ * each times the hops of its route, and takes the least.  PAR (Jiang et al.,
+ * ISCA 2009) compares again at each further router of the first group that the
+ * minimal route passes, and may still leave it there.
+ *
  * A sender names a route by a number: it selects one of the m links between two
  * groups, and for Valiant also the group, number / m.  If the sender names
  * none, the number is random: for each packet, or, for packets that keep their
  * order, a function of source and destination.
  *
- * A packet's channel is the number of global links that it has passed.  On one
- * channel a local hop is followed by a global hop, and that by a hop of the
- * next channel, so no channel waits for itself: minimal routes need two
- * channels, Valiant routes three.  Answers of a network interface share them
- * with requests, since interfaces accept packets whether or not they can send.
+ * A packet's channel is its stage, the number of global links that it has
+ * passed.  On one channel a local hop is followed by a global hop, and that by
+ * a hop of the next channel, so no channel waits for itself: minimal routes
+ * need two channels, Valiant routes three.  A packet that leaves its minimal
+ * route after a local hop changes to the next stage there, so PAR needs four.
+ * Answers of a network interface share them with requests, since interfaces
+ * accept packets whether or not they can send.
  */
 #ifndef ROUTE_DRAGONFLY_H
 #define ROUTE_DRAGONFLY_H
@@ -24,15 +32,23 @@
 #include "route/route.h"
 #include "topo/dragonfly.h"
 
-enum dragonfly_mode { DRAGONFLY_MINIMAL, DRAGONFLY_VALIANT };
+enum dragonfly_mode {
+	DRAGONFLY_MINIMAL,
+	DRAGONFLY_VALIANT,
+	DRAGONFLY_UGAL,
+	DRAGONFLY_PAR,
+};
 
 struct dragonfly_route {
 	struct route route;
 	int64_t mode; /* an enum dragonfly_mode */
 	int64_t stages; /* no: all on one channel, for comparison */
+	int64_t channels; /* 0: as many as there are stages */
+	int64_t bias, candidates;
 
 	/* set by init() */
 	const struct dragonfly *topo;
+	uint32_t n_stages;
 };
 
 extern const struct route_ops dragonfly_route_ops;

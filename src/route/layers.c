@@ -141,14 +141,17 @@ static int layers_init(struct route *r, const struct topo *t, struct err *e)
 	if (find_nodes(l, t, e) || layers_choose(l, e))
 		return -1;
 	r->looks = l->spread == LAYERS_ADAPTIVE && l->n_sets > 1;
-	if (l->by == LAYERS_LAYER)
-		return layers_fit(l, e);
-	if (l->longest > (uint64_t)l->most)
+	if (l->by == LAYERS_LAYER && layers_fit(l, e))
+		return -1;
+	if (l->by == LAYERS_HOP && l->longest > (uint64_t)l->most)
 		return err_set(e,
 			"routing.layers: paths of %u hops need as many "
 			"channels, more than %lld; want routing.by: layer",
 			l->longest, (long long)l->most);
-	r->n_channels = (uint8_t)(l->longest ? l->longest : 1);
+	if (l->by == LAYERS_HOP)
+		l->n_layers = l->longest;
+	/* with fewer than two, packets would have channels by their kind */
+	r->n_channels = (uint8_t)(l->n_layers > 1 ? l->n_layers : 2);
 	return 0;
 }
 
@@ -401,8 +404,8 @@ static void layers_describe(const struct route *r, FILE *f)
 	if (l->by == LAYERS_HOP)
 		fprintf(f, ", a channel for each of %u hops\n", l->longest);
 	else
-		fprintf(f, ", in %u layer%s without cycles\n", r->n_channels,
-			r->n_channels > 1 ? "s" : "");
+		fprintf(f, ", in %u layer%s without cycles\n", l->n_layers,
+			l->n_layers > 1 ? "s" : "");
 	if (l->n_over)
 		fprintf(f,
 			"            %llu paths that fit into none go up and "
@@ -417,7 +420,7 @@ static bool layers_fact(const struct route *r, uint32_t i, struct route_fact *f)
 		const char *key;
 		double v;
 	} facts[] = {
-		{ "channels", r->n_channels },
+		{ "layers", l->n_layers },
 		{ "paths", l->n_sets },
 		{ "longest", l->longest },
 		{ "on_the_tree", (double)l->n_over },

@@ -54,6 +54,7 @@ struct layers {
 	uint8_t *over; /* [went down][to][at] of the tree; NULL: not used */
 	uint32_t *rank; /* [switch] in the tree: paths go up to lower ones */
 	uint32_t longest; /* path, in hops between switches */
+	uint32_t n_layers; /* that have paths; or one for each hop */
 	uint64_t n_over; /* paths on the tree */
 };
 

@@ -186,8 +186,7 @@ int layers_fit(struct layers *l, struct err *e)
 	f->l = l;
 	l->layer = mem_alloc(n, 1);
 	failed = fit_all(f, e);
-	l->route.n_channels =
-		(uint8_t)(f->n > (uint64_t)l->most ? (uint64_t)l->most : f->n);
+	l->n_layers = f->n > (uint64_t)l->most ? (uint32_t)l->most : f->n;
 	if (!failed && l->n_over)
 		make_tree(l);
 	for (uint32_t i = 0; i < f->n; i++)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "sim/barrier.h"
+#include "sim/cluster.h"
 #include "sim/far.h"
 #include "sim/pace.h"
 #include "sim/sim.h"
@@ -24,6 +25,9 @@ struct sim {
 	uint64_t next_window; /* none before it is left to run */
 	struct sim_worker *workers;
 	uint8_t *owner; /* [site] */
+	uint16_t *process; /* the same; NULL: all are its own */
+	struct sim_abroad *abroad; /* NULL: there is no other process */
+	uint64_t window; /* that its workers run, of several processes */
 	struct notice *notices[2];
 	struct barrier gate, meet;
 	struct pace pace; /* this and the next: the first worker's */
@@ -53,10 +57,8 @@ void mail_put(
 	struct sim_worker *w, uint32_t owner, uint64_t dt, struct sim_event e);
 /*
  * Sends an event to a site of another worker, one window from now or any time
- * later.  This is the one place where mail leaves its worker.  A process that
- * simulates some of the sites only would send from here what is for the others,
- * as a time, an event and what the event's data stands for, and hand what it
- * receives to mail_send() of any worker before the next window is chosen.
+ * later.  This is the one place where mail leaves its worker; what is for
+ * another process leaves by abroad_send().
  */
 void mail_send(
 	struct sim_worker *w, uint32_t owner, sim_time t, struct sim_event e);
@@ -82,6 +84,23 @@ static inline sim_time mail_next_far(const struct sim_worker *w)
 /* All mail of the window for this worker's sites, in one array; of several
  * workers. */
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);
+
+/* --- abroad.c --- */
+
+void abroad_init(struct sim *s);
+void abroad_fini(struct sim *s);
+void abroad_worker_init(struct sim_worker *w);
+void abroad_worker_fini(struct sim_worker *w);
+
+/* Sends an event to a site of another process, like mail_send(). */
+void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e);
+/* Packs an event's load, and unpacks it again. */
+void abroad_repack(struct sim_worker *w, struct sim_event *e);
+/* All processes, between windows: exchanges mail, and returns the next window
+ * of all; stop and e say whether any wants to stop or has failed. */
+uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop, struct err *e);
+/* The first window of those that a process knows of, or of its mail. */
+uint64_t abroad_next(const struct sim *s, uint64_t next);
 
 /* --- windows.c --- */
 

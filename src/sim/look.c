@@ -24,7 +24,7 @@ struct sim_worker *sim_worker(struct sim *s, uint32_t id)
 
 struct sim_worker *sim_owner(struct sim *s, site_id site)
 {
-	return &s->workers[s->owner[site]];
+	return sim_has(s, site) ? &s->workers[s->owner[site]] : NULL;
 }
 
 uint64_t sim_n_events(const struct sim *s)
@@ -33,17 +33,19 @@ uint64_t sim_n_events(const struct sim *s)
 
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		n += s->workers[i].n_counted;
+	sim_sum(s, &n, 1);
 	return n;
 }
 
 sim_time sim_last_time(const struct sim *s)
 {
-	sim_time last = 0;
+	uint64_t last = 0;
 
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
-		if (s->workers[i].last > last)
-			last = s->workers[i].last;
-	return last;
+		if ((uint64_t)s->workers[i].last > last)
+			last = (uint64_t)s->workers[i].last;
+	sim_max(s, &last, 1);
+	return (sim_time)last;
 }
 
 static uint64_t worker_memory(const struct sim *s, const struct sim_worker *w)

@@ -75,6 +75,12 @@ void mail_send(
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
+	if (w->leaving && owner == SIM_FOREIGN) {
+		abroad_send(w, t, &e);
+		return;
+	}
+	if (w->sim->p.packs)
+		abroad_repack(w, &e);
 	if (dt - w->width < w->reach) {
 		mail_put(w, owner, dt, e);
 		return;

@@ -359,6 +359,7 @@ static void worker_init(struct sim *s, uint32_t id)
 	w->own = w->out + id * s->n_slots;
 	w->away = mem_alloc(2 * t, sizeof(*w->away));
 	w->away_next = w->near_at = SIM_NEVER;
+	abroad_worker_init(w);
 	pace_init(&w->ahead, PACE_AHEAD, NULL);
 	batch_reserve(w, BATCH_FIRST);
 }
@@ -377,6 +378,7 @@ static void worker_fini(struct sim *s, struct sim_worker *w)
 	for (uint32_t i = 0; i < 2 * s->p.n_workers; i++)
 		mem_free(w->away[i].item);
 	mem_free(w->away);
+	abroad_worker_fini(w);
 }
 
 /* Enough for the reach, but no more than SLOTS_MOST; all of them together must
@@ -398,6 +400,11 @@ int sim_check(const struct sim_params *p, struct err *e)
 	if (p->n_workers < 1 || p->n_workers > SIM_MAX_WORKERS)
 		return err_set(e, "%u threads (want 1 to %d)", p->n_workers,
 			SIM_MAX_WORKERS);
+	if (p->cluster && p->n_workers > SIM_FOREIGN)
+		return err_set(e,
+			"%u threads (want at most %d in each of several "
+			"processes)",
+			p->n_workers, SIM_FOREIGN);
 	if (p->window < SIM_MIN_WINDOW)
 		return err_set(e,
 			"the shortest wire has a latency of %lld ps (want at "
@@ -438,6 +445,10 @@ static void share_out(struct sim *s)
 		s->owner[i] = (uint8_t)(i * t / n);
 		if (s->p.owner)
 			s->owner[i] = s->p.owner[i];
+		if (!sim_has(s, i)) {
+			s->owner[i] = SIM_FOREIGN;
+			continue;
+		}
 		BUG_IF(s->owner[i] >= t);
 		s->workers[s->owner[i]].n_sites++;
 	}
@@ -455,6 +466,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 		s->p.n_workers = p->n_sites;
 	s->n_slots = count_slots(p);
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
+	abroad_init(s);
 	share_out(s);
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (uint32_t i = 0; i < 2; i++)
@@ -482,6 +494,7 @@ void sim_free(struct sim *s)
 	barrier_fini(&s->gate);
 	barrier_fini(&s->meet);
 	pthread_mutex_destroy(&s->starting);
+	abroad_fini(s);
 	mem_free(s->threads);
 	mem_free(s->owner);
 	mem_free(s->workers);

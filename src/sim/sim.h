@@ -58,6 +58,7 @@ enum {
 	SIM_NS = 1000, /* picoseconds */
 	SIM_MIN_WINDOW = 5 * SIM_NS, /* shorter windows are refused */
 	SIM_MAX_WORKERS = 256,
+	SIM_FOREIGN = 255, /* the worker of sites of another process */
 	SIM_STEPS = 3, /* of prefetching */
 	SIM_PARTS_LOG = 5,
 	SIM_PARTS = 1 << SIM_PARTS_LOG,
@@ -128,6 +129,8 @@ struct sim_heap {
 	uint32_t n, room;
 };
 
+struct cluster;
+struct cluster_bytes;
 struct sim;
 
 /*
@@ -139,7 +142,7 @@ struct sim_worker {
 	uint32_t width; /* of every window, ps */
 	uint32_t slot; /* of the window that is running */
 	uint32_t slot_mask;
-	const uint8_t *owner; /* [site] its worker */
+	const uint8_t *owner; /* [site] its worker, or SIM_FOREIGN */
 	struct sim_mail *own; /* [slot] its mail to itself */
 	struct sim_mail *out; /* [owning worker][slot] */
 	void *model;
@@ -169,6 +172,9 @@ struct sim_worker {
 	struct sim_heap *away; /* [2][owning worker] */
 	sim_time away_next; /* the first of them in this window */
 	sim_time near_at; /* the last window start that far is too far for */
+	/* To other processes, see abroad.c: */
+	struct cluster_bytes *leaving; /* [process] or NULL */
+	sim_time leaving_next; /* the first of it */
 
 	site_id visited; /* the visited site, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
@@ -202,6 +208,17 @@ struct sim_ops {
 	 */
 	void (*prefetch)(const struct sim_worker *w, site_id site,
 		struct sim_waiting list, uint32_t step);
+
+	/*
+	 * For mail that leaves the process: pack() appends what the data of an
+	 * event stand for, and gives that up; unpack() makes it anew from these
+	 * bytes, and returns the data that stand for it there.  NULL: data
+	 * stand for themselves.
+	 */
+	void (*pack)(struct sim_worker *w, const struct sim_event *e,
+		struct cluster_bytes *to);
+	uint32_t (*unpack)(struct sim_worker *w, const struct sim_event *e,
+		const void *from, size_t n);
 };
 
 struct sim_params {
@@ -219,6 +236,11 @@ struct sim_params {
 	 * others get; 0: none. */
 	site_id crowd;
 	const atomic_int *stop; /* nonzero: end at the next window; or NULL */
+	/* Other processes that run this simulation, too; NULL: none. */
+	struct cluster *cluster;
+	const uint16_t *process; /* [site] that simulates it, copied */
+	const bool *is_near; /* [process] there is mail to or from it, copied */
+	bool packs; /* mail between workers, as if they were processes */
 };
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };
@@ -244,7 +266,9 @@ sim_time sim_now(const struct sim *s);
 const atomic_int *sim_stop(const struct sim *s);
 sim_time sim_next_time(const struct sim *s);
 
-/* End of the last window with an event that counts. */
+/* End of the last window with an event that counts; of several processes, it
+ * is asked by all at the same time, and so are the next ones, and
+ * sim_next_time(). */
 sim_time sim_last_time(const struct sim *s);
 
 /*
@@ -255,8 +279,10 @@ sim_time sim_slice(const struct sim *s, sim_time length);
 
 uint32_t sim_n_workers(const struct sim *s);
 struct sim_worker *sim_worker(struct sim *s, uint32_t id);
+/* NULL if another process simulates it. */
 struct sim_worker *sim_owner(struct sim *s, site_id site);
-uint64_t sim_n_events(const struct sim *s); /* that count */
+/* Of all processes: that count. */
+uint64_t sim_n_events(const struct sim *s);
 uint64_t sim_memory(const struct sim *s);
 
 /* Calls f for every waiting event, with its time. */
@@ -266,6 +292,29 @@ void sim_each_event(struct sim *s,
  * whether one did. */
 bool sim_any_event(struct sim *s,
 	bool (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg);
+
+/*
+ * Of several processes (sim/cluster.h), while nothing runs.  Each calls these
+ * at the same point of the program; of one process they change nothing.
+ */
+/* Each value becomes the sum, or the greatest, of all processes. */
+void sim_sum(const struct sim *s, uint64_t *x, size_t n);
+void sim_max(const struct sim *s, uint64_t *x, size_t n);
+/* Bytes become those of the process that simulates a site. */
+void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n);
+/* The error of any process becomes that of all: -1 if there is one. */
+int sim_share_error(const struct sim *s, struct err *e);
+bool sim_is_shared(const struct sim *s); /* among several */
+/* Whether this process simulates a site; and the first such site from one on,
+ * n_sites if there is none. */
+bool sim_has(const struct sim *s, site_id site);
+site_id sim_next_own(const struct sim *s, site_id site);
+/* The process that simulates a site. */
+uint32_t sim_process(const struct sim *s, site_id site);
+/* Makes the memory of other processes' sites, in an array with one element for
+ * each site from first up to end, impossible to touch. */
+void sim_fence(const struct sim *s, void *array, size_t size, site_id first,
+	site_id end);
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);

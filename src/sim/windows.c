@@ -240,6 +240,14 @@ static void run_together(void *arg)
 		step(w, k);
 }
 
+/* A worker's part of one window, of several processes. */
+static void run_one(void *arg)
+{
+	struct sim_worker *w = arg;
+
+	step(w, w->sim->window);
+}
+
 /* The same, where a worker's mistake ends its part: the others learn of it
  * before the next window, and end theirs. */
 static void run_guarded(struct sim_worker *w)
@@ -247,6 +255,10 @@ static void run_guarded(struct sim_worker *w)
 	struct sim *s = w->sim;
 
 	w->turn = 0;
+	if (s->p.cluster) {
+		err_guard(run_one, w, &w->failure);
+		return;
+	}
 	if (!s->is_guarded) {
 		run_together(w);
 		return;
@@ -303,8 +315,10 @@ static uint64_t look_around(struct sim *s)
 
 sim_time sim_next_time(const struct sim *s)
 {
-	uint64_t k = next_of_all(s);
+	uint64_t k = ~abroad_next(s, next_of_all(s));
 
+	sim_max(s, &k, 1);
+	k = ~k;
 	return k == NO_WINDOW ? SIM_NEVER : (sim_time)k * s->p.window;
 }
 
@@ -370,12 +384,41 @@ static void align(struct sim *s)
 	s->next_window = k;
 }
 
-enum sim_ending sim_run(struct sim *s, sim_time until)
+/* The window of all workers of this process, by one thread or by all. */
+static void run_window(struct sim *s)
+{
+	if (choose_way(s, s->n_events) == PACE_ALONE) {
+		for (uint32_t i = 0; i < s->p.n_workers; i++)
+			run_guarded(&s->workers[i]);
+		return;
+	}
+	barrier_wait(&s->gate);
+	run_guarded(&s->workers[0]);
+	barrier_wait(&s->gate);
+}
+
+/* Several processes meet after each window. */
+static void run_processes(struct sim *s)
+{
+	struct err e = { 0 };
+
+	for (;;) {
+		bool stop = is_stopped(s);
+
+		s->window = abroad_meet(s, look_around(s), &stop, &e);
+		if (e.code)
+			err_raise(&e);
+		if (!goes_on(s, s->window, stop))
+			return;
+		run_window(s);
+	}
+}
+
+/* Workers of this process only. */
+static void run_workers(struct sim *s)
 {
 	uint64_t k;
 
-	s->until = until;
-	s->is_guarded = err_is_guarded();
 	for (;;) {
 		k = look_around(s);
 		if (!goes_on(s, k, is_stopped(s)))
@@ -389,6 +432,16 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 		barrier_wait(&s->gate);
 		raise_failure(s);
 	}
+}
+
+enum sim_ending sim_run(struct sim *s, sim_time until)
+{
+	s->until = until;
+	s->is_guarded = err_is_guarded();
+	if (s->p.cluster)
+		run_processes(s);
+	else
+		run_workers(s);
 	align(s);
 	return s->ending;
 }

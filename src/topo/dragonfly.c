@@ -323,6 +323,11 @@ static void dragonfly_where(
 		(long long)dragonfly_of(topo)->length[i], words[i]);
 }
 
+static uint32_t dragonfly_group_size(const struct topo *topo)
+{
+	return dragonfly_of(topo)->a * dragonfly_of(topo)->p;
+}
+
 /* Half of the groups, or of the routers where there is one group. */
 static struct topo_cut dragonfly_cut(const struct topo *topo)
 {
@@ -392,6 +397,7 @@ const struct topo_ops dragonfly_ops = {
 	.name_port = dragonfly_name_port,
 	.name_shape = dragonfly_name_shape,
 	.sketch = dragonfly_sketch,
+	.group = dragonfly_group_size,
 	.peak = dragonfly_peak,
 	.links = dragonfly_links,
 	.where = dragonfly_where,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int rank, n;
 
@@ -74,6 +75,31 @@ static void communicators_of_one(void)
 	}
 	for (int i = 0; i < 20; i++)
 		MPI_Comm_free(&comm[i]);
+}
+
+static void broadcast_by(int color)
+{
+	unsigned char bytes[300];
+	MPI_Comm comm;
+	int size, me;
+
+	MPI_Comm_split(MPI_COMM_WORLD, color, rank, &comm);
+	MPI_Comm_rank(comm, &me);
+	MPI_Comm_size(comm, &size);
+	for (int i = 0; i < 4 * size; i++) {
+		memset(bytes, me == i % size ? i + color : 99, sizeof(bytes));
+		MPI_Bcast(bytes, sizeof(bytes), MPI_BYTE, i % size, comm);
+		CHECK(bytes[0] == i + color && bytes[299] == i + color);
+	}
+	MPI_Comm_free(&comm);
+}
+
+/* Ranks of one node are in different ones. */
+static void halves(void)
+{
+	broadcast_by(0);
+	broadcast_by(rank % 2);
+	broadcast_by(rank < n / 2);
 }
 
 /* With leave to place ranks anew. */
@@ -243,6 +269,7 @@ int main(int argc, char **argv)
 	signals();
 	communicators_of_one();
 	windows_of_one();
+	halves();
 	if (argc == 1) {
 		graph();
 		every_operation();

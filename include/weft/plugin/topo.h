@@ -222,6 +222,11 @@ struct topo_ops {
 	router_id (*node_at)(
 		const struct topo *t, const uint32_t x[TOPO_MAX_DIMS]);
 
+	/* For topologies of groups that are joined by fewer links than they
+	 * have inside: the number of nodes of each, which are numbered one
+	 * after the other. */
+	uint32_t (*group)(const struct topo *t);
+
 	/* Hops of a shortest way between two sites; TOPO_FAR: not known. */
 	uint32_t (*distance)(const struct topo *t, router_id a, router_id b);
 

@@ -305,17 +305,25 @@ void msg_watch_all(
 		m->written ? on_tracked : on_write, m);
 }
 
+/* All but what a library above has to do stays until the process takes it. */
 static bool has_news(void *arg, uint64_t *seen)
 {
 	const struct msg_state *m = arg;
 
-	*seen = 0;
-	return m->n_news || m->has_all || m->has_word ||
-	       (m->ops->has_events && m->ops->has_events(m)) ||
-	       m->tagged->has_next(m) ||
-	       (m->can_go_on && m->can_go_on(m->on_end_arg)) ||
-	       (m->awaited.kind == MSG_DONE_OWN &&
-		       m->ops->is_done(m, &m->awaited));
+	*seen = m->n_news || m->has_all || m->has_word ||
+		(m->ops->has_events && m->ops->has_events(m)) ||
+		m->tagged->has_next(m) ||
+		(m->awaited.kind == MSG_DONE_OWN &&
+			m->ops->is_done(m, &m->awaited));
+	return *seen || (m->can_go_on && m->can_go_on(m->on_end_arg));
+}
+
+static struct poll_loop poll_loop(struct msg_state *m)
+{
+	struct poll_loop loop = m->ops->loop(m);
+
+	loop.stays = true;
+	return loop;
 }
 
 static void look_at_all(struct msg_state *m)
@@ -362,9 +370,9 @@ void msg_go_on(struct msg_state *m)
 		return;
 	if (m->awaited_at)
 		program_poll_with(
-			m->awaited_at, has_news, m, m->ops->loop(m), &seen);
+			m->awaited_at, has_news, m, poll_loop(m), &seen);
 	else
-		program_poll_until(has_news, m, m->ops->loop(m), &seen);
+		program_poll_until(has_news, m, poll_loop(m), &seen);
 }
 
 void msg_sleep_before(struct msg_state *m, sim_time t)
@@ -372,7 +380,7 @@ void msg_sleep_before(struct msg_state *m, sim_time t)
 	uint64_t seen;
 
 	if (!has_news(m, &seen))
-		program_poll_before(has_news, m, m->ops->loop(m), t, &seen);
+		program_poll_before(has_news, m, poll_loop(m), t, &seen);
 }
 
 void weft_msg_progress(struct weft_msg *msg)

@@ -188,6 +188,13 @@ struct __attribute__((may_alias)) msg_state {
 _Static_assert(
 	sizeof(struct msg_state) <= sizeof(struct weft_msg), "WEFT_MSG_WORDS");
 
+/* An interface's own memory, of which each process of a node takes some. */
+struct msg_card {
+	uint64_t bytes; /* there are */
+	uint64_t each; /* at least */
+	const char *param; /* that says how large it is */
+};
+
 /*
  * Operations of a machine.  They are not called for the process itself, nor
  * with 0 bytes; a rank may be on the same node.  All addresses have been
@@ -228,6 +235,9 @@ struct msg_ops {
 
 	/* --- optional entries --- */
 
+	/* Of an interface with these parameters; open() returns ENOMEM where it
+	 * is full.  NULL: it has none that could be. */
+	struct msg_card (*card)(const void *params, uint32_t n_ranks);
 	/* NULL: processes match messages in their calls (slots.c). */
 	const struct msg_tagged *tagged;
 	/* If put() returns MSG_DONE_OWN; also called from outside the

@@ -308,7 +308,7 @@ static void run_end(void *end)
 	x->has_ended = true;
 }
 
-/* The first whose program has not ended, or NULL. */
+/* The first whose program has not ended, or NULL; of this process. */
 static const struct bench_end *find_unended(const struct bench *b)
 {
 	for (uint32_t i = 0; b->ends && i < b->needs.n_programs; i++)
@@ -324,9 +324,18 @@ int bench_check_ends(struct load *l, struct err *e)
 	if (programs_check(l, e))
 		return -1;
 	x = find_unended((const struct bench *)l);
-	return x ? err_set_code(e, EXIT_DEADLOCK,
-			   "the program of node %u had not ended", x->node)
-		 : 0;
+	if (x)
+		err_set_code(e, EXIT_DEADLOCK,
+			"the program of node %u had not ended", x->node);
+	return sim_share_error(l->net->sim, e);
+}
+
+static bool have_all_ended(const struct bench *b)
+{
+	uint64_t is_left = find_unended(b) != NULL;
+
+	sim_max(b->programs.load.net->sim, &is_left, 1);
+	return !is_left;
 }
 
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
@@ -335,9 +344,11 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 	struct load *l = &b->programs.load;
 	struct bench_end *x = &b->ends[i];
 
-	x->program = program;
 	x->node = load_node(l, node);
 	x->rank = node;
+	if (!sim_has(l->net->sim, x->node))
+		return; /* another process runs it */
+	x->program = program;
 	if (bench_has_gpus(b))
 		b->driver->gpus->open(l, x->node);
 	program_start(l->host, x->node, thread, l->begin, run_end, x);
@@ -394,7 +405,7 @@ bool bench_report(const struct bench *b, struct load_result *r)
 		 : b->needs.is_msg    ? "msg"
 				      : "nic";
 	return r->ending == LOAD_FINISHED && bench_time(b) > 0 &&
-	       !find_unended(b);
+	       have_all_ended(b);
 }
 
 router_id bench_router(const struct topo *t, site_id node)
@@ -439,8 +450,14 @@ void bench_span(const struct bench *b, uint32_t first, uint32_t n,
 sim_time bench_time(const struct bench *b)
 {
 	sim_time start, end;
+	uint64_t x[2];
 
 	bench_span(b, 0, b->needs.n_programs, &start, &end);
+	x[0] = ~(uint64_t)start;
+	x[1] = (uint64_t)end;
+	sim_max(b->programs.load.net->sim, x, 2);
+	start = (sim_time)~x[0];
+	end = (sim_time)x[1];
 	return end > start ? end - start : 0;
 }
 

@@ -36,9 +36,16 @@ static int wrong(struct reader *r, const char *what)
 
 /* --- words --- */
 
+/* Not isspace(): every character of long files is asked. */
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static bool is_in_word(char c)
 {
-	return c && !isspace((unsigned char)c) && !strchr(":{};", c);
+	return c && !is_space(c) && c != ':' && c != ';' && c != '{' &&
+	       c != '}';
 }
 
 /* The next word of the line, or a sign; "" at its end.  A word that is too
@@ -47,9 +54,9 @@ static const char *next_word(struct reader *r)
 {
 	size_t n = 0;
 
-	while (isspace((unsigned char)*r->at))
+	while (is_space(*r->at))
 		r->at++;
-	if (!*r->at || *r->at == '#' || !strncmp(r->at, "//", 2)) {
+	if (!*r->at || *r->at == '#' || (r->at[0] == '/' && r->at[1] == '/')) {
 		*r->at = '\0';
 	} else if (!is_in_word(*r->at)) {
 		r->word[n++] = *r->at++;
@@ -202,7 +209,7 @@ static int read_statement(struct reader *r)
 	char label[WORD];
 	bool is_start;
 
-	snprintf(label, sizeof(label), "%s", r->word);
+	memcpy(label, r->word, sizeof(label));
 	next_word(r);
 	if (*r->word == ':') {
 		if (index_find(&r->labels, digest_text(0, label)))

@@ -45,7 +45,8 @@ struct player {
 	struct weft_msg msg;
 	uint32_t *left; /* [op]: others first; then BEGUN */
 	struct ring ready[GOAL_CPUS]; /* operations of each cpu, in order */
-	uint32_t calc[GOAL_CPUS]; /* + 1: it computes */
+	uint64_t has_ready, computes; /* bits of cpus */
+	uint32_t calc[GOAL_CPUS]; /* the operation of one that computes */
 	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
 	struct active *active, *spare;
@@ -87,7 +88,19 @@ static uint32_t rank_of(const struct player *p)
 
 static void push(struct player *p, uint32_t op)
 {
-	*(uint32_t *)ring_push(&p->ready[p->rank->op[op].cpu]) = op;
+	uint32_t c = p->rank->op[op].cpu;
+
+	*(uint32_t *)ring_push(&p->ready[c]) = op;
+	p->has_ready |= UINT64_C(1) << c;
+}
+
+static uint32_t pop(struct player *p, uint32_t c)
+{
+	uint32_t op = *(uint32_t *)ring_pop(&p->ready[c]);
+
+	if (!p->ready[c].n)
+		p->has_ready &= ~(UINT64_C(1) << c);
+	return op;
 }
 
 /* What waited for an operation's beginning, or its end. */
@@ -172,19 +185,26 @@ static bool begin_op(struct player *p, uint32_t op)
 	release(p, op, true);
 	if (o->kind != GOAL_CALC)
 		return begin_message(p, op);
-	p->calc[c] = op + 1;
+	p->calc[c] = op;
+	p->computes |= UINT64_C(1) << c;
 	p->calc_mark[c] = log_op(p, op);
 	p->free_at[c] = program_now() + (sim_time)o->size * SIM_NS;
 	return true;
 }
 
-/* Begins what can be; false where one failed. */
+/* Begins what can be, cpu by cpu: an operation may make others ready.  False
+ * where one failed. */
 static bool begin_ready(struct player *p)
 {
-	for (uint32_t c = 0; c < GOAL_CPUS; c++)
-		while (p->ready[c].n && !p->calc[c])
-			if (!begin_op(p, *(uint32_t *)ring_pop(&p->ready[c])))
-				return false;
+	uint64_t left = UINT64_MAX, can;
+
+	while ((can = p->has_ready & ~p->computes & left)) {
+		uint32_t c = (uint32_t)__builtin_ctzll(can);
+
+		left = UINT64_MAX << c;
+		if (!begin_op(p, pop(p, c)))
+			return false;
+	}
 	return true;
 }
 
@@ -193,15 +213,15 @@ static bool begin_ready(struct player *p)
 static bool end_calcs(struct player *p)
 {
 	bool did = false;
-	uint32_t op;
 
-	for (uint32_t c = 0; c < GOAL_CPUS; c++) {
-		if (!p->calc[c] || p->free_at[c] > program_now())
+	for (uint64_t left = p->computes; left; left &= left - 1) {
+		uint32_t c = (uint32_t)__builtin_ctzll(left);
+
+		if (p->free_at[c] > program_now())
 			continue;
-		op = p->calc[c] - 1;
-		p->calc[c] = 0;
+		p->computes &= ~(UINT64_C(1) << c);
 		program_log_end(p->calc_mark[c]);
-		end_op(p, op);
+		end_op(p, p->calc[c]);
 		did = true;
 	}
 	return did;
@@ -241,9 +261,11 @@ static sim_time next_calc(const struct player *p)
 {
 	sim_time t = SIM_NEVER;
 
-	for (uint32_t c = 0; c < GOAL_CPUS; c++)
-		if (p->calc[c] && p->free_at[c] < t)
-			t = p->free_at[c];
+	for (uint64_t left = p->computes; left; left &= left - 1) {
+		uint32_t c = (uint32_t)__builtin_ctzll(left);
+
+		t = p->free_at[c] < t ? p->free_at[c] : t;
+	}
 	return t;
 }
 

@@ -343,6 +343,7 @@ void source_start(struct synthetic *y)
 	struct net *n = y->load.net;
 
 	y->source = map_alloc(n->n_sites * sizeof(*y->source));
+	sim_fence(n->sim, y->source, sizeof(*y->source), 0, n->n_sites);
 	if (y->whole > 1)
 		y->pieces = mem_alloc(n->n_nodes, sizeof(*y->pieces));
 	for (uint32_t i = 0; y->pieces && i < n->n_nodes; i++)
@@ -350,6 +351,8 @@ void source_start(struct synthetic *y)
 	for (uint32_t i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
 
+		if (!sim_has(n->sim, s))
+			continue;
 		if (y->is_open) {
 			start_open(y, s, i);
 			continue;
@@ -378,8 +381,11 @@ uint64_t source_generated(const struct synthetic *y)
 
 	for (uint32_t i = 0; i < y->pattern.n; i++) {
 		site_id s = load_node(&y->load, i);
-		struct source src = y->source[s];
+		struct source src;
 
+		if (!sim_has(y->load.net->sim, s))
+			continue;
+		src = y->source[s];
 		sum += src.made;
 		while (src.due < now) {
 			uint64_t rest = y->per_unit - src.k % y->per_unit;

@@ -91,6 +91,14 @@ static const struct param params[] = {
 		"share of all messages that the hotspot receives"),
 };
 
+static const struct param shift_params[] = {
+	KEY_COUNT("by", AT(by), "1", 1, TOPO_MAX_ROUTERS,
+		"number of groups between the sender's and the receiver's"),
+	KEY_LOAD,
+	KEYS,
+	KEY_BURST,
+};
+
 static const struct param matrix_params[] = {
 	KEY_TEXT("file", AT(file), "none",
 		"traffic matrix: a line of source,destination,weight or "
@@ -112,6 +120,7 @@ static const struct param incast_params[] = {
 };
 
 enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
+enum { N_SHIFT = sizeof(shift_params) / sizeof(shift_params[0]) };
 enum { N_MATRIX = sizeof(matrix_params) / sizeof(matrix_params[0]) };
 enum { N_INCAST = sizeof(incast_params) / sizeof(incast_params[0]) };
 
@@ -275,6 +284,7 @@ static int set_pattern(struct synthetic *y, struct err *e)
 	y->pattern.is_part = y->load.place != NULL;
 	y->pattern.matrix = &y->matrix;
 	y->pattern.hot = (site_id)y->hot;
+	y->pattern.by = (uint32_t)y->by;
 	y->pattern.share_ppm = (uint32_t)y->share;
 	return pattern_init(&y->pattern, y->load.topo, y->load.seed, e);
 }
@@ -312,8 +322,8 @@ static void synthetic_start(struct load *l)
 	source_start(y);
 }
 
-/* All workers' samples of batches [from, to), to be freed: a window may be
- * longer than any number of them. */
+/* All workers' and processes' samples of batches [from, to), to be freed: a
+ * window may be longer than any number of them. */
 static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
 {
 	uint64_t *sample = mem_alloc(to - from + 1, sizeof(*sample));
@@ -324,6 +334,7 @@ static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
 		for (uint32_t i = from; i < to && i < m->room; i++)
 			sample[i - from] += m->batch[i];
 	}
+	sim_sum(y->load.net->sim, sample, to - from);
 	return sample;
 }
 
@@ -334,19 +345,22 @@ static uint64_t *samples(const struct synthetic *y, uint32_t from, uint32_t to)
  */
 static struct judged look(const struct synthetic *y, uint32_t n)
 {
-	uint64_t packets = source_generated(y), gone = 0, delivered = 0;
+	enum { PACKETS, GONE, DELIVERED, N };
+	uint64_t x[N] = { [PACKETS] = source_generated(y) };
 	struct judged now = { .batches = n };
 
 	for (uint32_t w = 0; w < sim_n_workers(y->load.net->sim); w++) {
 		const struct meter *m = &y->meter[w];
 
-		gone += m->lost + m->damaged;
+		x[GONE] += m->lost + m->damaged;
 		for (uint32_t i = 0; i < m->room; i++)
-			delivered += m->batch[i];
+			x[DELIVERED] += m->batch[i];
 	}
-	now.generated = (uint64_t)((uint128)packets * (uint64_t)y->message /
+	sim_sum(y->load.net->sim, x, N);
+	now.generated = (uint64_t)((uint128)x[PACKETS] * (uint64_t)y->message /
 				   y->per_message);
-	now.inside = now.generated - delivered - gone * (uint64_t)y->bytes;
+	now.inside =
+		now.generated - x[DELIVERED] - x[GONE] * (uint64_t)y->bytes;
 	return now;
 }
 
@@ -524,6 +538,7 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 
 	for (uint32_t i = 0; i < sim_n_workers(y->load.net->sim); i++)
 		hist_merge(h, &y->meter[i].whole);
+	load_share_hist(&y->load, h);
 	if (h->n) {
 		load_figure(
 			r, is_incast ? "incasts" : "messages", (double)h->n);
@@ -540,16 +555,17 @@ static void report_whole(const struct synthetic *y, struct load_result *r)
 /* What faults took, over the whole run. */
 static void report_lost(const struct synthetic *y, struct load_result *r)
 {
-	uint64_t lost = 0, damaged = 0;
+	uint64_t x[2] = { 0 }; /* lost, damaged */
 
 	if (!y->load.net->faults)
 		return;
 	for (uint32_t i = 0; i < sim_n_workers(y->load.net->sim); i++) {
-		lost += y->meter[i].lost;
-		damaged += y->meter[i].damaged;
+		x[0] += y->meter[i].lost;
+		x[1] += y->meter[i].damaged;
 	}
-	load_figure(r, "packets_lost", (double)lost);
-	load_figure(r, "packets_damaged", (double)damaged);
+	sim_sum(y->load.net->sim, x, 2);
+	load_figure(r, "packets_lost", (double)x[0]);
+	load_figure(r, "packets_damaged", (double)x[1]);
 }
 
 static void synthetic_report(struct load *l, struct load_result *r)
@@ -587,6 +603,7 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	mem_free(sample);
 	for (uint32_t i = 0; i < sim_n_workers(l->net->sim); i++)
 		hist_merge(&r->latency, &y->meter[i].latency);
+	load_share_hist(l, &r->latency);
 	load_figure(r, "warmup_ns", (double)y->from / SIM_NS);
 	load_figure(r, "measured_ns", (double)r->measured / SIM_NS);
 	load_figure(r, "packet_time_ns", (double)y->packet_time / SIM_NS);
@@ -619,6 +636,7 @@ static void synthetic_fini(struct load *l)
 		.n_params = n,                                                 \
 		.variant = kind,                                               \
 		.can_share = true,                                             \
+		.can_spread = true,                                            \
 		.client = &source_client,                                      \
 		.init = synthetic_init,                                        \
 		.start = synthetic_start,                                      \
@@ -644,6 +662,9 @@ PLAIN(load_complement, PATTERN_COMPLEMENT, "complement",
 	"packets to the node's mirror image");
 PLAIN(load_permutation, PATTERN_PERMUTATION, "permutation",
 	"packets that follow a random permutation of the nodes");
+SYNTHETIC(load_group_shift, PATTERN_GROUP_SHIFT, "group-shift",
+	"packets to random nodes of the next group, or one further on",
+	shift_params, N_SHIFT);
 SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
 	"random packets, of which one node receives a given share", params,
 	N_PARAMS);

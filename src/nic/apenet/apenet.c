@@ -245,6 +245,7 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.faults = &faults,
 	.combine = &nic_combine,
+	.carry = &nic_carry,
 };
 
 /* --- life --- */

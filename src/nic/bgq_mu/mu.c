@@ -575,6 +575,7 @@ static const struct net_client_ops client = {
 	.on_event = on_event,
 	.faults = &faults,
 	.combine = &combine,
+	.carry = &nic_carry,
 	.look = &look,
 };
 

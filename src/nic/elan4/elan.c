@@ -436,6 +436,7 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.faults = &faults,
 	.combine = &combine,
+	.carry = &nic_carry,
 };
 
 const struct nic_ops elan4_ops = {

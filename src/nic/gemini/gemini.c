@@ -335,6 +335,7 @@ static const struct net_client_ops client = {
 	.has_outbox = true,
 	.faults = &faults,
 	.combine = &nic_combine,
+	.carry = &nic_carry,
 };
 
 /* --- the same if responses wait --- */
@@ -409,6 +410,7 @@ static const struct net_client_ops client_in_line = {
 	.on_lost = nic_on_lost,
 	.faults = &faults,
 	.combine = &nic_combine,
+	.carry = &nic_carry,
 	.look = &look_in_line,
 };
 

@@ -74,25 +74,41 @@ struct ranges *plain_keys(struct nic *nic, site_id s)
 	return &((struct plain_node *)nic_node(nic, s))->keys;
 }
 
+/* Data that is at the far end of the bus before an event crosses it first. */
+static inline void settle(const struct nic_at *a, uint32_t number)
+{
+	struct side_reads *r = &plain_here(a)->reads;
+
+	r->now = a->t;
+	if (r->due <= a->t)
+		side_reads_settle(a, r, a->t - (number < PLAIN_READS));
+}
+
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct nic_at a = nic_at(me->state, w, s, t);
 	struct plain_node *n = a.node;
-	uint32_t number = asks_number(&n->asks, sim_number(&e));
+	uint32_t number;
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
+		settle(&a, PLAIN_READS);
 		host_event(a.nic->host, w, s, t, &e);
 		return;
 	}
+	number = asks_number(&n->asks, sim_number(&e));
+	settle(&a, number);
 	ticks_check(&a, &n->asks.ticks, &e);
 	if (number == PLAIN_TURN)
 		plain_send_on_turn(&a);
 	else if (number == PLAIN_WRITTEN)
 		plain_receive_on_written(&a, e.data);
-	else if (!side_reads_on_event(&a, &n->reads, number, e.data) &&
-		 !workqs_on_event(&a, &n->queues, number, e.data))
+	else if (number >= PLAIN_ASKS)
 		asks_on_event(&a, number, e.data);
+	else if (number >= PLAIN_READS)
+		side_reads_on_event(&a, &n->reads, number, e.data);
+	else
+		workqs_on_event(&a, &n->queues, number, e.data);
 }
 
 static uint32_t plain_waits_for(const void *values, enum net_class class)
@@ -113,7 +129,8 @@ static int plain_init(struct nic *nic, struct err *e)
 		return err_set(e, "side.kind: nic.kind plain needs a bus or a "
 				  "cache between card and memory");
 	x->reads = (struct side_reads_how){ .side = x->side,
-		.first = PLAIN_READS };
+		.first = PLAIN_READS,
+		.is_settled = x->side->ops->least != NULL };
 	x->queues = (struct workqs_how){
 		.first = PLAIN_QUEUES,
 		.entry = sizeof(struct plain_entry),
@@ -181,6 +198,7 @@ static const struct net_client_ops client = {
 	.on_lost = nic_on_lost,
 	.faults = &faults,
 	.combine = &nic_combine,
+	.carry = &nic_carry,
 };
 
 const struct nic_ops plain_ops = {

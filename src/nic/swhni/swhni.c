@@ -372,6 +372,35 @@ static const struct net_client_faults faults = {
 	.on_link = on_link,
 };
 
+static void carry_pack(struct net_client *me, struct sim_worker *w,
+	packet_id id, struct cluster_bytes *to)
+{
+	const struct packet *p = &me->net->packets[id];
+	struct nic *nic = me->state;
+
+	if (registers_are(p))
+		registers_pack(registers_of(nic->host), w, p, to);
+	else
+		nic_carry.pack(me, w, id, to);
+}
+
+static void carry_unpack(struct net_client *me, struct sim_worker *w,
+	packet_id id, const void *from, size_t n)
+{
+	struct packet *p = &me->net->packets[id];
+	struct nic *nic = me->state;
+
+	if (registers_are(p))
+		registers_unpack(registers_of(nic->host), w, p, from);
+	else
+		nic_carry.unpack(me, w, id, from, n);
+}
+
+static const struct net_client_carry carry = {
+	.pack = carry_pack,
+	.unpack = carry_unpack,
+};
+
 static const struct net_client_ops client = {
 	.on_room = on_room,
 	.on_packet = on_packet,
@@ -379,6 +408,7 @@ static const struct net_client_ops client = {
 	.on_lost = on_lost,
 	.faults = &faults,
 	.combine = &nic_combine,
+	.carry = &carry,
 	.is_sink = true,
 };
 

@@ -251,11 +251,30 @@ static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 
 static const struct net_client_faults faults = { .on_link = on_link };
 
+static void carry_pack(struct net_client *me, struct sim_worker *w,
+	packet_id id, struct cluster_bytes *to)
+{
+	registers_pack(me->state, w, &me->net->packets[id], to);
+}
+
+static void carry_unpack(struct net_client *me, struct sim_worker *w,
+	packet_id id, const void *from, size_t n)
+{
+	(void)n;
+	registers_unpack(me->state, w, &me->net->packets[id], from);
+}
+
+static const struct net_client_carry carry = {
+	.pack = carry_pack,
+	.unpack = carry_unpack,
+};
+
 const struct net_client_ops chip_client = {
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_room = on_room,
 	.on_lost = on_lost,
 	.faults = &faults,
+	.carry = &carry,
 	.is_sink = true,
 };

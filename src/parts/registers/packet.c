@@ -3,6 +3,7 @@
 
 #include "parts/registers/inside.h"
 #include "route/lists.h"
+#include "sim/cluster.h"
 
 enum { MAGAZINE = 16 };
 
@@ -64,6 +65,24 @@ void registers_free(
 void registers_give(struct registers *r, struct sim_worker *w, packet_id id)
 {
 	registers_free(r, w, registers_keep(r, w, id));
+}
+
+void registers_pack(struct registers *r, struct sim_worker *w,
+	const struct packet *p, struct cluster_bytes *to)
+{
+	struct registers_body *b = registers_body(p);
+
+	registers_copy(cluster_add(to, sizeof(*b)), b);
+	registers_free(r, w, b);
+}
+
+void registers_unpack(struct registers *r, struct sim_worker *w,
+	struct packet *p, const void *from)
+{
+	struct registers_body *b = registers_take(r, w->id);
+
+	registers_copy(b, from);
+	p->load = (uint64_t)(uintptr_t)b;
 }
 
 /* The ports by which it came in, the last one first. */

@@ -86,6 +86,11 @@ packet_id registers_packet(struct registers *r, struct sim_worker *w,
 	bool is_source, sim_time t);
 /* Frees a packet and its body. */
 void registers_give(struct registers *r, struct sim_worker *w, packet_id id);
+/* For mail to another process: see struct net_client_carry. */
+void registers_pack(struct registers *r, struct sim_worker *w,
+	const struct packet *p, struct cluster_bytes *to);
+void registers_unpack(struct registers *r, struct sim_worker *w,
+	struct packet *p, const void *from);
 /* Frees a packet alone; its body is to be freed later. */
 struct registers_body *registers_keep(
 	struct registers *r, struct sim_worker *w, packet_id id);

@@ -260,13 +260,19 @@ void array_wire_switch(struct array *a, site_id id)
 	}
 }
 
+/* Its first switch in this process, or sites.end: it has none. */
+static site_id first_switch(const struct router *r)
+{
+	return array_is_node(r) ? r->sites.end : router_next(r, r->sites.first);
+}
+
 static void array_fini(struct router *r)
 {
 	const struct route_lists *k = r->net->route->lists;
 
-	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
-		if (!array_is_node(r))
-			k->free(array_switch(array_of(r), s)->own);
+	for (site_id s = first_switch(r); k && s < r->sites.end;
+		s = router_next(r, s + 1))
+		k->free(array_switch(array_of(r), s)->own);
 	coll_free(r->net->coll);
 	r->net->coll = NULL;
 }
@@ -277,9 +283,9 @@ static uint64_t array_memory(const struct router *r)
 	const struct route_lists *k = r->net->route->lists;
 	uint64_t sum = array_is_node(r) ? 0 : coll_memory(r->net->coll);
 
-	for (site_id s = r->sites.first; k && s < r->sites.end; s++)
-		if (!array_is_node(r))
-			sum += k->memory(array_switch(array_of(r), s)->own);
+	for (site_id s = first_switch(r); k && s < r->sites.end;
+		s = router_next(r, s + 1))
+		sum += k->memory(array_switch(array_of(r), s)->own);
 	return sum;
 }
 
@@ -301,7 +307,8 @@ static void array_drops(
  * up. */
 static void array_wire(struct router *r)
 {
-	for (site_id s = r->sites.first; s < r->sites.end; s++) {
+	for (site_id s = router_next(r, r->sites.first); s < r->sites.end;
+		s = router_next(r, s + 1)) {
 		if (array_is_node(r))
 			wire_node(array_of(r), s);
 		else if (r->net->faults)
@@ -440,6 +447,7 @@ const struct router_ops array_ops = {
 	.capacity = array_capacity,
 	.shared = array_shared,
 	.tokens = array_tokens,
+	.held = array_held,
 	.room = array_room,
 	.charge = array_charge,
 	.is_short = array_is_short,

@@ -360,6 +360,8 @@ sim_time array_own_drop_old(struct array *a, struct sim_worker *w,
 	struct array_switch *s, sim_time t);
 
 /* look.c: see struct router_ops. */
+int32_t array_held(
+	const struct router *r, site_id s, port_id p, uint32_t channel);
 int32_t array_tokens(
 	const struct router *r, site_id s, port_id p, uint32_t channel);
 int32_t array_room(

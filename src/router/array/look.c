@@ -11,15 +11,12 @@ static int32_t tokens_at(const struct link_sender *l,
 	return l->tokens[channel] + link_returning(r, channel);
 }
 
-/* Chunks that the client of a node at the other end of a wire holds. */
-static int32_t held_by(
-	const struct net *n, const struct link_sender *l, uint32_t channel)
+int32_t array_held(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
 {
-	if (l->peer >= n->n_nodes)
-		return 0;
-	return array_node(array_nodes(n), l->peer)
-		->end[l->peer_port]
-		.held[channel];
+	return array_is_node(r)
+		       ? array_node(array_of(r), s)->end[p].held[channel]
+		       : 0;
 }
 
 int32_t array_tokens(
@@ -31,14 +28,12 @@ int32_t array_tokens(
 
 	if (array_is_node(r)) {
 		e = &array_node(a, s)->end[p];
-		return tokens_at(&e->sender, &e->returns, channel) +
-		       held_by(r->net, &e->sender, channel);
+		return tokens_at(&e->sender, &e->returns, channel);
 	}
 	if (!array_switch(a, s)->id)
 		return a->capacity;
 	x = &array_switch(a, s)->port[p];
-	return tokens_at(&x->sender, &x->returns, channel) +
-	       held_by(r->net, &x->sender, channel);
+	return tokens_at(&x->sender, &x->returns, channel);
 }
 
 int32_t array_room(

@@ -66,7 +66,8 @@ static void crossbar_wire(struct router *r)
 {
 	struct crossbar *x = crossbar_of(r);
 
-	for (site_id id = r->sites.first; id < r->sites.end; id++) {
+	for (site_id id = router_next(r, r->sites.first); id < r->sites.end;
+		id = router_next(r, id + 1)) {
 		struct crossbar_site *s = crossbar_at(x, id);
 
 		s->id = id;

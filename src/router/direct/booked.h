@@ -34,6 +34,10 @@
 #ifndef DIRECT_FULL
 #define DIRECT_FULL 0
 #endif
+/* Whether this build supports faults, retry and links of different rates. */
+#ifndef DIRECT_FAULTS
+#define DIRECT_FAULTS DIRECT_FULL
+#endif
 /* Whether this build supports carried routes, broadcasts to a range, and
  * routings that name channels. */
 #ifndef DIRECT_TREE
@@ -114,7 +118,7 @@ static inline void booked_collect(const struct direct *d, struct direct_site *s,
 	struct link_returns *r = &s->port[port].returns;
 	uint32_t i;
 
-	while ((i = booked_first(r, t)) < r->n) {
+	while (r->n && (i = booked_first(r, t)) < r->n) {
 		uint64_t x = r->stamp[i];
 		uint32_t c = link_stamp_channel(x);
 		int32_t was = l->tokens[c];

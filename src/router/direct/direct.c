@@ -112,15 +112,14 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
-	bool is_full = n->faults || n->retry || n->book ||
-		       n->link.n_rates > 1 || is_staged(s->router);
+	bool is_faulty = n->faults || n->retry || n->link.n_rates > 1;
+	bool is_full = is_faulty || n->book || is_staged(s->router);
 
 	if (is_ring(n, s))
 		return is_full ? &ring_full : &ring_plain;
-	if (is_full)
-		return &direct_full;
-	return topo_is_direct(s->topo) && s->route->tables ? &direct_torus
-							   : &direct_tree;
+	if (topo_is_direct(s->topo) && s->route->tables && !is_faulty)
+		return is_full ? &direct_booked : &direct_torus;
+	return is_full ? &direct_full : &direct_tree;
 }
 
 static uint32_t n_sites(const struct direct *d)
@@ -231,7 +230,8 @@ static void direct_wire(struct router *r)
 		d->kind[i] = r->net->router[i]->ops == &direct_ops
 				     ? of(r->net->router[i])
 				     : d;
-	for (site_id s = r->sites.first; s < r->sites.end; s++)
+	for (site_id s = router_next(r, r->sites.first); s < r->sites.end;
+		s = router_next(r, s + 1))
 		site_init(d, s);
 }
 

@@ -178,13 +178,14 @@ struct direct_build {
 };
 
 /*
- * For tori; for packets that carry routes and go to many nodes; and the full
- * build with everything: arbitration in stages, time budgets, faults.  Rings
+ * For tori; for packets that carry routes and go to many nodes; for tori with
+ * arbitration in stages or time budgets; and the full build with everything,
+ * also faults.  Rings
  * with datelines have their own arbiter (router/ring), in a plain and in a full
  * build.
  */
-extern const struct direct_build direct_torus, direct_tree, direct_full,
-	ring_plain, ring_full;
+extern const struct direct_build direct_torus, direct_tree, direct_booked,
+	direct_full, ring_plain, ring_full;
 
 /* Parameters of this router only. */
 struct direct_params {

@@ -37,13 +37,13 @@ static void on_token(struct direct *d, struct sim_worker *w,
 static inline void on_link(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t, const struct sim_event *e)
 {
-	if (DIRECT_FULL && sim_number(e) >= NET_LINK)
+	if (DIRECT_FAULTS && sim_number(e) >= NET_LINK)
 		net_on_link(d->router.net, w, s->id, t, e);
 	else
 		on_token(d, w, s, sim_number(e), sim_aux(e), e->data, t);
 }
 
-#if DIRECT_FULL
+#if DIRECT_FAULTS
 /* An injection FIFO that has stopped stays busy for ever. */
 static void show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,

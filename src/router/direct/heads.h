@@ -200,7 +200,8 @@ static inline bool stops_copy(const struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, uint32_t bit, const struct packet *p,
 	sim_time t)
 {
-	return DIRECT_FULL && p->flags & PACKET_DEPOSIT && !heads_arrived(p) &&
+	return DIRECT_FAULTS && p->flags & PACKET_DEPOSIT &&
+	       !heads_arrived(p) &&
 	       !faulty_reads(d, w, s, FAULT_RECEPTION,
 		       direct_reception_of(p, bit / DIRECT_QUEUES), 0, p, t);
 }

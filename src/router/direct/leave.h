@@ -98,9 +98,9 @@ static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 	const struct link_sender *l = &s->port[port].sender;
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 
-	if (DIRECT_FULL && (d->faults || d->retry))
+	if (DIRECT_FAULTS && (d->faults || d->retry))
 		arrival = faulty_send(d, w, s, port, channel, id, t, tail);
-	if (DIRECT_FULL && arrival == SIM_NEVER)
+	if (DIRECT_FAULTS && arrival == SIM_NEVER)
 		return; /* it is lost */
 	if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
 		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 	s->port[in].receiver.packets[channel]++;
 	s->port[in].receiver.waited[channel] += t - p->head;
 	give_back(d, w, &s->port[in].sender, channel, (uint32_t)charge,
-		DIRECT_FULL ? faulty_return(d, w, s, in, tail) : tail);
+		DIRECT_FAULTS ? faulty_return(d, w, s, in, tail) : tail);
 	q->head = p->next;
 	q->busy_until = tail;
 	q->count--;

@@ -19,7 +19,7 @@ static bool may_receive(struct direct *d, struct sim_worker *w,
 	if (!s->is_sink && f->chunks < p->chunks)
 		return false;
 	if (f->free_at <= t)
-		return !DIRECT_FULL ||
+		return !DIRECT_FAULTS ||
 		       faulty_reads(d, w, s, FAULT_RECEPTION, fifo, 0, p, t);
 	if (!(s->rx_timed >> fifo & 1)) {
 		s->rx_timed |= (uint16_t)(1u << fifo);

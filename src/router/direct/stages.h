@@ -31,14 +31,64 @@ struct stages {
 	struct winner from[DIRECT_PORTS], into[N_FIFOS];
 };
 
-/* Any of the bits of m, with equal probability. */
-static uint32_t any_of(struct direct_site *s, uint64_t m)
+/* Any of the n bits of m, with equal probability. */
+static inline uint32_t any_of_n(struct direct_site *s, uint64_t m, uint32_t n)
 {
-	uint32_t n = (uint32_t)__builtin_popcountll(m);
-
 	for (n = n > 1 ? roll(s) * n >> 16 : 0; n; n--)
 		m &= m - 1;
 	return (uint32_t)__builtin_ctzll(m);
+}
+
+static uint32_t any_of(struct direct_site *s, uint64_t m)
+{
+	if (!(m & (m - 1)))
+		return (uint32_t)__builtin_ctzll(m);
+	return any_of_n(s, m, (uint32_t)__builtin_popcountll(m));
+}
+
+/* Any head of one receiver. */
+static inline uint32_t any_queue(struct direct_site *s, uint64_t m)
+{
+	uint32_t first = (uint32_t)__builtin_ctzll(m) & ~3u;
+	uint32_t queues = (uint32_t)(m >> first);
+
+	/* a digit for each set of four queues: how many they are */
+	return any_of_n(s, m,
+		(uint32_t)(UINT64_C(0x4332322132212110) >> 4 * queues) & 7);
+}
+
+_Static_assert(DIRECT_QUEUES == 4, "see any_queue()");
+
+/*
+ * The short way for one idle sender that only dynamic packets ask for, and that
+ * has tokens for all of them (is_plain()).  Nominations and grant are those of
+ * the stages below, with the same draws.
+ */
+static inline struct winner pick_staged(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	const struct direct_requests *r = &s->port[port].requests;
+	uint64_t m = r->head[REQ_DYNAMIC];
+	uint32_t in = 0, n = 0, bit = 0;
+	uint8_t of[DIRECT_PORTS];
+
+	(void)d;
+	if (!m && !r->inject[INJ_DYNAMIC])
+		return nobody;
+	if (!m)
+		return (struct winner){ .rank = RANK_USER,
+			.is_injection = true,
+			.request = INJ_DYNAMIC,
+			.bit = any_of(s, r->inject[INJ_DYNAMIC]) };
+	for (; m; m &= ~receiver_bits(bit), n++) {
+		bit = any_queue(
+			s, m & receiver_bits((uint32_t)__builtin_ctzll(m)));
+		of[bit / DIRECT_QUEUES] = (uint8_t)bit;
+		in |= 1u << bit / DIRECT_QUEUES;
+	}
+	return (struct winner){ .rank = RANK_USER,
+		.request = REQ_DYNAMIC,
+		.bit = of[any_of_n(s, in, n)] };
 }
 
 static bool offer_all(const struct direct *d, const struct direct_site *s,
@@ -264,10 +314,10 @@ static void offer_idle(struct direct *d, struct sim_worker *w,
 static void arbitrate_stages(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t)
 {
-	struct stages g = { 0 };
+	struct stages g; /* of senders that are not idle, nothing is read */
 	uint32_t m;
 
-	for (;;) {
+	for (g.idle = 0;;) {
 		m = g.idle | (s->dirty & ~DIRTY_RECEPTION);
 		s->dirty &= DIRTY_RECEPTION;
 		offer_idle(d, w, s, &g, m, t);

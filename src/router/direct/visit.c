@@ -7,7 +7,8 @@
  * senders with requests; an adaptive head takes the idle sender with the most
  * tokens.
  *
- * Compiled three times: visit_tree.c and visit_full.c include this file.
+ * Compiled four times: visit_tree.c, visit_booked.c and visit_full.c include
+ * this file.
  */
 #include "router/direct/pick.h"
 #include "router/direct/reception.h"
@@ -91,6 +92,7 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 #include "router/direct/stages.h"
 #else
 #define arbitrate_stages arbitrate_many /* which is_staged() knows */
+#define pick_staged	 pick_dynamic
 #endif
 
 /* As arbitrate_one() if only deterministic packets have requests, which take no
@@ -130,7 +132,8 @@ static inline __attribute__((always_inline)) void arbitrate_one(
 	struct winner who;
 
 	if (is_plain(s, port)) {
-		who = pick_dynamic(d, s, port);
+		who = is_staged(d) ? pick_staged(d, s, port)
+				   : pick_dynamic(d, s, port);
 	} else if (!heads_other(r) && heads_ordered(r)) {
 		arbitrate_ordered(d, w, s, port, t);
 		return;
@@ -236,12 +239,12 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		return;
 	}
 	q->head = q->tail = id;
-	if (DIRECT_FULL && q->busy_until <= t &&
+	if (DIRECT_FAULTS && q->busy_until <= t &&
 		!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		return;
 	if (q->busy_until <= t && heads_arrived(p) &&
 		is_unrivalled(d, w, s, in, p, e, t) &&
-		(!DIRECT_FULL ||
+		(!DIRECT_FAULTS ||
 			faulty_reads(d, w, s, FAULT_RECEPTION,
 				direct_reception_at(d, s, p, in), 0, p, t)))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
@@ -276,8 +279,8 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 	uint32_t channel = sim_aux(e) >> 8, bit = sim_aux(e) & 0xff;
 	const struct packet *p = &d->packets[e->data];
 
-	if (DIRECT_FULL && !faulty_reads(d, w, s, FAULT_RECEIVER,
-				   bit / DIRECT_QUEUES, channel, p, t))
+	if (DIRECT_FAULTS && !faulty_reads(d, w, s, FAULT_RECEIVER,
+				     bit / DIRECT_QUEUES, channel, p, t))
 		return;
 	if (channel == CHANNEL_DYNAMIC && !heads_arrived(p) && !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
@@ -360,7 +363,8 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 	uint32_t dirty = s->dirty, more = dirty & (dirty - 1);
 	uint32_t port = (uint32_t)__builtin_ctz(dirty);
 
-	if (dirty & DIRTY_RECEPTION || is_staged(d))
+	if (dirty & DIRTY_RECEPTION ||
+		(is_staged(d) && (more || !is_plain(s, port))))
 		port = DIRECT_PORTS;
 	else if (more)
 		port = only_head(d, s, dirty, t);

@@ -39,7 +39,7 @@ static inline uint32_t wire_bytes(
 
 static inline bool has_rates(const struct direct *d)
 {
-	return DIRECT_FULL && __builtin_expect(d->has_rates, 0);
+	return DIRECT_FAULTS && __builtin_expect(d->has_rates, 0);
 }
 
 /* The row of costs of the link that leaves by a port. */
@@ -126,7 +126,7 @@ static inline struct link_rate rates_of(const struct direct *d,
 /* Whether arrivals may be later than a wire's latency and a packet. */
 static inline bool faulty_is_late(const struct direct *d)
 {
-	return DIRECT_FULL && d->retry;
+	return DIRECT_FAULTS && d->retry;
 }
 
 /* Sends a packet; returns the arrival of its head, or SIM_NEVER. */
@@ -156,16 +156,16 @@ static inline bool faulty_reads(const struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, enum fault_unit unit, uint32_t number,
 	uint32_t channel, const struct packet *p, sim_time t)
 {
-	return !DIRECT_FULL || faults_reads(d->faults, w->id, s->id,
-				       fault_buffer_of(unit, number, channel),
-				       p, wire_bytes(d, p), t);
+	return !DIRECT_FAULTS || faults_reads(d->faults, w->id, s->id,
+					 fault_buffer_of(unit, number, channel),
+					 p, wire_bytes(d, p), t);
 }
 
 /* When tokens return that could return at tail. */
 static inline sim_time faulty_return(struct direct *d, struct sim_worker *w,
 	const struct direct_site *s, uint32_t port, sim_time tail)
 {
-	if (!DIRECT_FULL || !net_loses_tokens(d->router.net))
+	if (!DIRECT_FAULTS || !net_loses_tokens(d->router.net))
 		return tail;
 	return net_send_tokens(d->router.net, w, s->id, port, tail);
 }

@@ -307,7 +307,8 @@ static void tiled_wire_up(struct router *r)
 {
 	struct tiled *d = tiled_of(r);
 
-	for (site_id s = r->sites.first; s < r->sites.end; s++) {
+	for (site_id s = router_next(r, r->sites.first); s < r->sites.end;
+		s = router_next(r, s + 1)) {
 		for (port_id p = 0; p < r->sites.n_ports; p++)
 			wire_port(d, s, p);
 		if (r->sites.first)

@@ -1,0 +1,22 @@
+/* Weft processes that share a run (sim/cluster.h). */
+#ifndef CLI_CLUSTER_H
+#define CLI_CLUSTER_H
+
+#include "cli/cli.h"
+
+struct cluster;
+
+/* Starts them if the command line asks for some, or finds those of the job of
+ * which this process is a part.  *c is NULL if it is alone.  From then on only
+ * the first process prints. */
+int cli_cluster_begin(
+	const struct cli_args *a, struct cluster **c, struct err *e);
+/* Before any command: whether it would run in each process of a job of MPI by
+ * itself, all at once.  Returns an exit code then, with the error in the first
+ * process; or 0. */
+int cli_cluster_refuse(const struct cli_command *c, struct err *e);
+/* The end of a command, with its exit code or error: returns the same, but
+ * without an error in processes that do not print it. */
+int cli_cluster_end(struct cluster *c, int code, struct err *e);
+
+#endif

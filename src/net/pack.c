@@ -1,0 +1,48 @@
+/*
+ * Packets that leave for another process, or come from one: the packet, then
+ * what its sender's client adds to it.  A packet's number means nothing
+ * outside its process.
+ */
+#include <string.h>
+
+#include "net/guest.h"
+#include "sim/cluster.h"
+
+static bool has_packet(const struct sim_event *e)
+{
+	return sim_phase(e) == PHASE_ARRIVAL ||
+	       (sim_phase(e) == PHASE_GUEST && sim_number(e) < NET_GUEST_PORTS);
+}
+
+void net_pack(struct sim_worker *w, const struct sim_event *e,
+	struct cluster_bytes *to)
+{
+	struct net *n = w->model;
+	const struct packet *p = &n->packets[e->data];
+	struct net_client *c;
+
+	if (!has_packet(e))
+		return;
+	c = net_sender(n, e->data);
+	memcpy(cluster_add(to, sizeof(*p)), p, sizeof(*p));
+	if (c->ops.carry)
+		c->ops.carry->pack(c, w, e->data, to);
+	packet_give(n->pool, w->id, e->data);
+}
+
+uint32_t net_unpack(struct sim_worker *w, const struct sim_event *e,
+	const void *from, size_t bytes)
+{
+	struct net *n = w->model;
+	packet_id id = packet_take(n->pool, w->id);
+	struct packet *p = &n->packets[id];
+	struct net_client *c;
+
+	BUG_IF(!has_packet(e) || bytes < sizeof(*p));
+	memcpy(p, from, sizeof(*p));
+	c = net_sender(n, id);
+	if (c->ops.carry)
+		c->ops.carry->unpack(c, w, id, (const char *)from + sizeof(*p),
+			bytes - sizeof(*p));
+	return id;
+}

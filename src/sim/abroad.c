@@ -1,0 +1,302 @@
+/*
+ * Mail to other processes, and what they tell each other between windows.
+ *
+ * What is sent away is a time, an event and what the event's data stand for
+ * (sim_ops.pack()).  Each worker keeps what it sends to each process until all
+ * of them meet after the window; there it gets new data, and goes into the
+ * boxes of its owner as if the first worker had sent it.
+ */
+#define _GNU_SOURCE
+#include "sim/inside.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define NO_WINDOW UINT64_MAX
+
+/* The most ranges of foreign sites in one array that are fenced off: each is a
+ * mapping of the host, which has a limit. */
+enum { MOST_FENCES = 1024 };
+
+struct sim_abroad {
+	bool *is_near; /* [process] */
+	struct cluster_bytes *out, *in; /* the same */
+};
+
+struct record {
+	sim_time t;
+	struct sim_event e;
+	uint64_t n; /* bytes that follow, whole words */
+};
+
+void abroad_init(struct sim *s)
+{
+	const struct cluster *c = s->p.cluster;
+	struct sim_abroad *a;
+
+	if (!c)
+		return;
+	a = s->abroad = mem_alloc(1, sizeof(*a));
+	a->out = mem_alloc(c->n, sizeof(*a->out));
+	a->in = mem_alloc(c->n, sizeof(*a->in));
+	a->is_near = mem_alloc(c->n, sizeof(*a->is_near));
+	memcpy(a->is_near, s->p.is_near, c->n * sizeof(*a->is_near));
+	s->process = mem_alloc(s->p.n_sites, sizeof(*s->process));
+	memcpy(s->process, s->p.process, s->p.n_sites * sizeof(*s->process));
+}
+
+void abroad_fini(struct sim *s)
+{
+	struct sim_abroad *a = s->abroad;
+
+	for (uint32_t i = 0; a && i < s->p.cluster->n; i++) {
+		cluster_bytes_free(&a->out[i]);
+		cluster_bytes_free(&a->in[i]);
+	}
+	if (a) {
+		mem_free(a->out);
+		mem_free(a->in);
+		mem_free(a->is_near);
+	}
+	mem_free(a);
+	mem_free(s->process);
+}
+
+void abroad_worker_init(struct sim_worker *w)
+{
+	const struct cluster *c = w->sim->p.cluster;
+
+	w->leaving_next = SIM_NEVER;
+	if (c)
+		w->leaving = mem_alloc(c->n, sizeof(*w->leaving));
+}
+
+void abroad_worker_fini(struct sim_worker *w)
+{
+	for (uint32_t i = 0; w->leaving && i < w->sim->p.cluster->n; i++)
+		cluster_bytes_free(&w->leaving[i]);
+	mem_free(w->leaving);
+}
+
+/* --- mail --- */
+
+static void pack(struct sim_worker *w, const struct sim_event *e,
+	struct cluster_bytes *to)
+{
+	if (w->sim->p.ops->pack)
+		w->sim->p.ops->pack(w, e, to);
+}
+
+static void unpack(
+	struct sim_worker *w, struct sim_event *e, const void *from, size_t n)
+{
+	if (n)
+		e->data = w->sim->p.ops->unpack(w, e, from, n);
+}
+
+void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
+{
+	uint32_t process = w->sim->process[e->site];
+	struct cluster_bytes *to = &w->leaving[process];
+	struct record r = { .t = t, .e = *e };
+	size_t at = to->n;
+
+	BUG_IF(!w->sim->abroad->is_near[process]);
+	cluster_add(to, sizeof(r));
+	pack(w, e, to);
+	cluster_add(to, -to->n % sizeof(uint64_t));
+	r.n = to->n - at - sizeof(r);
+	memcpy(to->at + at, &r, sizeof(r));
+	if (t < w->leaving_next)
+		w->leaving_next = t;
+}
+
+void abroad_repack(struct sim_worker *w, struct sim_event *e)
+{
+	struct cluster_bytes b = { 0 };
+
+	pack(w, e, &b);
+	unpack(w, e, b.at, b.n);
+	cluster_bytes_free(&b);
+}
+
+/* The first worker sends it on; unlike that's own mail, it may be due in the
+ * window that comes next. */
+static void take_in(struct sim *s, const struct record *r, const void *load)
+{
+	struct sim_worker *w = s->workers;
+	struct sim_event e = r->e;
+	uint32_t owner = s->owner[e.site];
+	uint64_t dt = (uint64_t)(r->t - w->start);
+
+	BUG_IF(owner == SIM_FOREIGN || r->t < w->start);
+	unpack(w, &e, load, r->n);
+	if (dt < w->reach + w->width)
+		mail_put(w, owner, dt, e);
+	else if (owner == w->id)
+		mail_keep(w, r->t, e);
+	else
+		mail_send(w, owner, r->t, e);
+}
+
+static void take_all(struct sim *s, const struct cluster_bytes *b)
+{
+	struct record r;
+
+	for (size_t i = 0; i < b->n; i += sizeof(r) + r.n) {
+		memcpy(&r, b->at + i, sizeof(r));
+		take_in(s, &r, b->at + i + sizeof(r));
+	}
+}
+
+/* What all workers send to a process, in one piece. */
+static void collect(struct sim *s, uint32_t process)
+{
+	struct cluster_bytes *out = &s->abroad->out[process], was = *out;
+
+	*out = s->workers[0].leaving[process];
+	s->workers[0].leaving[process] =
+		(struct cluster_bytes){ .at = was.at, .room = was.room };
+	for (uint32_t i = 1; i < s->p.n_workers; i++) {
+		struct cluster_bytes *b = &s->workers[i].leaving[process];
+
+		if (b->n)
+			memcpy(cluster_add(out, b->n), b->at, b->n);
+		b->n = 0;
+	}
+}
+
+uint64_t abroad_next(const struct sim *s, uint64_t next)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
+		const struct sim_worker *w = &s->workers[i];
+		uint64_t k = (uint64_t)w->leaving_next / w->width;
+
+		if (w->leaving_next != SIM_NEVER && k < next)
+			next = k;
+	}
+	return next;
+}
+
+/* The error of a worker, if any has one, goes to all processes. */
+static void share_failure(struct sim *s, uint64_t first, struct err *e)
+{
+	struct cluster *c = s->p.cluster;
+
+	for (uint32_t i = 0; i < s->p.n_workers && !e->code; i++)
+		*e = s->workers[i].failure;
+	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+}
+
+static bool has_failed(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].failure.code)
+			return true;
+	return false;
+}
+
+uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop, struct err *e)
+{
+	struct sim_abroad *a = s->abroad;
+	struct cluster *c = s->p.cluster;
+	uint64_t word[N_CLUSTER_WORDS] = {
+		[CLUSTER_NEXT] = ~abroad_next(s, next),
+		[CLUSTER_STOP] = *stop,
+		[CLUSTER_FAILED] = has_failed(s) ? c->n - c->me : 0,
+	};
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (a->is_near[i])
+			collect(s, i);
+	c->ops->meet(c, a->is_near, a->out, a->in, word);
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		s->workers[i].leaving_next = SIM_NEVER;
+	*stop = word[CLUSTER_STOP];
+	if (word[CLUSTER_FAILED]) {
+		share_failure(s, word[CLUSTER_FAILED], e);
+		return NO_WINDOW;
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		if (a->is_near[i])
+			take_all(s, &a->in[i]);
+	return ~word[CLUSTER_NEXT];
+}
+
+/* --- for models --- */
+
+bool sim_is_shared(const struct sim *s)
+{
+	return s->p.cluster;
+}
+
+bool sim_has(const struct sim *s, site_id site)
+{
+	return !s->process || s->process[site] == s->p.cluster->me;
+}
+
+site_id sim_next_own(const struct sim *s, site_id site)
+{
+	while (site < s->p.n_sites && !sim_has(s, site))
+		site++;
+	return site;
+}
+
+uint32_t sim_process(const struct sim *s, site_id site)
+{
+	return s->process ? s->process[site] : 0;
+}
+
+void sim_sum(const struct sim *s, uint64_t *x, size_t n)
+{
+	if (s->p.cluster)
+		s->p.cluster->ops->sum(s->p.cluster, x, n);
+}
+
+void sim_max(const struct sim *s, uint64_t *x, size_t n)
+{
+	if (s->p.cluster)
+		s->p.cluster->ops->max(s->p.cluster, x, n);
+}
+
+void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n)
+{
+	if (s->p.cluster)
+		s->p.cluster->ops->tell(
+			s->p.cluster, s->process[site], bytes, n);
+}
+
+int sim_share_error(const struct sim *s, struct err *e)
+{
+	if (s->p.cluster)
+		return cluster_share_error(s->p.cluster, e);
+	return e->code ? -1 : 0;
+}
+
+/* Whole pages only, since own sites may begin in the last one. */
+static void fence_range(char *from, char *to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first = ((uintptr_t)from + page - 1) / page * page;
+	uintptr_t end = (uintptr_t)to / page * page;
+
+	if (first < end)
+		mprotect((void *)first, end - first, PROT_NONE);
+}
+
+void sim_fence(const struct sim *s, void *array, size_t size, site_id first,
+	site_id end)
+{
+	char *base = array;
+	site_id at = first, own;
+
+	for (uint32_t i = 0; s->process && at < end && i < MOST_FENCES; i++) {
+		own = sim_next_own(s, at);
+		own = own < end ? own : end;
+		fence_range(base + (at - first) * size,
+			base + (own - first) * size);
+		for (at = own; at < end && sim_has(s, at);)
+			at++;
+	}
+}

@@ -1,0 +1,94 @@
+/*
+ * Weft processes: several processes, maybe on several computers, that run one
+ * simulation together.  Each simulates some of the sites, its own, and never
+ * touches the state of others.
+ *
+ * All processes run the same program with the same arguments.  They call the
+ * functions below in the same order, and each call is a meeting of all of
+ * them.  So what a process decides between windows may depend only on what is
+ * the same everywhere: on arguments, and on what meetings told it.
+ *
+ * The functions raise an error (base/err.h) where another process is gone.
+ */
+#ifndef SIM_CLUSTER_H
+#define SIM_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+enum { CLUSTER_MOST = 1024 }; /* processes */
+
+/* Bytes that grow; zeroed ones are empty. */
+struct cluster_bytes {
+	char *at;
+	size_t n, room;
+};
+
+/* Makes room for n more, and returns where it is. */
+void *cluster_add(struct cluster_bytes *b, size_t n);
+void cluster_bytes_free(struct cluster_bytes *b);
+
+/* What processes agree on before each window. */
+enum cluster_word {
+	CLUSTER_NEXT, /* the next window, complemented */
+	CLUSTER_STOP, /* somebody asked to stop */
+	CLUSTER_FAILED, /* the process, counted from the end, or 0 */
+	N_CLUSTER_WORDS
+};
+
+struct cluster;
+
+/* How processes reach each other. */
+struct cluster_ops {
+	const char *name;
+	/*
+	 * Once in a window: sends out[i] to process i and receives in[i] from
+	 * it, for those with is_near[i], the same on both sides; and replaces
+	 * each word by the greatest of all processes.
+	 */
+	void (*meet)(struct cluster *c, const bool *is_near,
+		const struct cluster_bytes *out, struct cluster_bytes *in,
+		uint64_t word[N_CLUSTER_WORDS]);
+	/* Replace each value by the sum, or by the greatest, of all. */
+	void (*sum)(struct cluster *c, uint64_t *x, size_t n);
+	void (*max)(struct cluster *c, uint64_t *x, size_t n);
+	/* Replaces bytes by those of one process. */
+	void (*tell)(struct cluster *c, uint32_t from, void *bytes, size_t n);
+	/* The process is about to end.  With a code other than 0 so are all. */
+	void (*leave)(struct cluster *c, int code);
+};
+
+struct cluster {
+	const struct cluster_ops *ops;
+	uint32_t me, n; /* of n processes */
+	uint32_t n_here; /* of these on this computer */
+};
+
+/* --- jobs of MPI --- */
+
+/* What sim/mpi.c, which is loaded on its own, needs of weft. */
+struct cluster_help {
+	void *(*alloc)(size_t n); /* zeroed */
+	void (*free)(void *p);
+	void *(*add)(struct cluster_bytes *b, size_t n); /* cluster_add() */
+};
+
+/* weft_cluster_open() of such a shared object: joins the job. */
+typedef struct cluster *cluster_open(const struct cluster_help *help);
+
+/* The number of processes of the job that this process is a part of, and its
+ * own; 1 if there is none. */
+uint32_t cluster_job(uint32_t *me);
+/* Joins that job; only before there are threads.  NULL with the error. */
+struct cluster *cluster_join(struct err *e);
+
+/* --- */
+
+/* The error of the first process that has one becomes that of all.  Returns
+ * -1 if there is one. */
+int cluster_share_error(struct cluster *c, struct err *e);
+
+#endif

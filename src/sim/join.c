@@ -1,0 +1,98 @@
+/* The job of MPI that this process is a part of, if there is one. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/beside.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "sim/cluster.h"
+#include <weft_paths.h> /* made by meson */
+
+enum { PATH = 1024 };
+
+/* What launchers say in the environment, and who understands it. */
+static const struct kind {
+	const char *size, *rank;
+	const char *name; /* of weft-cluster-NAME.so */
+	const char *package;
+} kinds[] = {
+	{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi",
+		"libopenmpi-dev" },
+};
+
+static uint32_t number(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static const struct kind *find_kind(void)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (number(kinds[i].size) > 1)
+			return &kinds[i];
+	return NULL;
+}
+
+uint32_t cluster_job(uint32_t *me)
+{
+	const struct kind *k = find_kind();
+
+	*me = k ? number(k->rank) : 0;
+	return k ? number(k->size) : 1;
+}
+
+static bool find_object(const struct kind *k, char *path)
+{
+	static const char *const ways[] = { "", "../lib/weft/" };
+	char way[64];
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		snprintf(way, sizeof(way), "%sweft-cluster-%s.so", ways[i],
+			k->name);
+		if (beside_program(way, path, PATH) && !access(path, R_OK))
+			return true;
+	}
+	snprintf(path, PATH, "%s/weft-cluster-%s.so", WEFT_INSIDE_DIR, k->name);
+	return !access(path, R_OK);
+}
+
+static void *alloc(size_t n)
+{
+	return mem_alloc(1, n);
+}
+
+struct cluster *cluster_join(struct err *e)
+{
+	static const struct cluster_help help = {
+		.alloc = alloc,
+		.free = mem_free,
+		.add = cluster_add,
+	};
+	const struct kind *k = find_kind();
+	char path[PATH];
+	cluster_open *open = NULL;
+	void *object;
+
+	if (!find_object(k, path)) {
+		err_set(e,
+			"weft-cluster-%s.so is missing: to run in a job of "
+			"MPI, "
+			"Weft must be built with %s",
+			k->name, k->package);
+		return NULL;
+	}
+	/* MPI's own plugins need its names */
+	object = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	if (object)
+		*(void **)&open = dlsym(object, "weft_cluster_open");
+	if (!open) {
+		err_set(e, "%s", dlerror());
+		return NULL;
+	}
+	return open(&help);
+}

@@ -1,0 +1,18 @@
+/*
+ * Weft processes on one computer: children of the first one, which talk to each
+ * other by sockets.  Tests use them where there is no MPI.
+ */
+#ifndef SIM_KIN_H
+#define SIM_KIN_H
+
+#include "base/err.h"
+#include "sim/cluster.h"
+
+/*
+ * Starts n - 1 more processes, which return from this call as the caller does;
+ * only before there are threads.  Each must end by cluster_ops.leave(), in
+ * which the first one waits for the others.  NULL with the error.
+ */
+struct cluster *kin_start(uint32_t n, struct err *e);
+
+#endif

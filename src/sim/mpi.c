@@ -1,0 +1,253 @@
+/*
+ * Weft processes as a job of MPI: the only file of the simulator that includes
+ * mpi.h.  It is a shared object of its own for each MPI, since their ABIs
+ * differ; weft loads the one of the job that it finds itself in.
+ *
+ * A meeting is one message to each neighbour and one reduction, both under way
+ * at the same time.  A message begins with its length; what does not fit into
+ * the first part follows in a second one.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/cluster.h"
+
+enum {
+	PART = 1 << 15, /* bytes of a message's first part */
+	MOST_BYTES = 1 << 30, /* of a second part, or of a reduction */
+	TAG_FIRST = 1,
+	TAG_REST = 2,
+	SPIN_NS = 20000, /* that a process looks before it sleeps */
+	NAP_NS = 20000,
+};
+
+/* For the others, when this process ends: with an error, or as it should, while
+ * the first one writes files. */
+#define PATIENCE_NS	 INT64_C(2000000000)
+#define MUCH_PATIENCE_NS INT64_MAX / 2
+
+/* The first part of a message. */
+struct part {
+	uint64_t n; /* bytes of all */
+	char bytes[PART - sizeof(uint64_t)];
+};
+
+/* What goes to a neighbour and comes from it. */
+struct near {
+	struct part to, from;
+};
+
+struct job {
+	struct cluster c;
+	struct cluster_help help;
+	MPI_Comm all;
+	struct near *near[CLUSTER_MOST]; /* on first use */
+	MPI_Request wait[3 * CLUSTER_MOST + 1];
+	int n_wait;
+};
+
+static struct job *of(struct cluster *c)
+{
+	return (struct job *)(void *)c;
+}
+
+static int64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* MPI's own wait never sleeps. */
+static int is_done_by(struct job *j, int64_t until)
+{
+	int64_t since = clock_ns(), now = since;
+	int is_done = 0;
+
+	for (;;) {
+		MPI_Testall(j->n_wait, j->wait, &is_done, MPI_STATUSES_IGNORE);
+		if (is_done || now > until)
+			break;
+		now = clock_ns();
+		if (now - since > SPIN_NS)
+			nanosleep(
+				&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+		else
+			sched_yield();
+	}
+	if (is_done)
+		j->n_wait = 0;
+	return is_done;
+}
+
+static void finish(struct job *j)
+{
+	is_done_by(j, INT64_MAX);
+}
+
+static void send(
+	struct job *j, const void *bytes, size_t n, uint32_t to, int tag)
+{
+	MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, j->all,
+		&j->wait[j->n_wait++]);
+}
+
+static void receive(
+	struct job *j, void *bytes, size_t n, uint32_t from, int tag)
+{
+	MPI_Irecv(bytes, (int)n, MPI_BYTE, (int)from, tag, j->all,
+		&j->wait[j->n_wait++]);
+}
+
+static void begin_with(
+	struct job *j, uint32_t i, const struct cluster_bytes *out)
+{
+	const size_t room = sizeof(j->near[i]->to.bytes);
+	struct near *x = j->near[i];
+	size_t first = out->n < room ? out->n : room;
+
+	if (!x)
+		x = j->near[i] = j->help.alloc(sizeof(*x));
+	x->to.n = out->n;
+	if (first)
+		memcpy(x->to.bytes, out->at, first);
+	receive(j, &x->from, sizeof(x->from), i, TAG_FIRST);
+	send(j, &x->to, sizeof(x->to.n) + first, i, TAG_FIRST);
+	for (; first < out->n; first += MOST_BYTES)
+		send(j, out->at + first,
+			out->n - first < MOST_BYTES ? out->n - first
+						    : MOST_BYTES,
+			i, TAG_REST);
+}
+
+static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
+{
+	const struct part *from = &j->near[i]->from;
+	size_t room = sizeof(from->bytes);
+	size_t first = from->n < room ? from->n : room;
+	char *at;
+
+	in->n = 0;
+	at = j->help.add(in, from->n);
+	if (first)
+		memcpy(at, from->bytes, first);
+	for (; first < from->n; first += MOST_BYTES)
+		receive(j, at + first,
+			from->n - first < MOST_BYTES ? from->n - first
+						     : MOST_BYTES,
+			i, TAG_REST);
+}
+
+static void mpi_meet(struct cluster *c, const bool *is_near,
+	const struct cluster_bytes *out, struct cluster_bytes *in,
+	uint64_t word[N_CLUSTER_WORDS])
+{
+	struct job *j = of(c);
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (is_near[i])
+			begin_with(j, i, &out[i]);
+	MPI_Iallreduce(MPI_IN_PLACE, word, N_CLUSTER_WORDS, MPI_UINT64_T,
+		MPI_MAX, j->all, &j->wait[j->n_wait++]);
+	finish(j);
+	for (uint32_t i = 0; i < c->n; i++)
+		if (is_near[i])
+			end_with(j, i, &in[i]);
+	if (j->n_wait)
+		finish(j);
+}
+
+static void reduce(struct job *j, uint64_t *x, size_t n, MPI_Op op)
+{
+	const size_t most = MOST_BYTES / sizeof(*x);
+
+	for (size_t i = 0; i < n; i += most) {
+		size_t part = n - i < most ? n - i : most;
+
+		MPI_Iallreduce(MPI_IN_PLACE, x + i, (int)part, MPI_UINT64_T, op,
+			j->all, &j->wait[j->n_wait++]);
+		finish(j);
+	}
+}
+
+static void mpi_sum(struct cluster *c, uint64_t *x, size_t n)
+{
+	reduce(of(c), x, n, MPI_SUM);
+}
+
+static void mpi_max(struct cluster *c, uint64_t *x, size_t n)
+{
+	reduce(of(c), x, n, MPI_MAX);
+}
+
+static void mpi_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
+{
+	struct job *j = of(c);
+
+	MPI_Ibcast(bytes, (int)n, MPI_BYTE, (int)from, j->all,
+		&j->wait[j->n_wait++]);
+	finish(j);
+}
+
+/* Where all come to their end, they leave together.  A process that ends alone
+ * ends the job. */
+static void mpi_leave(struct cluster *c, int code)
+{
+	struct job *j = of(c);
+	int64_t until = clock_ns() + (code ? PATIENCE_NS : MUCH_PATIENCE_NS);
+
+	MPI_Ibarrier(j->all, &j->wait[j->n_wait++]);
+	if (!is_done_by(j, until))
+		MPI_Abort(j->all, code);
+	for (uint32_t i = 0; i < c->n; i++)
+		j->help.free(j->near[i]);
+	MPI_Comm_free(&j->all);
+	MPI_Finalize();
+	j->help.free(j);
+}
+
+static const struct cluster_ops mpi_ops = {
+	.name = "mpi",
+	.meet = mpi_meet,
+	.sum = mpi_sum,
+	.max = mpi_max,
+	.tell = mpi_tell,
+	.leave = mpi_leave,
+};
+
+static uint32_t count_here(MPI_Comm all)
+{
+	MPI_Comm here;
+	int n;
+
+	MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+	MPI_Comm_size(here, &n);
+	MPI_Comm_free(&here);
+	return (uint32_t)n;
+}
+
+__attribute__((visibility("default"))) struct cluster *weft_cluster_open(
+	const struct cluster_help *help);
+
+struct cluster *weft_cluster_open(const struct cluster_help *help)
+{
+	struct job *j = help->alloc(sizeof(*j));
+	int level, n, me;
+
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+	MPI_Comm_dup(MPI_COMM_WORLD, &j->all);
+	MPI_Comm_size(j->all, &n);
+	MPI_Comm_rank(j->all, &me);
+	j->help = *help;
+	j->c = (struct cluster){
+		.ops = &mpi_ops,
+		.me = (uint32_t)me,
+		.n = (uint32_t)n,
+		.n_here = count_here(j->all),
+	};
+	return &j->c;
+}

@@ -1,0 +1,137 @@
+#!/bin/sh
+#
+# The same run to the last bit on any number of Weft processes: everything that
+# a run prints but its cost is compared.  State of other processes' sites
+# cannot be touched (sim_fence()), so a process that looks at it ends.
+#
+# WHOLE=1 also takes all golden runs, with their mail packed, and shared among
+# processes where that can be.
+set -u
+. "$(dirname "$0")/tap.sh"
+
+short='warmup=3us measure=3us'
+
+result() { # FILE ARGUMENTS
+	file=$1
+	shift
+	run run "$@" --json
+	echo "exit code $code" >"$file"
+	sed -e '/"threads"/d' -e '/"wall_s"/d' -e '/"cpu_s"/d' \
+		-e '/"setup_s"/d' -e '/"checks_s"/d' \
+		-e '/"ns_per_packet_hop"/d' -e '/"bytes_per_node"/d' \
+		"$tmp/out" "$tmp/err" >>"$file"
+}
+
+# With OPTIONS that differ, what is printed does not.
+same() { # OPTIONS ARGUMENTS
+	options=$1
+	shift
+	result "$tmp/one" "$@" --threads 1
+	for option in $options; do
+		result "$tmp/other" "$@" \
+			--processes "${option%x*}" --threads "${option#*x}"
+		diff "$tmp/one" "$tmp/other" >"$tmp/diff" ||
+			complain "$option: $(cat "$tmp/diff")"
+	done
+	grep -q '"digest": "[0-9a-f]\{16\}"' "$tmp/one" ||
+		complain "no digest: $(cat "$tmp/one")"
+	report "$*: processes x threads: $options"
+}
+
+refused() { # WORDS ARGUMENTS
+	words=$1
+	shift
+	run run "$@"
+	[ $code -eq 2 ] || complain "exit code $code"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qe "$words" "$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	report "refused: $*"
+}
+
+same '2x1 3x2 7x1' bgq random --shape 4x4x2 $short
+same '3x1' bgq random --shape 4x3x2 load=0.4 $short --histogram
+same '2x2' bgq hotspot --shape 4x4 message=4KiB load=0.3 $short
+same '4x1' torus neighbours --shape 4x4x2 $short
+same '3x1' qsnet2-16 random $short
+same '2x1' gemini random --shape 3x2x2 $short
+same '3x1' sunway-32 random $short
+same '2x1' fattree incast --shape 16 $short
+same '4x1' dragonfly permutation --shape 64 $short
+same '3x1' apenet-quong random $short
+
+# a cycle that runs through all of them
+same '2x1 3x1' bgq random load=max routing=deterministic measure=1ms \
+	--shape 8 --set routing.bubble=no --set router.packets=2 \
+	--set router.transit=1
+grep -q '^exit code 3$' "$tmp/one" && grep -q '"deadlocked"' "$tmp/one" ||
+	complain "$(cat "$tmp/one")"
+report 'a deadlock is found, and described in the same words'
+
+two='--processes 2 --shape 4'
+refused 'processes for 4 nodes' torus random --shape 4 --processes 5
+refused 'pingpong cannot be run by several processes' torus pingpong $two
+refused 'a time budget' torus random $two --budget
+refused 'a plan of faults' torus random $two --set faults.bit-errors=1e-9 \
+	--set link.retry=replay
+refused '--output cannot' torus random $two -o "$tmp/run.db"
+refused '--links cannot' torus random $two --links "$tmp/links.csv"
+
+# --- as a job of Open MPI ---
+
+# Mpirun may be told that root and few cores are fine.
+job() { # PROCESSES ARGUMENTS
+	processes=$1
+	shift
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		timeout 60 mpirun --oversubscribe -n "$processes" \
+		"$weft" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+}
+
+if command -v mpirun >/dev/null &&
+	[ -e "$(dirname "$weft")/weft-cluster-openmpi.so" ]; then
+	run run bgq random --shape 4x4x2 $short --threads 1
+	grep -v '^simulated' "$tmp/out" >"$tmp/one"
+	for processes in 2 3; do
+		job $processes run bgq random --shape 4x4x2 $short --threads 1
+		grep -v '^simulated' "$tmp/out" | diff "$tmp/one" - \
+			>"$tmp/diff" ||
+			complain "$processes: $(cat "$tmp/diff" "$tmp/err")"
+	done
+	report 'a job of Open MPI prints the same, once'
+	job 2 run torus pingpong --shape 4
+	[ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] && [ $code -eq 2 ] ||
+		complain "$code: $(cat "$tmp/err")"
+	report 'an error of all is printed once'
+	job 2 run torus random --shape 4 --processes 2
+	grep -q 'no effect in a job of MPI' "$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	report 'no processes of processes'
+	job 2 sweep torus random --shape 4 load=0.1,0.2
+	[ $code -eq 2 ] && [ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] ||
+		complain "$code: $(cat "$tmp/err")"
+	report 'no sweeps in a job yet'
+else
+	skip 'a job of Open MPI' 'there is no mpirun, or no object for it'
+fi
+
+# Mail between workers, packed as if they were processes.
+packed() { # DIGEST ARGUMENTS
+	want=$1
+	shift
+	run "$@" --pack --threads 3
+	[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
+		complain "$(cat "$tmp/out" "$tmp/err")"
+	report "packed: $*"
+}
+
+sed -n 's/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p' \
+	"$src/tests/golden/digests.txt" >"$tmp/golden"
+while read -r want arguments; do
+	case "${WHOLE-} $arguments" in
+	'1 '* | *'bgq alltoall via=nic bytes=1300 --shape'*)
+		packed "$want" run $arguments ;;
+	esac
+done <"$tmp/golden"
+
+exit $status
