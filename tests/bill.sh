@@ -177,6 +177,10 @@ for machine in 'fattree --shape 16' 'torus --shape 3x3'; do
 		complain "in the file: $(cat "$tmp/out")"
 	report "$machine: energy is that of the links and of the time"
 done
+ends 0 run $machine random load=0.5 warmup=1us measure=4us --json \
+	--energy "$list" --processes 2
+holds ".energy.traffic_J == $energy"
+report 'two processes find the same energy'
 run rerun "$tmp/run.db"
 [ $code -eq 0 ] || complain "$(cat "$tmp/out" "$tmp/err")"
 grep -q -- "--energy $list" "$tmp/out" || complain "$(cat "$tmp/out")"

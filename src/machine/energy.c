@@ -23,32 +23,43 @@ void energy_free(struct energy *x)
 	mem_free(x);
 }
 
-static void add_bytes(struct energy *x, uint32_t row, uint64_t bytes)
-{
-	const struct price *p = x->bill.row[row].price;
-
-	x->traffic_J[row] += p->is[PRICE_PJ_PER_BIT] * 8e-12 * (double)bytes;
-}
-
-void energy_measure(struct energy *x, const struct net *n, sim_time end)
+/* Bytes that the parts of each row have sent, of all processes. */
+static void count_bytes(const struct bill *b, const struct net *n, sim_time end,
+	uint64_t *bytes)
 {
 	struct net_link l = NET_NO_LINK;
 	router_id last = NO_ROUTER;
 	uint32_t row = 0;
 
-	for (uint32_t i = 0; i < x->bill.n; i++)
-		x->idle_J[i] = x->bill.row[i].price->is[PRICE_WATTS] *
-			       (double)x->bill.row[i].number * (double)end /
-			       (double)PS_PER_S;
 	while (net_next_link(n, &l)) {
-		uint64_t bytes = net_carried(n, &l, UINT32_MAX, end).bytes;
+		uint64_t sent;
 
+		if (!sim_has(n->sim, l.site))
+			continue;
+		sent = net_counters(n, l.site, l.port, UINT32_MAX, end)
+			       .sent_bytes;
 		if (l.site != last)
-			row = bill_row_of_site(&x->bill, l.site);
+			row = bill_row_of_site(b, l.site);
 		last = l.site;
-		add_bytes(x, row, bytes);
-		add_bytes(
-			x, bill_row_of_cable(&x->bill, l.site, l.port), bytes);
+		bytes[row] += sent;
+		bytes[bill_row_of_cable(b, l.site, l.port)] += sent;
+	}
+	sim_sum(n->sim, bytes, b->n);
+}
+
+void energy_measure(struct energy *x, const struct net *n, sim_time end)
+{
+	uint64_t bytes[BILL_ROWS] = { 0 };
+
+	count_bytes(&x->bill, n, end, bytes);
+	for (uint32_t i = 0; i < x->bill.n; i++) {
+		const struct bill_row *row = &x->bill.row[i];
+
+		x->idle_J[i] = row->price->is[PRICE_WATTS] *
+			       (double)row->number * (double)end /
+			       (double)PS_PER_S;
+		x->traffic_J[i] = row->price->is[PRICE_PJ_PER_BIT] * 8e-12 *
+				  (double)bytes[i];
 	}
 }
 
