@@ -44,6 +44,7 @@ enum cli_takes {
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
 	CLI_PROCESSES = 2097152, /* --processes */
+	CLI_BILL = 4194304, /* --bill, --csv */
 };
 
 struct cli_args {
@@ -62,6 +63,7 @@ struct cli_args {
 	int64_t sample; /* ps; 0: the default */
 	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
+	const char *bill, *energy; /* a price list */
 	const char *jobs; /* a file */
 	bool is_together; /* do not run each job again on its own */
 	bool is_histogram;

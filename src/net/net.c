@@ -764,7 +764,12 @@ static uint64_t retry_memory(const struct net *n)
 
 static uint64_t router_memory(const struct router *r)
 {
-	return r->bytes + (r->ops->memory ? r->ops->memory(r) : 0);
+	uint64_t n = 0;
+
+	for (site_id s = router_next(r, r->sites.first); s < r->sites.end;
+		s = router_next(r, s + 1))
+		n++;
+	return n * r->stride + (r->ops->memory ? r->ops->memory(r) : 0);
 }
 
 uint64_t net_memory(const struct net *n)

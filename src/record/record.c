@@ -106,6 +106,7 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	record_put_text(d, "shape_given", s->machine.shape, e);
 	record_put_text(d, "faults", s->faults, e);
 	record_put_file(d, "faults_file", s->faults, e);
+	record_put_text(d, "energy", s->energy, e);
 	record_put_text(d, "tables", s->machine.tables, e);
 	record_put_text(d, "workload",
 		s->load_arg && !s->program ? s->workload : r->load->ops->name,

@@ -21,8 +21,9 @@ enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
 static const struct winner nobody = { .rank = NO_WINNER };
 
 /* Collects the tokens that have returned to a sender by t. */
-static void collect(const struct direct *d, struct direct_site *s,
-	uint32_t port, sim_time t)
+static inline __attribute__((always_inline)) void collect(
+	const struct direct *d, struct direct_site *s, uint32_t port,
+	sim_time t)
 {
 	struct link_sender *l = &s->port[port].sender;
 
