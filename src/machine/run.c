@@ -391,15 +391,20 @@ int machine_run_open(
 static void note_result(struct machine_run *r)
 {
 	const struct sim *sim = r->load->net->sim;
+	uint64_t cpu_ns;
 
 	sim_sum(sim, r->load->digest, r->load->net->n_nodes);
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
-	r->hops = net_hops(r->system->net);
-	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
+	r->hops = r->result.counted.hops;
+	r->delivered_hops = r->hops - r->result.counted.hops_inside;
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(sim);
 	r->memory = system_memory(r->system);
+	cpu_ns = (uint64_t)(r->cpu_s * 1e9);
 	sim_sum(sim, &r->memory, 1);
+	sim_sum(sim, &cpu_ns, 1);
+	if (sim_is_shared(sim))
+		r->cpu_s = (double)cpu_ns / 1e9;
 	if (r->energy)
 		energy_measure(r->energy, r->system->net, r->result.end);
 }

@@ -335,6 +335,28 @@ void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t)
 	charge(k, x, x->wait, t);
 }
 
+void book_set_link(struct book *k, uint32_t packet, sim_time came,
+	sim_time free, sim_time t)
+{
+	struct entry *x = &k->entry[packet];
+
+	if (came > x->account.budget.at)
+		charge(k, x, CAUSE_TOKENS, came);
+	if (free > x->account.budget.at)
+		charge(k, x, CAUSE_LINK, free < t ? free : t);
+	x->wait = CAUSE_ARBITRATION;
+	charge(k, x, CAUSE_ARBITRATION, t);
+}
+
+void book_set_wire(
+	struct book *k, uint32_t packet, sim_time logic, sim_time wire)
+{
+	struct entry *x = &k->entry[packet];
+
+	charge(k, x, CAUSE_ROUTER, logic);
+	charge(k, x, CAUSE_WIRE, wire);
+}
+
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at)
 {

@@ -165,6 +165,15 @@ void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t);
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at);
+/*
+ * A head takes a link at t.  It waited for tokens until they came, then until
+ * the link was free, then for its turn.
+ */
+void book_set_link(struct book *k, uint32_t packet, sim_time came,
+	sim_time free, sim_time t);
+/* It is in a router's logic until one time, and on the wire until another. */
+void book_set_wire(
+	struct book *k, uint32_t packet, sim_time logic, sim_time wire);
 /* Whether its way is kept, and what its header is from now on until it is
  * somewhere else. */
 bool book_is_followed(const struct book *k, uint32_t packet);

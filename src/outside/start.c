@@ -616,6 +616,19 @@ bool start_has_begun(const struct start *s, uint32_t rank)
 	return handover_has_spoken(&s->rank[rank].channel);
 }
 
+/* Threads of a rank could wait in the network for two communicators in
+ * different orders.  What one rank does all must do, so then all use messages.
+ */
+static void agree_on_collectives(struct start *s)
+{
+	bool has_threads = false;
+
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		has_threads |= s->rank[i].channel.channel->has_threads;
+	for (uint32_t i = 0; has_threads && i < s->n_ranks; i++)
+		s->rank[i].channel.channel->collectives = 0;
+}
+
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
 {
 	for (uint32_t i = 0; i < s->n_ranks; i++)
@@ -625,5 +638,6 @@ int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
 			if (check_begin(s, e))
 				return -1;
 		}
+	agree_on_collectives(s);
 	return check_begin(s, e);
 }

@@ -152,6 +152,7 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t n_slots, eager, n_more_fins;
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
+	bool is_logged; /* what processes do */
 	sim_time match; /* as in struct msg_times, of slots.c */
 	struct msg_trip trip;
 	sim_time spent; /* so far, of an MPI library: see msg_charge() */

@@ -302,6 +302,14 @@ static int32_t direct_tokens(
 	       link_returning(&port->returns, channel);
 }
 
+static void direct_all_tokens(
+	const struct router *r, site_id s, port_id p, int32_t *tokens)
+{
+	const struct direct_port *port = &site_of(r, s)->port[p];
+
+	link_all_tokens(&port->sender, &port->returns, tokens);
+}
+
 static int32_t charge(
 	const struct router *r, const struct packet *p, uint32_t channel)
 {
@@ -573,6 +581,7 @@ const struct router_ops direct_ops = {
 	.fifos = direct_fifos,
 	.capacity = direct_capacity,
 	.tokens = direct_tokens,
+	.all_tokens = direct_all_tokens,
 	.charge = charge,
 	.is_short = direct_is_short,
 	.n_buffers = direct_n_buffers,
