@@ -26,7 +26,6 @@ static int check_options(const struct cli_args *a, struct err *e)
 {
 	const char *option = a->output	 ? "output"
 			     : a->links	 ? "links"
-			     : a->energy ? "energy"
 			     : a->jobs	 ? "jobs"
 			     : a->tables ? "tables"
 			     : a->rest	 ? "-"
