@@ -14,7 +14,8 @@ lasting='warmup=5us measure=10us'
 for mode in minimal valiant ugal par; do
 	set="--set routing.mode=$mode"
 	ends 0 check dragonfly $set --json
-	holds '.proved and .nodes == 1024 and .routes > 60000'
+	holds '.proved and .nodes == 1024 and .channels >= 5600 and
+		.routes > 40000'
 	ends 1 check dragonfly $small $set --set routing.stages=no --json
 	holds '(.proved | not) and (.steps[1].cycle | length > 1 and
 		all(test("stage 1$")))'

@@ -32,7 +32,8 @@ shape_of() { # MACHINE
 	torus) echo --shape 4x4 ;;
 	dragonfly | kim*) echo --shape 64 ;;
 	sunway*) echo --shape 32 ;;
-	slimfly) echo --shape 3 --set topology.per-router=1 ;;
+	slimfly*) echo --shape 3 --set topology.per-router=1 ;;
+	hyperx*) echo --shape 4x4 --set topology.per-router=1 ;;
 	graph) echo --shape 8x3x1 --set topology.per-router=2 ;;
 	*) echo --shape 16 ;;
 	esac
@@ -74,7 +75,7 @@ refusal() { # WORKLOAD MACHINE
 	card\ qsnet2* | events\ qsnet2* | probe\ gemini* | files\ bgq-io) ;;
 	manage\ sunway* | exit\ sunway*) ;;
 	probe\ sunway* | code\ sunway*) ;;
-	reach\ [dfgkqs]*) ;;
+	reach\ [dfghkqs]*) ;;
 	reach\ *) echo 'no switches' ;;
 	card\ * | exit\ * | manage\ * | events\ * | files\ [!b]*)
 		echo 'only on machines' ;;
@@ -84,12 +85,15 @@ refusal() { # WORKLOAD MACHINE
 	code\ *) echo 'no symbols' ;;
 	amo\ [abq]*) echo 'no atomic operations' ;;
 	neighbours\ graph | tornado\ graph) echo 'needs a torus' ;;
+	router-shift\ gemini-board) echo 'ends at the same one' ;;
+	router-shift\ graph | router-shift\ [dfkqs]*)
+		echo 'needs routers in a box' ;;
 	neighbours\ [dfkqs]* | tornado\ [dfkqs]*) echo 'needs a torus' ;;
 	fan\ [fq]* | fan\ *-loop) echo 'no neighbours' ;;
 	*\ *-loop) echo 'two nodes|nodes 0 to 0' ;;
-	crossover\ [bdfkt]* | crossover\ graph | crossover\ slimfly)
+	crossover\ [bdfhkt]* | crossover\ graph | crossover\ slimfly*)
 		echo 'has only one' ;;
-	bit-reversal\ slimfly) echo 'power of two' ;;
+	bit-reversal\ slimfly*) echo 'power of two' ;;
 	group-shift\ [!dk]*) echo 'needs a network of groups' ;;
 	bit-reversal\ *-pair | permutation\ *-pair) echo 'to itself' ;;
 	tornado\ *-pair | tornado\ *-board) echo 'to itself' ;;

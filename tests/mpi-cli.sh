@@ -100,6 +100,10 @@ report 'other stacks: libfabric alone, and PMI-1'
 
 mpirun bgq-board -n 2 ppn=40 -- "$tmp/ring"
 ends 2 'ppn: the message unit serves at most'
+mpirun qsnet2-16 -n 64 ppn=64 -- "$tmp/ring"
+ends 4 'which has 64 MiB; use a smaller ppn or a larger nic.memory.size'
+mpirun qsnet2-16 -n 64 ppn=16 --set host.memory=64MiB -- "$tmp/ring"
+ends 4 'for messages alone, and it has 64 MiB; use a smaller ppn or'
 mpirun bgq-board -n 20 -- "$tmp/ring" : -n 13 "$tmp/ring"
 ends 2 'room for 32 ranks with ppn=1, not for 33'
 mpirun bgq-board -n 20 -- "$tmp/ring" : "$tmp/ring"
@@ -122,6 +126,10 @@ ends 2 'not in the environment'
 mpirun bgq-board -n 2 --debug 2 -- "$tmp/ring"
 ends 2 'no rank 2 (want 0 to 1)'
 report 'what does not fit is an error before anything starts'
+
+mpirun qsnet2-16 -n 2 ppn=2 --set nic.memory.size=4MiB -- "$tmp/ring"
+ends 4 "rank 1: the Elan4 interface's own memory is full; use a smaller ppn or"
+report 'a rank that the interface has no room for is an error with a remedy'
 
 (
 	ulimit -n 100

@@ -7,9 +7,9 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/ranks.sh"
 
-for file in tests/mpi/groups tests/mpi/together examples/mpi/barrier \
-	examples/mpi/allreduce; do
-	mpicc -Wall -o "$tmp/$(basename $file)" "$src/$file.c" ||
+for file in tests/mpi/groups tests/mpi/together tests/mpi/mixed \
+	examples/mpi/barrier examples/mpi/allreduce; do
+	mpicc -Wall -o "$tmp/$(basename $file)" "$src/$file.c" -lpthread ||
 		complain "$file: mpicc"
 done
 report 'Open MPI compiles the programs'
@@ -49,6 +49,31 @@ report 'cards of Sunway execute collectives of any ranks'
 good bgq-board -n 4 -- "$tmp/together"
 prints 'all together is right'
 report 'a rank that waits in the network goes on with all else'
+
+good bgq-board -n 4 -- "$tmp/mixed" groups
+prints 'all groups are right'
+report 'communicators are freed while others are made'
+
+for machine in bgq-board qsnet2-16 sunway-32; do
+	good $machine -n 4 --json -- "$tmp/mixed" levels
+	prints 'all levels are right'
+	holds "$(number collectives_by_network) == 0"
+done
+report 'if one rank has threads, all use messages'
+
+while read -r machine how collective text; do
+	mpirun "$machine" -n 4 -- "$tmp/mixed" "$how" "$collective"
+	[ $code -eq 1 ] || complain "$machine $how $collective: $code"
+	grep -q "rank 1 $text" "$tmp/err" ||
+		complain "no '$text' in: $(cat "$tmp/err")"
+done <<-END
+	bgq-board abort allreduce called MPI_Abort with code 13 at
+	bgq-board leave reduce ended without MPI_Finalize
+	bgq-board kill broadcast died of signal 9
+	qsnet2-16 exit allreduce ended with exit code 7 at
+	sunway-32 kill reduce died of signal 9
+END
+report 'a rank that ends while the network waits for it is named'
 
 good bgq-board -n 8 -- "$tmp/barrier"
 holds "$(awk '{ print $3 }' "$tmp/out") < 0.85"

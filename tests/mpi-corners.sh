@@ -23,4 +23,8 @@ report 'so are graphs, and accumulates of all operations and derived types'
 good sunway-32 -n 6 ppn=2 -- "$tmp/corners" groups
 prints 'all corners are right'
 report 'groups that share nodes broadcast their own bytes'
+
+good sunway-32 -n 8 -- "$tmp/corners" long
+prints 'all corners are right'
+report 'ranks that wait for bytes of a busy one get them'
 exit $status

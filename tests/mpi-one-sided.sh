@@ -39,6 +39,16 @@ for machine in sunway-32 qsnet2-16 bgq-board torus; do
 done
 report 'all kinds of windows are right with several ranks on several nodes'
 
+# As a tool calls them, which has MPI's names for itself.
+for name in create allocate create_dynamic; do
+	set -- "$@" "-DMPI_Win_$name=PMPI_Win_$name"
+done
+mpicc -Wall "$@" -o "$tmp/windows" "$src/tests/mpi/windows.c" ||
+	complain 'windows by PMPI: mpicc'
+good torus -n 4 ppn=2 -- "$tmp/windows"
+prints 'all windows are right, 2 ranks on a node'
+report 'windows that are made by names of PMPI are no others'
+
 good torus -n 2 -- "$tmp/put_get" 4096 4 4096
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || complain "$(cat "$tmp/out")"
 report 'puts and gets need no call of the other rank'

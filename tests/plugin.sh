@@ -22,35 +22,36 @@ build_quickly() { # as build: for those that are refused, or hardly run
 	build "$@" -O0
 }
 small='--shape 3x3 --set topology.per-router=2'
-hyperx() { # COMMAND ARGUMENTS
+flatfly() { # COMMAND ARGUMENTS
 	command=$1
 	shift
-	run "$command" --plugin ./hyperx.so ./hyperx.yaml $small "$@"
+	run "$command" --plugin ./flatfly.so ./flatfly.yaml $small "$@"
 }
 
-build hyperx
-hyperx show
-[ $code -eq 0 ] && grep -q '^HyperX of 3x3, 18 nodes, 9 switches' "$tmp/out" ||
+build flatfly
+flatfly show
+[ $code -eq 0 ] &&
+	grep -q '^flattened butterfly of 3x3, 18 nodes, 9 sw' "$tmp/out" ||
 	complain "show: $(cat "$tmp/out" "$tmp/err")"
-hyperx params
+flatfly params
 grep -q '^routing.bias' "$tmp/out" || complain "params: $(cat "$tmp/err")"
 report "a plugin that is built outside brings a topology and a routing"
 
 for mode in minimal valiant ugal; do
-	hyperx check --set routing.mode=$mode
+	flatfly check --set routing.mode=$mode
 	[ $code -eq 0 ] && grep -q 'cannot deadlock' "$tmp/out" ||
 		complain "$mode: $(cat "$tmp/out" "$tmp/err")"
 done
 # All on the channel where Valiant's first half goes: the proof must see it.
-sed 's/p->way |= (uint64_t)1 << CHANNEL;/;/' hyperx.c >locks.c
+sed 's/p->way |= (uint64_t)1 << CHANNEL;/;/' flatfly.c >locks.c
 build_quickly locks
-run check --plugin ./locks.so ./hyperx.yaml $small --set routing.mode=valiant
+run check --plugin ./locks.so ./flatfly.yaml $small --set routing.mode=valiant
 [ $code -eq 1 ] || complain "one channel: exit code $code: $(cat "$tmp/out")"
 report "its three routings are proved free of deadlock, and a wrong one is not"
 
 rate() { # MODE WORKLOAD: GB/s per node
-	hyperx run "$2" --shape 4x4 --set topology.per-router=4 --quiet --json \
-		--set "routing.mode=$1" warmup=10us measure=20us
+	flatfly run "$2" --shape 4x4 --set topology.per-router=4 --quiet \
+		--set "routing.mode=$1" warmup=10us measure=20us --json
 	[ $code -eq 0 ] || complain "$*: $(cat "$tmp/err")"
 	sed -n 's/.*"throughput_GBps_per_node": \([0-9.]*\).*/\1/p' "$tmp/out"
 }
@@ -70,14 +71,14 @@ small='--shape 3x3 --set topology.per-router=2'
 report "UGAL is near minimal on uniform traffic, near Valiant on adversarial"
 
 digest() { # OPTIONS
-	hyperx run random warmup=5us measure=5us --json --quiet "$@"
+	flatfly run random warmup=5us measure=5us --json --quiet "$@"
 	sed -n 's/.*"digest": "\(.*\)".*/\1/p' "$tmp/out"
 }
 [ "$(digest --threads 1)" = "$(digest --threads 3 -o run.db)" ] ||
 	complain "$(cat "$tmp/err")"
-run rerun run.db --plugin "$PWD/hyperx.so"
+run rerun run.db --plugin "$PWD/flatfly.so"
 [ $code -eq 0 ] || complain "rerun: $(cat "$tmp/out" "$tmp/err")"
-hyperx sweep random load=0.1,0.3 warmup=5us measure=5us --quiet
+flatfly sweep random load=0.1,0.3 warmup=5us measure=5us --quiet
 [ $code -eq 0 ] && [ "$(grep -c '  0\.[13]  ' "$tmp/out")" = 2 ] ||
 	complain "sweep: $(cat "$tmp/out" "$tmp/err")"
 report "results do not depend on threads, and runs can be repeated and swept"
@@ -137,10 +138,10 @@ report "and a job with a partition may be one"
 
 mkdir -p far/deep
 mv hello.so far
-cp hyperx.so far/deep
+cp flatfly.so far/deep
 {
-	cat hyperx.yaml
-	echo 'plugins: hyperx.so'
+	cat flatfly.yaml
+	echo 'plugins: flatfly.so'
 } >far/deep/named.yaml
 cat >far/deep/based.yaml <<'END'
 schema: 1
@@ -151,9 +152,9 @@ END
 run run far/deep/based.yaml hello a b --shape 2x2 --quiet -o named.db
 [ $code -eq 0 ] && grep -qx 'hello of 32' "$tmp/out" ||
 	complain "exit code $code: $(cat "$tmp/out" "$tmp/err")"
-run rerun named.db --plugin far/hello.so --plugin far/deep/hyperx.so
+run rerun named.db --plugin far/hello.so --plugin far/deep/flatfly.so
 [ $code -eq 0 ] || complain "rerun: $(cat "$tmp/out" "$tmp/err")"
-run show far/deep/based.yaml --plugin far/deep/hyperx.so
+run show far/deep/based.yaml --plugin far/deep/flatfly.so
 [ $code -eq 0 ] || complain "by both: $(cat "$tmp/err")"
 rm far/hello.so
 run show far/deep/based.yaml
@@ -165,14 +166,14 @@ report "a machine file and its base name plugins that they need"
 # One that leaves a mark as soon as it is loaded.
 {
 	echo '#include <stdio.h>'
-	cat hyperx.c
+	cat flatfly.c
 	echo '__attribute__((constructor)) static void leave_mark(void)'
 	echo '{ FILE *f = fopen("mark", "w"); if (f) fclose(f); }'
 } >evil.c
 build_quickly evil
 mkdir found
 {
-	cat hyperx.yaml
+	cat flatfly.yaml
 	echo "plugins: $PWD/evil.so"
 } >found/evil.yaml
 unmarked() { # WHAT
@@ -187,10 +188,10 @@ run rerun evil.db
 	grep -q 'evil.yaml:.* needs the plugin .*/evil.so.*--plugin' \
 		"$tmp/err" || complain "machine file: $(cat "$tmp/err")"
 unmarked 'rerun, machine file'
-run run --plugin ./evil.so ./hyperx.yaml random warmup=1us measure=1us \
+run run --plugin ./evil.so ./flatfly.yaml random warmup=1us measure=1us \
 	-o given.db --quiet
 rm -f mark
-for words in '' '--plugin ./hyperx.so'; do
+for words in '' '--plugin ./flatfly.so'; do
 	run rerun given.db $words
 	[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
 		grep -q 'plugin ./evil.so.*rerun given.db --plugin ./evil.so' \
@@ -237,7 +238,7 @@ wrong() { # FILE TEXT
 }
 variant() { # NAME LINE TEXT: of a plugin that ends with this line
 	{
-		sed '/^WEFT_PLUGIN/,$d' hyperx.c
+		sed '/^WEFT_PLUGIN/,$d' flatfly.c
 		echo "$2"
 	} >"$1.c"
 	build_quickly "$1" -Wno-unused-const-variable -Wno-unused
@@ -245,11 +246,11 @@ variant() { # NAME LINE TEXT: of a plugin that ends with this line
 }
 # Each says something of a switch's port, its wire or its home that is not so.
 broken() { # NAME SED TEXT
-	sed "$2" hyperx.c >"$1.c"
-	cmp -s "$1.c" hyperx.c && complain "$1: nothing is broken"
+	sed "$2" flatfly.c >"$1.c"
+	cmp -s "$1.c" flatfly.c && complain "$1: nothing is broken"
 	build_quickly "$1"
 	for words in show check 'run random'; do
-		run ${words% *} --plugin "./$1.so" ./hyperx.yaml $small \
+		run ${words% *} --plugin "./$1.so" ./flatfly.yaml $small \
 			$(echo "$words" | sed -n 's/.* //p')
 		[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" = 1 ] &&
 			[ ! -s "$tmp/out" ] && grep -q "$3" "$tmp/err" ||
@@ -257,7 +258,7 @@ broken() { # NAME SED TEXT
 	done
 }
 broken askew 's/port_to(t, to, dim, x) };/port_to(t, to, dim, x) ^ 1 };/' \
-	'kind hyperx: peer(18, 2) is router 19, port .* must name each other'
+	'kind flatfly: peer(18, 2) is router 19, port .* must name each other'
 broken beyond 's/port_to(t, to, dim, x) };/port_to(t, to, dim, x) + 64 };/' \
 	'peer(18, 2) is router 19, port 66; want'
 broken farther 's/topo->n_nodes + to, port/topo->n_nodes + to + 9, port/' \
@@ -268,7 +269,7 @@ broken homeless 's/(r - topo->n_nodes) \* t->p;/r + 0 * t->p;/' \
 	'home(18) is 18; want a node, below 18'
 report "a plugin's topology is looked at port by port"
 
-path='kind hyperx: path . from node . to node . uses a'
+path='kind flatfly: path . from node . to node . uses a'
 broken portless 's/(port_mask)1 << step.escape;/(port_mask)1 << 40;/' \
 	"$path port that does not exist"
 broken wireless 's/step.ports = 1; .*/step.ports = 4;/' \
@@ -296,17 +297,17 @@ WEFT_PLUGIN(.topologies = ts);" 'lacks required operations'
 variant named "static const struct weft_app a = { .name = \"random\" };
 static const struct weft_app *const as[] = { &a, NULL };
 WEFT_PLUGIN(.workloads = as);" 'already has a workload called random'
-sed 's/\.name = "hyperx",/.name = "dragonfly",/' hyperx.c >taken.c
+sed 's/\.name = "flatfly",/.name = "dragonfly",/' flatfly.c >taken.c
 build_quickly taken
 wrong ./taken.so 'topology.kind dragonfly is defined twice'
 wrong ./nowhere.so 'nowhere.so'
 echo text >text.so
 wrong ./text.so 'text.so'
-run run --plugin ./hyperx.so --plugin ./hyperx.so torus random
+run run --plugin ./flatfly.so --plugin ./flatfly.so torus random
 [ $code -eq 2 ] || complain "twice: exit code $code: $(cat "$tmp/err")"
-run show ./hyperx.yaml
-[ $code -eq 2 ] && grep -q hyperx "$tmp/err" || complain "$(cat "$tmp/err")"
-hyperx run random --set router.kind=direct
+run show ./flatfly.yaml
+[ $code -eq 2 ] && grep -q flatfly "$tmp/err" || complain "$(cat "$tmp/err")"
+flatfly run random --set router.kind=direct
 [ $code -eq 2 ] && grep -q 'want router.kind: crossbar' "$tmp/err" ||
 	complain "direct: $(cat "$tmp/err")"
 report "wrong plugins are refused in one line, with exit code 2"

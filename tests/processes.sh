@@ -59,6 +59,13 @@ same '2x1' fattree incast --shape 16 $short
 same '4x1' dragonfly permutation --shape 64 $short
 same '3x1' apenet-quong random $short
 
+# programs, with real bytes
+same '3x1' torus alltoall --shape 4x3 via=msg bytes=1300 data=real
+same '2x2' bgq alltoall --shape 4x3x2 via=nic bytes=1300
+same '4x1' qsnet2-16 alltoall via=msg bytes=600
+same '2x1' gemini alltoall --shape 2x2x1 via=msg bytes=600
+same '3x1' fattree alltoall --shape 16
+
 # a cycle that runs through all of them
 same '2x1 3x1' bgq random load=max routing=deterministic measure=1ms \
 	--shape 8 --set routing.bubble=no --set router.packets=2 \
@@ -75,6 +82,26 @@ refused 'a plan of faults' torus random $two --set faults.bit-errors=1e-9 \
 	--set link.retry=replay
 refused '--output cannot' torus random $two -o "$tmp/run.db"
 refused '--links cannot' torus random $two --links "$tmp/links.csv"
+
+# A process that is killed ends all of them, with a word of it.
+"$weft" run bgq random --shape 8x4x4 warmup=1s measure=1s --processes 3 \
+	--quiet >"$tmp/out" 2>"$tmp/err" </dev/null &
+first=$!
+while pgrep -P $first >"$tmp/children"
+	[ "$(wc -l <"$tmp/children")" -lt 2 ]
+do
+	sleep 0.05
+done
+sleep 0.2
+kill -KILL "$(head -n 1 "$tmp/children")"
+wait $first
+code=$?
+[ $code -eq 3 ] && grep -q '^weft: process 1 was killed by signal 9' \
+	"$tmp/err" || complain "exit code $code: $(cat "$tmp/err")"
+for child in $(cat "$tmp/children"); do
+	! kill -0 "$child" 2>/dev/null || complain "process $child is left"
+done
+report 'a killed process ends the run, and is named'
 
 # --- as a job of Open MPI ---
 
@@ -99,6 +126,14 @@ if command -v mpirun >/dev/null &&
 			complain "$processes: $(cat "$tmp/diff" "$tmp/err")"
 	done
 	report 'a job of Open MPI prints the same, once'
+	# so much in a window that messages have a second part
+	many='bgq random --shape 4x4x4x4x2 warmup=1us measure=1us --threads 1'
+	run run $many
+	grep '^digest' "$tmp/out" >"$tmp/one"
+	job 2 run $many
+	grep '^digest' "$tmp/out" | cmp -s "$tmp/one" - ||
+		complain "$code: $(cat "$tmp/out" "$tmp/err")"
+	report 'messages of a job may be long'
 	job 2 run torus pingpong --shape 4
 	[ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] && [ $code -eq 2 ] ||
 		complain "$code: $(cat "$tmp/err")"
@@ -125,11 +160,28 @@ packed() { # DIGEST ARGUMENTS
 	report "packed: $*"
 }
 
-sed -n 's/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p' \
+# A golden run in three processes, if it can be shared.
+spread() { # DIGEST ARGUMENTS
+	want=$1
+	shift
+	run "$@" --processes 3 --threads 1
+	if [ $code -eq 2 ] && grep -q 'several processes' "$tmp/err"; then
+		skip "in three processes: $*" 'it cannot be shared yet'
+		return
+	fi
+	[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
+		complain "$(cat "$tmp/out" "$tmp/err")"
+	report "in three processes: $*"
+}
+
+sed -n "s|@|$src/|g; s/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p" \
 	"$src/tests/golden/digests.txt" >"$tmp/golden"
 while read -r want arguments; do
 	case "${WHOLE-} $arguments" in
-	'1 '* | *'bgq alltoall via=nic bytes=1300 --shape'*)
+	'1 '*)
+		packed "$want" run $arguments
+		spread "$want" run $arguments ;;
+	*' bgq alltoall via=nic bytes=1300 --shape'*)
 		packed "$want" run $arguments ;;
 	esac
 done <"$tmp/golden"

@@ -464,6 +464,31 @@ refused 'the sweep cannot continue: machine file' sweep \
 db=$tmp/run.db
 report 'a sweep file has its command, version and parameters'
 
+db=$tmp/faulty.db
+point='random --shape 16 warmup=1us measure=4us'
+cat >"$tmp/plan.yaml" <<END
+schema: 1
+faults:
+  events: [2 us link 1.0 up 0 dies]
+END
+run run fattree $point load=0.3 --faults "$tmp/plan.yaml" --json
+one=$(value digest)
+run sweep fattree $point load=0.1,0.3 --faults "$tmp/plan.yaml" -o "$db"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+is 'the digest with faults' "$one" \
+	"$(ask 'select digest v from point where x = 0.3')"
+run sweep fattree $point load=0.3 --json -o "$tmp/whole.db"
+is 'the same digest without faults' 0 "$("$weft" sql "$tmp/whole.db" \
+	"select digest from point" | grep -c "$one")"
+is 'the plan' "$tmp/plan.yaml" \
+	"$(ask "select value v from meta where key = 'faults'")"
+report 'every point of a sweep runs with its plan of faults'
+refused 'belongs to another sweep' sweep fattree $point load=0.1 -o "$db"
+echo '# more' >>"$tmp/plan.yaml"
+refused 'the sweep cannot continue: plan of faults' sweep fattree $point \
+	load=0.1 --faults "$tmp/plan.yaml" -o "$db"
+db=$tmp/run.db
+
 refused 'below its start' sweep torus random load=1..0
 refused 'needs a step, as in 0.1..0.5:0.1' sweep torus random load=0.1..0.5
 refused 'longer than the range' sweep torus random load=0.1..0.5:0.5

@@ -374,7 +374,9 @@ enum weft_sw_type {
 /* One member's place in a tree; members are SQs, named by the address of
  * weft_sw_query_sq(). */
 struct weft_sw_tree_options {
-	uint32_t number; /* of the tree, below 65536, the same for all */
+	/* Of the tree, below 65536, the same for all members; another one for
+	 * each tree of an SQ, and for trees with chains that share nodes. */
+	uint32_t number;
 	uint32_t rank; /* its own; each member has another one */
 	struct weft_sw_address parent; /* its node is UINT32_MAX: the root */
 	const struct weft_sw_address *children; /* in the order of sums */

@@ -5,7 +5,9 @@
 
 enum readline readline(FILE *f, char **text, size_t *room)
 {
-	size_t n = 0;
+	/* a char may alias *text and *room, which would be loaded each time */
+	char *to = *text;
+	size_t n = 0, most = *room;
 	int c = 0;
 
 	while (c != '\n' && (c = getc_unlocked(f)) != EOF) {
@@ -13,13 +15,13 @@ enum readline readline(FILE *f, char **text, size_t *room)
 			return READLINE_NO_TEXT;
 		if (n == READLINE_MOST)
 			return READLINE_TOO_LONG;
-		if (n + 2 > *room) {
-			*room = *room ? 2 * *room : 256;
-			*text = mem_grow(*text, *room, 1);
+		if (n + 2 > most) {
+			*room = most = most ? 2 * most : 256;
+			*text = to = mem_grow(to, most, 1);
 		}
-		(*text)[n++] = (char)c;
+		to[n++] = (char)c;
 	}
 	if (n)
-		(*text)[n] = '\0';
+		to[n] = '\0';
 	return n ? READLINE_ONE : READLINE_END;
 }

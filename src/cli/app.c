@@ -299,6 +299,7 @@ static void add_all(
 	facts_end(f);
 	facts_of_links(f, r);
 	facts_of_faults(f, r);
+	facts_of_energy(f, r);
 	facts_place(f, FACTS_AT_END);
 	facts_line(f, "digest", "{digest}");
 	facts_of_budget(f, r->system->net, a->is_budget, &how);

@@ -84,10 +84,10 @@ static const struct cli_option table[] = {
 	{ CLI_BOOK, "follow", 0, FOLLOW, 0, "[NODE.]N",
 		"trace message N (counted from 0) of node NODE (default 0) "
 		"step by step" },
-	{ CLI_FAULTS, "faults", 0, TEXT, AT(faults), "FILE",
+	{ CLI_PLAN, "faults", 0, TEXT, AT(faults), "FILE",
 		"use the plan of faults (bit errors and failing parts) in FILE "
 		"(see weft-machine(5))" },
-	{ CLI_FAULTS, "tables", 0, TEXT, AT(tables), "FILE",
+	{ CLI_TABLES, "tables", 0, TEXT, AT(tables), "FILE",
 		"write the tables of switches in FILE before anything runs "
 		"(see weft-machine(5))" },
 	{ CLI_JOBS, "jobs", 0, TEXT, AT(jobs), "FILE",
@@ -104,6 +104,9 @@ static const struct cli_option table[] = {
 		"write the traffic of each link to a CSV file" },
 	{ CLI_RECORD, "histogram", 0, FLAG, AT(is_histogram), NULL,
 		"print the distribution of latencies" },
+	{ CLI_RECORD, "energy", 0, TEXT, AT(energy), "FILE",
+		"report the energy of the network, by the price list in FILE "
+		"(see weft-bill(5))" },
 	{ CLI_RECORD, "until", 0, TIME, AT(until), "TIME",
 		"end the run at this simulated time and report the results so "
 		"far" },
@@ -131,6 +134,11 @@ static const struct cli_option table[] = {
 		"file to write" },
 	{ CLI_JSON, "json", 0, FLAG, AT(is_json), NULL,
 		"print one JSON object" },
+	{ CLI_BILL, "bill", 0, TEXT, AT(bill), "FILE",
+		"print the parts of the network with their prices and watts, "
+		"by the price list in FILE (see weft-bill(5))" },
+	{ CLI_BILL, "csv", 0, TEXT, AT(csv), "FILE",
+		"with --bill: write the parts to a CSV file" },
 	{ CLI_DRAW, "svg", 0, FLAG, AT(is_svg), NULL, "print a picture (SVG)" },
 	{ CLI_DRAW, "dot", 0, FLAG, AT(is_dot), NULL,
 		"print a graph for graphviz" },

@@ -28,7 +28,9 @@ enum cli_takes {
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
 	CLI_PAPER = 16, /* --quick, --verbose */
-	CLI_FAULTS = 32,
+	CLI_PLAN = 1048576, /* --faults */
+	CLI_TABLES = 32, /* --tables */
+	CLI_FAULTS = CLI_PLAN | CLI_TABLES,
 	CLI_RECORD = 64, /* --output, --links, --histogram, --until */
 	CLI_SWEEP = 128,
 	CLI_REPORT = 512, /* --output */
@@ -41,7 +43,8 @@ enum cli_takes {
 	CLI_LAUNCH = 524288, /* how programs of the host are started */
 	CLI_FILE = 131072, /* --report */
 	CLI_ALLOW = 262144, /* --allow-programs */
-	CLI_PROCESSES = 1048576, /* --processes */
+	CLI_PROCESSES = 2097152, /* --processes */
+	CLI_BILL = 4194304, /* --bill, --csv */
 };
 
 struct cli_args {
@@ -60,6 +63,7 @@ struct cli_args {
 	int64_t sample; /* ps; 0: the default */
 	int64_t until; /* ps; 0: to its end */
 	const char *links; /* a file */
+	const char *bill, *energy; /* a price list */
 	const char *jobs; /* a file */
 	bool is_together; /* do not run each job again on its own */
 	bool is_histogram;

@@ -26,6 +26,7 @@ static int check_options(const struct cli_args *a, struct err *e)
 {
 	const char *option = a->output	 ? "output"
 			     : a->links	 ? "links"
+			     : a->energy ? "energy"
 			     : a->jobs	 ? "jobs"
 			     : a->tables ? "tables"
 			     : a->rest	 ? "-"
@@ -100,8 +101,7 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
 	bool is_first = !c || !c->me;
 
-	/* launchers may end the others as soon as one has ended with an error
-	 */
+	/* a launcher ends all others when one has ended with an error */
 	if (!is_first)
 		signal(SIGTERM, SIG_IGN);
 	if (c)

@@ -188,6 +188,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	facts_end(f);
 	run_jobs_facts(f, r, alone);
 	facts_of_faults(f, r);
+	facts_of_energy(f, r);
 	facts_of_card(f, r);
 	facts_of_budget(f, r->system->net, a->is_budget, &how);
 	facts_of_work(f, r);
@@ -386,6 +387,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 		return -1;
 	s->machine = cli_source(a);
 	s->faults = a->faults;
+	s->energy = a->energy;
 	s->seed = a->seed;
 	s->until = a->until;
 	s->stop = cli_stop_asked();
@@ -438,7 +440,8 @@ static bool has_key(const struct load_ops *ops, const char *key)
 static int check_keys(const struct cli_args *a, struct err *e)
 {
 	static const char *const options[] = { "seed", "threads", "shape",
-		"until", "faults", "tables", "jobs", "output", "set" };
+		"until", "faults", "tables", "jobs", "output", "set",
+		"energy" };
 	const struct load_ops *ops = load_find(a->word[1]);
 	size_t n;
 

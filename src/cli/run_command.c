@@ -67,6 +67,8 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s)
 	stream_open(&o);
 	fputs(s->program ? s->program : "weft run", o.file);
 	add_machine(&o, a);
+	if (a->energy)
+		add_word(&o, "--energy", a->energy);
 	if (a->until) {
 		units_format(UNIT_TIME, a->until, text, sizeof(text));
 		add_word(&o, "--until", text);

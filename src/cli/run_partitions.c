@@ -212,6 +212,7 @@ static int check_options(const struct cli_args *a, struct err *e)
 			    : a->links			 ? "links"
 			    : a->report			 ? "report"
 			    : a->is_histogram		 ? "histogram"
+			    : a->energy			 ? "energy"
 			    : a->is_budget || a->follows ? "budget and follow"
 			    : a->faults			 ? "faults"
 							 : NULL;

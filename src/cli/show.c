@@ -1,7 +1,10 @@
 #include "cli/show.h"
 
+#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/show_jobs.h"
+#include "machine/bill.h"
+#include "out/file.h"
 
 static int print(const struct cli_args *a, const struct machine *m, FILE *out,
 	struct err *e)
@@ -17,20 +20,68 @@ static int print(const struct cli_args *a, const struct machine *m, FILE *out,
 	return failed;
 }
 
-static int perform(const struct cli_args *a, FILE *f, struct err *e)
+static int write_csv(const char *path, const struct bill *b, struct err *e)
 {
-	struct machine *m;
-	int code;
+	struct out_file f;
 
+	if (out_file_open(&f, path, &out_bill, e))
+		return -1;
+	bill_write(b, f.stream);
+	return out_file_close(&f, e);
+}
+
+static int print_bill(const struct cli_args *a, const struct machine *m,
+	FILE *out, struct err *e)
+{
+	const uint32_t needs = 1 << PRICE_MONEY | 1 << PRICE_WATTS;
+	struct prices p = { 0 };
+	struct bill *b = mem_alloc(1, sizeof(*b));
+	struct facts f;
+	int failed;
+
+	failed = (a->csv && out_file_check(a->csv, &out_bill, e)) ||
+		 prices_read(&p, a->bill, e) ||
+		 bill_make(b, m->topo, &p, needs, e);
+	if (!failed) {
+		facts_init(&f);
+		show_bill(&f, m, b);
+		cli_write(a, &f, CLI_BOLD, out);
+		facts_fini(&f);
+		failed = a->csv && write_csv(a->csv, b, e);
+	}
+	prices_free(&p);
+	mem_free(b);
+	return failed ? -1 : 0;
+}
+
+/* Each of them prints something else. */
+static int check_options(const struct cli_args *a, struct err *e)
+{
 	if (a->is_svg + a->is_dot + a->is_json > 1)
 		return err_set(e, "want one of --json, --svg and --dot");
 	if (a->jobs && (a->is_svg || a->is_dot))
 		return err_set(
 			e, "--jobs: partitions are shown only as text or JSON");
+	if (a->bill && (a->is_svg || a->is_dot || a->jobs))
+		return err_set(e, "--bill: a bill is text or JSON; want it "
+				  "without --jobs, --svg and --dot");
+	if (a->csv && !a->bill)
+		return err_set(e, "--csv has no effect without --bill");
+	return 0;
+}
+
+static int perform(const struct cli_args *a, FILE *f, struct err *e)
+{
+	struct machine *m;
+	int code;
+
+	if (check_options(a, e))
+		return -1;
 	m = cli_machine(a, e);
 	if (!m)
 		return -1;
 	code = a->jobs	   ? show_jobs(a, m, f, e)
+	       : a->bill   ? print_bill(a, m, f, e)
 	       : a->is_svg ? show_svg(m, f, e)
 	       : a->is_dot ? show_dot(m, f, e)
 			   : print(a, m, f, e);
@@ -40,7 +91,7 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 
 const struct cli_command cli_show = { .name = "show",
 	.brief = "describe a machine",
-	.takes = CLI_MACHINE | CLI_JSON | CLI_DRAW | CLI_JOBS,
+	.takes = CLI_MACHINE | CLI_JSON | CLI_DRAW | CLI_JOBS | CLI_BILL,
 	.usage = "MACHINE",
 	.help = "Describes a machine: its shape, wires, rates, buffers and "
 		"zero-load latencies.",

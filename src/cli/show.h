@@ -10,6 +10,11 @@
 /* has_edges: with a list of all wires. */
 int show_facts(struct facts *f, const struct machine *m, bool has_edges,
 	struct err *e);
+/* Shape and parts of a machine, then its bill by a price list. */
+struct bill;
+void show_bill(struct facts *f, const struct machine *m, const struct bill *b);
+/* The head of both, and the tables of the topology. */
+void show_head(struct facts *f, const struct machine *m);
 /* All wires, each once; null if there are too many. */
 void show_edges(struct facts *f, const struct topo *t);
 /* Sites and wires as a picture, and for graphviz. */

@@ -682,13 +682,18 @@ static void add_head(struct facts *f, const struct machine *m)
 	facts_line(f, NULL, "");
 }
 
+void show_head(struct facts *f, const struct machine *m)
+{
+	add_head(f, m);
+	add_tables(f, m->topo);
+}
+
 static void add_all(struct facts *f, const struct show *s, bool has_edges)
 {
 	const struct machine *m = s->m;
 	struct stream o;
 
-	add_head(f, m);
-	add_tables(f, m->topo);
+	show_head(f, m);
 	add_wires(f, s);
 	facts_line(f, "IO nodes",
 		"[each with links of {io_GBps:.4g} GB/s each way, and "

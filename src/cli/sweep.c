@@ -145,6 +145,9 @@ static void name_sweep(const struct sweep *w, char *text, size_t size)
 		if (k != w->x && k != w->seed && x->axis[k].n == 1)
 			n += (size_t)snprintf(text + n, size - n, " %s=%s",
 				x->axis[k].name, x->axis[k].value[0]);
+	if (w->args->faults && n < size)
+		n += (size_t)snprintf(
+			text + n, size - n, " --faults %s", w->args->faults);
 	for (size_t k = 0; w->args->rest && w->args->rest[k] && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, "%s %s",
 			k ? "" : " --", w->args->rest[k]);
@@ -201,6 +204,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.plugins = w->args->plugin,
 		.n_plugins = w->args->n_plugins,
 	};
+	s->faults = w->args->faults;
 	s->workload = w->args->word[1];
 	s->seed = strtoull(p.seed, NULL, 10);
 	s->threads = 1;
@@ -352,6 +356,7 @@ static int open_curves(struct sweep *w, struct err *e)
 	struct curves_about a = {
 		.what = what,
 		.command = command,
+		.faults = w->args->faults,
 		.inputs = &in,
 		.machines = m,
 		.n_machines = x->axis[0].n,
@@ -363,6 +368,7 @@ static int open_curves(struct sweep *w, struct err *e)
 		if (m[i])
 			record_inputs_machine(&in, m[i]);
 	}
+	record_inputs_add(&in, "plan of faults", w->args->faults);
 	for (size_t i = 1; i < x->n; i++)
 		for (size_t k = 0;
 			x->axis[i].kind == AXIS_KEY && k < x->axis[i].n; k++)
@@ -418,7 +424,8 @@ static int perform(const struct cli_args *a, struct err *e)
 
 const struct cli_command cli_sweep = { .name = "sweep",
 	.brief = "run a workload over ranges of values",
-	.takes = CLI_MACHINE | CLI_SWEEP | CLI_JSON | CLI_REST | CLI_LAUNCH,
+	.takes = CLI_MACHINE | CLI_SWEEP | CLI_PLAN | CLI_JSON | CLI_REST |
+		 CLI_LAUNCH,
 	.usage = "MACHINE[,MACHINE...] WORKLOAD [KEY=VALUES...] [-- PROGRAM "
 		 "...]",
 	.help = "Runs a workload with every combination of the given values, "

@@ -25,6 +25,8 @@ static const struct unit gigabytes[] = { { "MB/s", 1e-3 }, { "GB/s", 1 },
 static const struct unit per_cent[] = { { "%", 1 }, { NULL, 0 } };
 static const struct unit per_us[] = { { "per us", 1 }, { NULL, 0 } };
 static const struct unit bytes[] = { { "B", 1 }, { NULL, 0 } };
+static const struct unit joules[] = { { "nJ", 1e-9 }, { "uJ", 1e-6 },
+	{ "mJ", 1e-3 }, { "J", 1 }, { "kJ", 1e3 }, { "MJ", 1e6 }, { NULL, 0 } };
 static const struct unit millions[] = { { "million/s", 1 }, { NULL, 0 } };
 
 static const struct {
@@ -42,6 +44,7 @@ static const struct {
 	{ "_pct", per_cent },
 	{ "_Mps", millions },
 	{ "_B", bytes },
+	{ "_J", joules },
 };
 
 enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };

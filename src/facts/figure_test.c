@@ -27,6 +27,8 @@ static void figures_have_four_digits_and_the_unit_of_their_name(void **state)
 	reads("throughput_GBps_per_node", 0.01234, "12.34 MB/s");
 	reads("confidence_95_half_width_pct", 3.0524, "3.052 %");
 	reads("size_B", 123456, "123500 B");
+	reads("idle_J", 0.001536, "1.536 mJ");
+	reads("idle_J", 0, "0 J");
 }
 
 static void figures_without_a_unit_are_numbers(void **state)

@@ -133,8 +133,10 @@ uint32_t program_log_matched(const struct host_log_message *m)
 
 void program_log_received(uint32_t mark)
 {
-	const struct program *p = host_self();
+	const struct program *p;
 
-	if (mark)
-		log_of(p)->received[mark - 1].at = p->now;
+	if (!mark)
+		return;
+	p = host_self();
+	log_of(p)->received[mark - 1].at = p->now;
 }

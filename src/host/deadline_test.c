@@ -8,13 +8,14 @@ struct hurry {
 	struct poll_loop loop;
 	sim_time deadline, ended_at;
 	bool passed;
-	uint64_t seen;
+	uint64_t seen, n_tests;
 };
 
 static bool device_is_on(void *arg, uint64_t *seen)
 {
-	const struct hurry *x = arg;
+	struct hurry *x = arg;
 
+	x->n_tests++;
 	*seen = x->m->device[x->node];
 	return *seen;
 }
@@ -29,21 +30,28 @@ static void hurry(void *arg)
 	x->ended_at = program_now();
 }
 
-/* The device is set at 250 ns; looks are at 0, 100, 200, 300, ... */
-static struct hurry run_hurry(sim_time deadline)
+/* The device is set to a value at 250 ns; looks are at 0, 100, 200, 300, ... */
+static struct hurry run_hurry_for(sim_time deadline, uint32_t value, bool stays)
 {
 	struct host_testing m = { 0 };
 	struct hurry x = { .m = &m,
-		.loop = { .period = 100 * SIM_NS, .load = 7 * SIM_NS },
+		.loop = { .period = 100 * SIM_NS,
+			.load = 7 * SIM_NS,
+			.stays = stays },
 		.deadline = deadline };
 
 	host_testing_start(&m);
 	program_start(m.host, 1, 0, 0, hurry, &x);
-	host_testing_set(&m, 1, 250 * SIM_NS, 5);
+	host_testing_set(&m, 1, 250 * SIM_NS, value);
 	host_testing_run(&m);
 	assert_int_equal(host_n_running(m.host), 0);
 	host_testing_fini(&m);
 	return x;
+}
+
+static struct hurry run_hurry(sim_time deadline)
+{
+	return run_hurry_for(deadline, 5, false);
 }
 
 static void a_poll_ends_at_its_deadline(void **state)
@@ -64,6 +72,24 @@ static void a_poll_ends_at_its_deadline(void **state)
 	x = run_hurry(SIM_NEVER);
 	assert_true(x.passed);
 	assert_int_equal(x.ended_at, 307 * SIM_NS);
+}
+
+/* Only a value of 1 does. */
+static void what_stays_is_not_looked_at_again(void **state)
+{
+	static const sim_time deadline[] = { 249, 250, 299, 300, 400 };
+
+	for (uint32_t i = 0; i < sizeof(deadline) / sizeof(deadline[0]); i++) {
+		sim_time t = deadline[i] * SIM_NS;
+		struct hurry a = run_hurry_for(t, 1, false);
+		struct hurry b = run_hurry_for(t, 1, true);
+
+		assert_int_equal(a.passed, b.passed);
+		assert_int_equal(a.ended_at, b.ended_at);
+		assert_int_equal(a.seen, b.seen);
+		assert_int_equal(a.n_tests - b.n_tests, a.passed);
+		assert_int_equal(run_hurry_for(t, 5, true).n_tests, a.n_tests);
+	}
 }
 
 /*
@@ -191,6 +217,7 @@ static void a_deadline_that_is_left_is_known_to_be_stale(void **state)
 }
 
 TESTS(TEST(a_poll_ends_at_its_deadline),
+	TEST(what_stays_is_not_looked_at_again),
 	TEST(deadlines_that_are_over_disturb_nobody),
 	TEST(a_deadline_outlives_nobody),
 	TEST(a_deadline_that_is_left_is_known_to_be_stale))

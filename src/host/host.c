@@ -47,7 +47,8 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 	card_init(h);
 	h->programs = map_alloc((most_programs(h) + 1) * sizeof(*h->programs));
 	h->nodes = map_alloc(h->n_nodes * sizeof(*h->nodes));
-	sim_fence(h->sim, h->nodes, sizeof(*h->nodes), 0, h->n_nodes);
+	if (h->sim)
+		sim_fence(h->sim, h->nodes, sizeof(*h->nodes), 0, h->n_nodes);
 	h->hot = (struct host_nodes){
 		.first = (char *)&h->nodes->hot,
 		.step = sizeof(*h->nodes),

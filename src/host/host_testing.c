@@ -79,8 +79,8 @@ void host_testing_start(struct host_testing *m)
 
 void host_testing_fini(struct host_testing *m)
 {
-	sim_free(m->sim);
 	host_free(m->host);
+	sim_free(m->sim);
 	mem_free(m->device);
 }
 

@@ -243,13 +243,6 @@ static long call(unsigned number, enum call_form form, WORDS)
 	return answer;
 }
 
-bool call_makes_window(void)
-{
-	return mine.what.name == CALL_Win_create ||
-	       mine.what.name == CALL_Win_allocate ||
-	       mine.what.name == CALL_Win_create_dynamic;
-}
-
 /* --- the names --- */
 
 /* What calls leave on the stack below their caller depends on the host, and

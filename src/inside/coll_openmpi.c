@@ -81,16 +81,6 @@ static const void *if_short(const void *from, uint64_t bytes)
 
 /* --- groups --- */
 
-/* Threads could have other business while one of them waits in the network, and
- * call for two communicators in different orders. */
-static bool has_threads(void)
-{
-	int level = MPI_THREAD_SINGLE;
-
-	PMPI_Query_thread(&level);
-	return level == MPI_THREAD_MULTIPLE;
-}
-
 /* By their names: MPI_Group_translate_ranks() takes a time that grows with the
  * square of their number, 0.1 s for 1,024. */
 static bool list_members(struct coll_module *m, MPI_Comm comm)
@@ -125,7 +115,7 @@ static int run_in_group(struct coll_module *m, MPI_Comm comm,
 {
 	uint64_t unused;
 
-	if (!has(c->kind) || has_threads())
+	if (!has(c->kind))
 		return ENOTSUP;
 	if (m->state == GROUP_UNKNOWN)
 		open_group(m, comm);
@@ -383,7 +373,9 @@ static mca_coll_base_module_t *query(MPI_Comm comm, int *priority)
 
 static int init(bool has_progress_threads, bool has_mpi_threads)
 {
-	(void)has_progress_threads, (void)has_mpi_threads;
+	(void)has_progress_threads;
+	if (has_mpi_threads)
+		weft_link_has_threads();
 	return OMPI_SUCCESS;
 }
 

@@ -357,6 +357,18 @@ static bool is_running(void)
 	return link_.phase == LINK_RUNS && !call_mine()->is_foreign;
 }
 
+void weft_link_has_threads(void)
+{
+	if (weft_link_open())
+		link_.channel->has_threads = 1;
+}
+
+void link_signal(int number)
+{
+	if (link_.channel)
+		link_.channel->own_signal = (uint32_t)number;
+}
+
 void link_begin(enum channel_begun how)
 {
 	if (weft_link_open())

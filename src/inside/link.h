@@ -44,6 +44,8 @@ INSIDE_EXPORT void weft_link_unlock(void);
 
 /* The channel, mapped with the first call; NULL if this process is no rank. */
 INSIDE_EXPORT const struct channel *weft_link_open(void);
+/* Before it begins: several threads of the rank may be in MPI at once. */
+INSIDE_EXPORT void weft_link_has_threads(void);
 
 /* Who takes completions, at each crossing; it must not queue commands. */
 INSIDE_EXPORT void weft_link_serve(

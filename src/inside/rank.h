@@ -77,6 +77,8 @@ void link_go_astray(uint32_t call, uint64_t n_calls);
 void link_look_once(void);
 void link_spin(void);
 
+/* It sends a signal to itself. */
+void link_signal(int number);
 /* The process has come to a place where it only waits for others to start. */
 void link_rest(void);
 
@@ -96,6 +98,7 @@ struct call {
 	unsigned looks; /* in vain, of one that tests */
 	bool is_foreign; /* MPI's own thread */
 	bool is_setup; /* within MPI_Init() or MPI_Finalize() */
+	bool makes_window; /* of the rank's own memory, by whatever name */
 	bool is_asking; /* PMIx, whose thread frees what this one allocates */
 	int64_t since; /* the thread's CPU time when it was last seen, ns */
 	bool is_told; /* it has crossed, or asked for something */
@@ -114,8 +117,6 @@ void call_next(void *function, const char *name);
 void call_next_of_mpi(void *function, const char *name);
 /* What has the name, or NULL. */
 void *call_find_in_mpi(const char *name);
-/* Whether the program makes a window of its own memory. */
-bool call_makes_window(void);
 /* The same of a library, which may be among those that are no name's next. */
 void call_library(void *function, const char *library, const char *name);
 /* A symbol of a library if that is loaded, or NULL. */

@@ -122,7 +122,19 @@ INSIDE_EXPORT int kill(pid_t pid, int number)
 	}
 	if (self_is_pid(pid))
 		pid = own();
+	if (pid == own())
+		link_signal(number);
 	return real(pid, number);
+}
+
+INSIDE_EXPORT int raise(int number)
+{
+	static int (*real)(int);
+
+	if (!real)
+		call_next(&real, "raise");
+	link_signal(number);
+	return real(number);
 }
 
 /* --- processors: one, as if the others were other ranks' --- */

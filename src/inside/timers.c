@@ -71,6 +71,7 @@ static void send_signal(int i, const struct sigevent *how)
 			       ? how->_sigev_un._tid
 			       : (pid_t)syscall(SYS_gettid);
 
+	link_signal(how->sigev_signo);
 	if (i == ALARM) {
 		syscall(SYS_tgkill, me, thread, how->sigev_signo);
 		return;

@@ -14,7 +14,7 @@
  */
 #include "inside/rank.h"
 
-enum { DYNAMIC = 3 }; /* MPI_WIN_FLAVOR_DYNAMIC */
+enum { DYNAMIC = 3, SHARED = 4 }; /* MPI_WIN_FLAVOR_ */
 
 typedef int rank_call(void *comm, int *rank);
 typedef int split_call(void *comm, int color, int key, void **made);
@@ -49,13 +49,14 @@ int ompi_comm_split_type(void *comm, int type, int key, void *info, void **made)
 {
 	split_type_call *next;
 
-	if (call_makes_window() && has_neighbours())
+	if (call_mine()->makes_window && has_neighbours())
 		return split_each(comm, key, made);
 	call_next_of_mpi(&next, "ompi_comm_split_type");
 	return next(comm, type, key, info, made);
 }
 
-/* Open MPI's own, behind MPI_Win_create() and all others like it. */
+/* Open MPI's own, behind MPI_Win_create(), PMPI_Win_create() and all others
+ * like them. */
 INSIDE_EXPORT select_call ompi_osc_base_select;
 int ompi_osc_base_select(void *win, void **base, size_t bytes, int unit,
 	void *comm, void *info, int flavor, int *model)
@@ -69,7 +70,9 @@ int ompi_osc_base_select(void *win, void **base, size_t bytes, int unit,
 	call_next_of_mpi(&next, "ompi_osc_base_select");
 	if (of_messages && flavor != DYNAMIC)
 		*of_messages = NULL;
+	call_mine()->makes_window = flavor != SHARED;
 	code = next(win, base, bytes, unit, comm, info, flavor, model);
+	call_mine()->makes_window = false;
 	if (of_messages)
 		*of_messages = was;
 	return code;

@@ -297,6 +297,17 @@ static inline int32_t link_returning(
 	return sum;
 }
 
+/* The tokens of each channel, with those on their way back. */
+static inline void link_all_tokens(const struct link_sender *l,
+	const struct link_returns *r, int32_t *tokens)
+{
+	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
+		tokens[c] = l->tokens[c];
+	for (uint32_t i = 0; i < r->n; i++)
+		tokens[link_stamp_channel(r->stamp[i])] +=
+			(int32_t)link_stamp_chunks(r->stamp[i]);
+}
+
 /* Collects the tokens that have returned by t. */
 static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)

@@ -52,6 +52,7 @@ struct load_result {
 	enum load_ending ending;
 	const char *via; /* the layer it went through: "net", "nic" */
 	sim_time end; /* simulated, warm-up included */
+	struct net_counted counted; /* in its network, at the end */
 	bool has_peak;
 	int64_t peak_bps; /* payload bytes per second and node */
 	bool has_throughput;

@@ -13,6 +13,7 @@
 #include "load/commands.h"
 #include "load/keys.h"
 #include "load/mpi_facts.h"
+#include "load/mpi_room.h"
 #include "load/mpi_time.h"
 #include "load/place.h"
 #include "load/programs.h"
@@ -107,28 +108,13 @@ static int find_places(struct mpi *m, struct err *e)
 	return place_all(&p, m->at, m->which, e);
 }
 
-/* Nodes, hardware threads, and what the interface has for each process. */
 static int check_room(struct mpi *m, struct err *e)
 {
-	const struct load *l = &m->programs.load;
-	const struct api *api = api_to(l->nic_ops);
-	uint32_t each = api ? api->msg->most_processes : 0;
-	uint64_t most = (uint64_t)load_n_nodes(l) * (uint64_t)m->ppn;
+	uint64_t n = m->commands.n_ranks;
+	int code = mpi_room_check(&m->programs, (uint32_t)m->ppn, &n, e);
 
-	if (each && m->ppn > each)
-		return err_set(e,
-			"ppn: the %s serves at most %u processes of a node",
-			l->nic_ops->title, each);
-	if (m->commands.n_ranks > most)
-		return err_set(e,
-			"ranks: the %s has %u nodes, which have room for "
-			"%" PRIu64 " ranks with ppn=%" PRId64
-			", not for %" PRIu64,
-			l->place ? "job" : "machine", load_n_nodes(l), most,
-			m->ppn, m->commands.n_ranks);
-	m->n_ranks =
-		(uint32_t)(m->commands.n_ranks ? m->commands.n_ranks : most);
-	return 0;
+	m->n_ranks = (uint32_t)n;
+	return code;
 }
 
 static const char *const stacks[] = { "openmpi", "pmi", "none" };
@@ -205,6 +191,8 @@ static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 
 	start_await_end(m->start, rank);
 	end = start_end(m->start, rank);
+	if (start_was_killed(m->start, rank))
+		m->proxy[rank].reasons |= CHANNEL_SIGNAL;
 	return start_describe(&end, text, size);
 }
 
@@ -247,8 +235,9 @@ static void complain(struct mpi *m, const struct proxy *p)
 			p->rank);
 		programs_give_up(&m->programs, EXIT_ANSWER_NO, text);
 	} else {
-		snprintf(text, sizeof(text), "rank %u: %s", p->rank,
-			strerror(p->error));
+		mpi_room_describe(
+			&m->programs.load, p->error, how, sizeof(how));
+		snprintf(text, sizeof(text), "rank %u: %s", p->rank, how);
 		programs_give_up(&m->programs, EXIT_LIMIT, text);
 	}
 }
@@ -495,7 +484,7 @@ static int check_codes(struct mpi *m, struct err *e)
 
 		if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
 			continue;
-		code = start_describe(&end, how, sizeof(how));
+		code = describe_end(m, i, how, sizeof(how));
 		return err_set_code(e, end.has_ended ? code : EXIT_ANSWER_NO,
 			"rank %u %s after MPI_Finalize at %.3f us", i,
 			end.has_ended ? how : "does not end",

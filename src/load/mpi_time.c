@@ -119,6 +119,7 @@ void mpi_time_facts(const struct mpi_time *t, const struct proxy *p, uint32_t n,
 		{ CHANNEL_CLOCKS, "the host's clocks" },
 		{ CHANNEL_RANDOM, "the host's random numbers" },
 		{ CHANNEL_ADDRESSES, "addresses of memory" },
+		{ CHANNEL_SIGNAL, "a signal from outside" },
 	};
 	bool is_measured = t->ways.computing == CHANNEL_CPU ||
 			   t->ways.computing == CHANNEL_RECORD;

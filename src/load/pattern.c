@@ -68,12 +68,40 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 	}
 }
 
+/* Routers along the dimension of a shift. */
+static uint32_t n_along(const struct pattern *p)
+{
+	uint32_t size[TOPO_MAX_DIMS];
+	uint32_t n = p->topo->ops->grid ? p->topo->ops->grid(p->topo, size) : 0;
+
+	return p->along >= 1 && p->along <= n ? size[p->along - 1] : 0;
+}
+
+static int check_shift(const struct pattern *p, struct err *e)
+{
+	uint32_t n = n_along(p);
+
+	if (!p->topo->ops->grid)
+		return err_set(e,
+			"router-shift needs routers in a box: a torus, a mesh "
+			"or a HyperX");
+	if (!n)
+		return err_set(e, "along: there is no dimension %u", p->along);
+	if (p->by % n == 0)
+		return err_set(e,
+			"by: a shift by %u routers ends at the same one, since "
+			"there are %u along dimension %u",
+			p->by, n, p->along);
+	return 0;
+}
+
 static int check(const struct pattern *p, struct err *e)
 {
-	const char *whole = p->kind == PATTERN_TORNADO	     ? "tornado"
-			    : p->kind == PATTERN_NEIGHBOUR   ? "neighbours"
-			    : p->kind == PATTERN_GROUP_SHIFT ? "group-shift"
-							     : NULL;
+	const char *whole = p->kind == PATTERN_TORNADO	      ? "tornado"
+			    : p->kind == PATTERN_NEIGHBOUR    ? "neighbours"
+			    : p->kind == PATTERN_GROUP_SHIFT  ? "group-shift"
+			    : p->kind == PATTERN_ROUTER_SHIFT ? "router-shift"
+							      : NULL;
 	int bits = node_bits(p->n);
 
 	if (p->n < 2)
@@ -88,8 +116,10 @@ static int check(const struct pattern *p, struct err *e)
 			"bit-reversal needs a power of two as the number of "
 			"nodes, not %u",
 			p->n);
-	if (whole && p->kind != PATTERN_GROUP_SHIFT && !p->topo->ops->grid)
+	if (whole && p->kind < PATTERN_GROUP_SHIFT && !p->topo->ops->grid)
 		return err_set(e, "%s needs a torus or a mesh", whole);
+	if (p->kind == PATTERN_ROUTER_SHIFT && check_shift(p, e))
+		return -1;
 	if (p->kind == PATTERN_GROUP_SHIFT && !p->topo->ops->group)
 		return err_set(e, "%s needs a network of groups", whole);
 	if (whole && p->is_part)
@@ -185,6 +215,20 @@ static site_id in_group(const struct pattern *p, site_id from, uint64_t bits)
 			 random_below(bits, size));
 }
 
+static site_id at_router(const struct pattern *p, site_id from, uint64_t bits)
+{
+	uint32_t x[TOPO_MAX_DIMS], size[TOPO_MAX_DIMS];
+	uint32_t n = p->topo->ops->grid(p->topo, size), nodes = p->n;
+	uint32_t along = p->along - 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		nodes /= size[i];
+	p->topo->ops->place(p->topo, from, x);
+	x[along] = (x[along] + p->by) % size[along];
+	return p->topo->ops->node_at(p->topo, x) +
+	       (site_id)random_below(bits, nodes);
+}
+
 site_id pattern_target(
 	const struct pattern *p, site_id from, uint64_t k, uint64_t bits)
 {
@@ -198,6 +242,8 @@ site_id pattern_target(
 			       : NO_SITE;
 	if (p->kind == PATTERN_GROUP_SHIFT)
 		return in_group(p, from, bits);
+	if (p->kind == PATTERN_ROUTER_SHIFT)
+		return at_router(p, from, bits);
 	if (p->kind == PATTERN_INCAST)
 		return from == p->hot ? NO_SITE : p->hot;
 	if (p->kind == PATTERN_HOTSPOT && from != p->hot &&

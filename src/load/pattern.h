@@ -19,6 +19,7 @@ enum pattern_kind {
 	PATTERN_MATRIX, /* by a traffic matrix */
 	PATTERN_INCAST, /* one node gets everything */
 	PATTERN_GROUP_SHIFT, /* any node of the group so many groups on */
+	PATTERN_ROUTER_SHIFT, /* any node of the router so many places on */
 };
 
 struct pattern {
@@ -29,7 +30,8 @@ struct pattern {
 	const struct matrix *matrix;
 	site_id *target; /* of fixed patterns; NO_SITE: stays idle */
 	site_id hot;
-	uint32_t by; /* of a group shift */
+	uint32_t by; /* of a shift */
+	uint32_t along; /* the dimension of a shift of routers, from 1 on */
 	uint32_t share_ppm;
 };
 

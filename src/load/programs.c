@@ -81,7 +81,9 @@ void programs_delivered(
 	struct programs_arrivals *a = mine(p, s);
 
 	load_delivered(&p->load, s, packet, t);
-	hist_add(&a->latency, t - packet->born);
+	/* the change of a barrier's status is no packet */
+	if (packet->born != SIM_NEVER)
+		hist_add(&a->latency, t - packet->born);
 	if (t > a->last)
 		a->last = t;
 }

@@ -11,6 +11,7 @@ const struct load_ops *const load_registry[] = {
 	&load_complement,
 	&load_permutation,
 	&load_group_shift,
+	&load_router_shift,
 	&load_hotspot,
 	&load_matrix,
 	&load_incast,

@@ -358,7 +358,7 @@ static bool run_slices(struct load_course *c)
 	}
 	l->is_idle = c->until != SIM_NEVER;
 	r->ending = LOAD_DEADLOCKED;
-	if (is_locked(l, r))
+	if (!l->has_given_up && is_locked(l, r))
 		return true;
 	r->ending = LOAD_FINISHED;
 	if (c->until == SIM_NEVER || l->ops->next(l) == SIM_NEVER)
@@ -371,16 +371,36 @@ static bool run_slices(struct load_course *c)
 }
 
 /* Packets of the network's guest that wait for good: nothing happens any more,
- * nobody else shares the machine, and no fault is to blame. */
+ * nobody else shares the machine, and no fault and no program is to blame. */
 static bool are_guests_left(const struct load *l, struct load_result *r)
 {
 	const struct net_guest *g = l->net->guest;
 
-	if (!g || l->place || l->net->faults)
+	if (!g || l->place || l->net->faults || l->has_given_up)
 		return false;
 	r->n_knotted = g->ops->knot(g, r->knot, sizeof(r->knot));
 	r->is_guests = true;
 	return r->n_knotted != 0;
+}
+
+/* They wait for a program that has failed. */
+static bool are_guests_of_failed(
+	struct load *l, struct load_result *r, struct err *e)
+{
+	if (r->ending != LOAD_DEADLOCKED || !r->is_guests || !l->ops->check)
+		return false;
+	if (l->ops->check(l, e) && e->code == EXIT_ANSWER_NO)
+		return true;
+	*e = (struct err){ 0 };
+	return false;
+}
+
+static int tell_failed(struct load_result *r, struct err *e)
+{
+	r->ending = LOAD_FAILED;
+	snprintf(r->why, sizeof(r->why), "%s", e->text);
+	*e = (struct err){ 0 };
+	return 0;
 }
 
 static void go(void *arg)
@@ -428,9 +448,11 @@ int load_end(struct load_course *c, struct err *e)
 			"the run reached %d s of simulated time, the most "
 			"that can be simulated",
 			(int)(MOST_TIME / (1000000000 * (sim_time)SIM_NS)));
-	if (net_audit(l->net, e))
+	if (net_audit_counting(l->net, &r->counted, e))
 		return -1;
 	l->ops->report(l, r);
+	if (are_guests_of_failed(l, r, e))
+		return tell_failed(r, e);
 	if (r->ending != LOAD_FINISHED || !l->ops->check ||
 		!l->ops->check(l, e))
 		return 0;
@@ -438,11 +460,10 @@ int load_end(struct load_course *c, struct err *e)
 		!net_escaped(l->net))
 		return -1;
 	/* not an error of ours, but how it ends */
-	r->ending = e->code == EXIT_ANSWER_NO ? LOAD_FAILED : LOAD_STALLED;
-	if (r->ending == LOAD_FAILED)
-		snprintf(r->why, sizeof(r->why), "%s", e->text);
-	else
-		tell_why(l, r, e->text);
+	if (e->code == EXIT_ANSWER_NO)
+		return tell_failed(r, e);
+	r->ending = LOAD_STALLED;
+	tell_why(l, r, e->text);
 	*e = (struct err){ 0 };
 	return 0;
 }

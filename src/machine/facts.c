@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "load/jobs.h"
+#include "machine/energy.h"
 #include "outside/proxy.h"
 
 enum {
@@ -181,6 +182,10 @@ void facts_of_figures(struct facts *f, const struct machine_run *r)
 		facts_group(f, j->part[i].name);
 		facts_of_job(f, &j->part[i]);
 		facts_end(f);
+	}
+	if (r->energy) {
+		facts_real(f, "idle_J", energy_idle(r->energy));
+		facts_real(f, "traffic_J", energy_traffic(r->energy));
 	}
 	facts_real(f, "sim_time_ns", sim_ns(r->result.end));
 }

@@ -17,6 +17,7 @@ enum facts_place {
 	FACTS_AT_RESULTS,
 	FACTS_AT_LINKS,
 	FACTS_AT_FAULTS,
+	FACTS_AT_ENERGY,
 	FACTS_AT_END,
 	FACTS_AT_BUDGET,
 };
@@ -64,6 +65,9 @@ void facts_write_links(FILE *f, const struct machine_run *r);
 
 /* The keys faults and ras, and the facts of parts (parts/part.h). */
 void facts_of_faults(struct facts *f, const struct machine_run *r);
+
+/* The key energy, if a price list was given. */
+void facts_of_energy(struct facts *f, const struct machine_run *r);
 
 /* The key budget, on request, and the key follow of a message that was sent. */
 void facts_of_budget(struct facts *f, const struct net *n, bool has_budget,

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "machine/energy.h"
 #include "machine/jobs.h"
 
 double machine_clock(void)
@@ -357,6 +358,14 @@ static int build(struct machine_run *r, struct err *e)
 	return check_deaths(l, e);
 }
 
+static int open_energy(struct machine_run *r, struct err *e)
+{
+	if (!r->setup.energy)
+		return 0;
+	r->energy = energy_new(r->setup.energy, r->machine->topo, e);
+	return r->energy ? 0 : -1;
+}
+
 int machine_run_open(
 	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
 {
@@ -368,7 +377,8 @@ int machine_run_open(
 	r->setup.loaded = NULL;
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
-		read_load(r, e) || check_faults(r, e) || check_processes(r, e))
+		read_load(r, e) || check_faults(r, e) ||
+		check_processes(r, e) || open_energy(r, e))
 		return -1;
 	if (!build(r, e)) {
 		r->setup_s = machine_clock() - since;
@@ -381,15 +391,22 @@ int machine_run_open(
 static void note_result(struct machine_run *r)
 {
 	const struct sim *sim = r->load->net->sim;
+	uint64_t cpu_ns;
 
 	sim_sum(sim, r->load->digest, r->load->net->n_nodes);
 	r->digest = digest_fold(r->load->digest, r->load->net->n_nodes);
-	r->hops = net_hops(r->system->net);
-	r->delivered_hops = r->hops - net_hops_inside(r->system->net);
+	r->hops = r->result.counted.hops;
+	r->delivered_hops = r->hops - r->result.counted.hops_inside;
 	r->packets = net_total(r->system->net).delivered;
 	r->events = sim_n_events(sim);
 	r->memory = system_memory(r->system);
+	cpu_ns = (uint64_t)(r->cpu_s * 1e9);
 	sim_sum(sim, &r->memory, 1);
+	sim_sum(sim, &cpu_ns, 1);
+	if (sim_is_shared(sim))
+		r->cpu_s = (double)cpu_ns / 1e9;
+	if (r->energy)
+		energy_measure(r->energy, r->system->net, r->result.end);
 }
 
 int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
@@ -433,6 +450,7 @@ void machine_run_close(struct machine_run *r)
 		mem_free(r->load->digest);
 	}
 	system_free(r->system);
+	energy_free(r->energy);
 	mem_free(r->keys.origins);
 	mem_free(r->load);
 	machine_free(r->machine);

@@ -8,6 +8,8 @@
 
 #include "machine/system.h"
 
+struct energy;
+
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
 	struct machine_source machine;
@@ -15,6 +17,7 @@ struct machine_run_setup {
 	 * NULL: the run loads it. */
 	struct machine *loaded;
 	const char *faults; /* a file with a plan of them, or NULL */
+	const char *energy; /* a price list, to find the energy; or NULL */
 	/* A jobs file in place of a workload; only: the number of one job,
 	 * from 1, to run on its own; 0: all jobs. */
 	const char *jobs;
@@ -59,6 +62,7 @@ struct machine_run {
 	struct load *load;
 	struct param_block keys; /* the workload's, with their values */
 	struct system *system;
+	struct energy *energy; /* NULL: not asked for */
 	uint32_t threads; /* that it runs on */
 	bool is_performed; /* or was begun to be */
 	struct load_course course;

@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "base/mem.h"
 #include "sim/barrier.h"
+#include "sim/cluster.h"
 
 enum { NODES_PER_THREAD = 256 };
 
@@ -57,6 +58,8 @@ static int build_net(struct system *x, const struct machine *m,
 	uint64_t have = mem_available();
 
 	have -= have < s->held ? have : s->held;
+	if (s->cluster) /* those of this computer have their shares */
+		need = x->need = need / s->cluster->n * s->cluster->n_here;
 	if (need > have)
 		return err_set_code(e, EXIT_LIMIT,
 			"%u nodes need about %.1f GiB of memory, but only %.1f "

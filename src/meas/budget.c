@@ -335,6 +335,43 @@ void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t)
 	charge(k, x, x->wait, t);
 }
 
+void book_set_link(struct book *k, uint32_t packet, sim_time came,
+	sim_time free, sim_time t)
+{
+	struct entry *x = &k->entry[packet];
+
+	if (came > x->account.budget.at)
+		charge(k, x, CAUSE_TOKENS, came);
+	if (free > x->account.budget.at)
+		charge(k, x, CAUSE_LINK, free < t ? free : t);
+	x->wait = CAUSE_ARBITRATION;
+	charge(k, x, CAUSE_ARBITRATION, t);
+}
+
+void book_set_arrival(struct book *k, uint32_t packet,
+	const struct book_place *at, enum cause c, sim_time t)
+{
+	struct entry *x = &k->entry[packet];
+
+	x->at = *at;
+	x->header[0] = 0;
+	charge(k, x, x->wait, t);
+	x->wait = (uint8_t)c;
+}
+
+sim_time book_set_wire(struct book *k, uint32_t packet,
+	const struct book_place *at, sim_time logic, sim_time wire)
+{
+	struct entry *x = &k->entry[packet];
+	sim_time since = x->tokens;
+
+	x->at = *at;
+	charge(k, x, CAUSE_ROUTER, logic);
+	charge(k, x, CAUSE_WIRE, wire);
+	x->tokens = x->account.budget.spent[CAUSE_TOKENS];
+	return x->tokens - since;
+}
+
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at)
 {
@@ -351,15 +388,6 @@ void book_set_header(
 	struct book *k, uint32_t packet, const uint8_t header[BOOK_HEADER])
 {
 	memcpy(k->entry[packet].header, header, BOOK_HEADER);
-}
-
-sim_time book_token_wait(struct book *k, uint32_t packet)
-{
-	struct entry *x = &k->entry[packet];
-	sim_time since = x->tokens;
-
-	x->tokens = x->account.budget.spent[CAUSE_TOKENS];
-	return x->tokens - since;
 }
 
 /* --- the end --- */

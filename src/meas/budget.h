@@ -165,13 +165,26 @@ void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t);
 void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t);
 void book_set_place(
 	struct book *k, uint32_t packet, const struct book_place *at);
+/*
+ * A head takes a link at t.  It waited for tokens until they came, then until
+ * the link was free, then for its turn.
+ */
+void book_set_link(struct book *k, uint32_t packet, sim_time came,
+	sim_time free, sim_time t);
+/* It arrives somewhere at t, and waits for c from then on. */
+void book_set_arrival(struct book *k, uint32_t packet,
+	const struct book_place *at, enum cause c, sim_time t);
+/*
+ * It leaves by a link: it is in a router's logic until one time, and on the
+ * wire until another.  Returns what was charged to tokens since it last left.
+ */
+sim_time book_set_wire(struct book *k, uint32_t packet,
+	const struct book_place *at, sim_time logic, sim_time wire);
 /* Whether its way is kept, and what its header is from now on until it is
  * somewhere else. */
 bool book_is_followed(const struct book *k, uint32_t packet);
 void book_set_header(
 	struct book *k, uint32_t packet, const uint8_t header[BOOK_HEADER]);
-/* What was charged to tokens since it was last asked for. */
-sim_time book_token_wait(struct book *k, uint32_t packet);
 /* Takes a packet out of the book: it is given back, and its message does not
  * miss it. */
 void book_forget(struct book *k, uint32_t packet);

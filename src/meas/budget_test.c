@@ -527,18 +527,43 @@ static void token_waits_are_counted_from_hop_to_hop(void **state)
 {
 	struct book *k = new_book(1);
 	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 0);
+	const struct book_place at = { .what = "out by" };
 
 	book_open(k, 0, &m);
 	book_until(k, 0, CAUSE_TOKENS, 5);
-	assert_int_equal(book_token_wait(k, 0), 5);
-	book_until(k, 0, CAUSE_WIRE, 7);
-	assert_int_equal(book_token_wait(k, 0), 0);
-	book_until(k, 0, CAUSE_TOKENS, 9);
-	assert_int_equal(book_token_wait(k, 0), 2);
+	assert_int_equal(book_set_wire(k, 0, &at, 6, 7), 5);
+	assert_int_equal(book_set_wire(k, 0, &at, 7, 8), 0);
+	book_set_arrival(k, 0, &at, CAUSE_QUEUE, 8);
+	book_set_link(k, 0, 10, 9, 12);
+	assert_int_equal(book_set_wire(k, 0, &at, 13, 14), 2);
+	book_free(k);
+}
+
+/* A grant: tokens came at 4, the link was free at 7, its turn came at 9. */
+static void a_grant_is_charged_to_tokens_link_and_turn(void **state)
+{
+	struct book *k = new_book(1);
+	struct book_message m = book_message(k, 0, BOOK_PUT, 1, 0);
+	const struct book_place at = { .what = "in by" };
+	struct book_held h;
+
+	book_open(k, 0, &m);
+	book_set_arrival(k, 0, &at, CAUSE_TOKENS, 1);
+	book_set_link(k, 0, 4, 7, 9);
+	book_set_wire(k, 0, &at, 10, 15);
+	h = book_hold(k, 0, 0);
+	assert_int_equal(h.account.budget.spent[CAUSE_QUEUE], 1);
+	assert_int_equal(h.account.budget.spent[CAUSE_TOKENS], 3);
+	assert_int_equal(h.account.budget.spent[CAUSE_LINK], 3);
+	assert_int_equal(h.account.budget.spent[CAUSE_ARBITRATION], 2);
+	assert_int_equal(h.account.budget.spent[CAUSE_ROUTER], 1);
+	assert_int_equal(h.account.budget.spent[CAUSE_WIRE], 5);
+	assert_int_equal(h.account.budget.at, 15);
 	book_free(k);
 }
 
 TESTS(TEST(every_charge_begins_where_the_last_one_ended),
+	TEST(a_grant_is_charged_to_tokens_link_and_turn),
 	TEST(every_cause_has_names), TEST(wrong_charges_are_bugs),
 	TEST(no_book_is_no_work),
 	TEST(waits_are_charged_to_what_was_waited_for),

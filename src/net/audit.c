@@ -1,30 +1,44 @@
-/* Counting everything: at the end of a run nothing may be missing. */
+/*
+ * Counting everything: at the end of a run nothing may be missing.  Each worker
+ * counts what is at its own sites, or on its way there, and then looks at the
+ * wires that leave them.
+ */
 #include "net/net.h"
 
 #include "base/mem.h"
 #include "net/guest.h"
+#include "net/hops.h"
 #include "net/shares.h"
+#include "sim/share.h"
 
+/* One worker's part. */
 struct audit {
+	/* the same for all */
 	struct net *n;
 	const struct net_guest *guest; /* or NULL */
 	uint32_t n_channels; /* the most that a router has, and the guest's */
 	uint32_t first; /* of the guest's */
-	/* [link, by its receiver][channel]: tokens that its sender does not
-	 * hold because something stands for them */
-	int32_t *out;
+	/* Tokens that a sender does not hold because something stands for them:
+	 * [link, by its receiver][channel] packets in its buffers and on the
+	 * wire, [link, by its sender][channel] tokens on their way back. */
+	int32_t *out, *back;
+	/* its own */
 	uint64_t in_flight, in_queues, in_fifos;
+	uint64_t came; /* packets that have left its sites again */
 	uint32_t *list; /* of buffers */
 	bool is_over; /* no event is left */
-	struct net_tally total;
+	site_id failed; /* the first site where something is wrong, or none */
+	struct err err; /* what that is */
+	struct hops *hops;
+	struct net_tally total; /* of all processes; the first worker's */
 };
 
-static int32_t *tokens_to(
-	const struct audit *a, site_id s, uint32_t port, uint32_t channel)
+static int32_t *tokens_at(const struct audit *a, int32_t *all, site_id s,
+	uint32_t port, uint32_t channel)
 {
 	size_t i = net_link_at(a->n, s, port);
 
-	return &a->out[i * a->n_channels + channel];
+	return &all[i * a->n_channels + channel];
 }
 
 static struct topo_end peer_of(const struct net *n, site_id s, port_id p)
@@ -40,7 +54,7 @@ static void charge(
 	const struct router *r = net_router(a->n, s);
 	const struct packet *p = &a->n->packets[id];
 
-	*tokens_to(a, s, in, channel) +=
+	*tokens_at(a, a->out, s, in, channel) +=
 		channel < a->first ? r->ops->charge(r, p, channel) : p->chunks;
 }
 
@@ -48,9 +62,7 @@ static void charge(
 static void charge_return(struct audit *a, site_id s, uint32_t port,
 	uint32_t channel, uint32_t tokens)
 {
-	struct topo_end to = peer_of(a->n, s, port);
-
-	*tokens_to(a, to.router, to.port, channel) += (int32_t)tokens;
+	*tokens_at(a, a->back, s, port, channel) += (int32_t)tokens;
 }
 
 static void count_event(void *arg, sim_time t, const struct sim_event *e)
@@ -63,6 +75,7 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
 		charge(a, e->site, number, aux, e->data);
+		hops_add(a->hops, e->data, e->site, true);
 	} else if (sim_phase(e) == PHASE_GUEST && number < NET_GUEST_PORTS) {
 		a->in_flight++;
 		charge(a, e->site, number, a->first + aux, e->data);
@@ -75,8 +88,7 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	}
 }
 
-static int count_buffer(
-	struct audit *a, site_id s, const struct net_buffer *b, struct err *e)
+static int count_buffer(struct audit *a, site_id s, const struct net_buffer *b)
 {
 	packet_id id = b->head;
 	uint32_t count;
@@ -84,11 +96,13 @@ static int count_buffer(
 	for (count = 0; count < b->count && id; count++) {
 		if (b->port < a->n->n_ports && count >= b->n_inside)
 			charge(a, s, b->port, b->channel, id);
+		if (b->channel < a->first)
+			hops_add(a->hops, id, s, false);
 		id = a->n->packets[id].next;
 	}
 	a->in_queues += count;
 	if (count != b->count || (count && id))
-		return err_set_code(e, EXIT_INTERNAL,
+		return err_set_code(&a->err, EXIT_INTERNAL,
 			"audit: site %u: a queue said to hold %u packets holds "
 			"%u",
 			s, b->count, count);
@@ -101,10 +115,11 @@ static void count_held(struct audit *a, site_id s)
 
 	for (port_id p = 0; r->ops->held && p < r->sites.n_ports; p++)
 		for (uint32_t c = 0; c < r->ops->n_channels; c++)
-			*tokens_to(a, s, p, c) += r->ops->held(r, s, p, c);
+			*tokens_at(a, a->out, s, p, c) +=
+				r->ops->held(r, s, p, c);
 }
 
-static int count_site(struct audit *a, site_id s, struct err *e)
+static int count_site(struct audit *a, site_id s)
 {
 	const struct router *r = net_router(a->n, s);
 	uint32_t i, n = net_in_use(a->n, s, a->list);
@@ -112,9 +127,11 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 	for (i = 0; i < n; i++) {
 		struct net_buffer b = r->ops->buffer(r, s, a->list[i]);
 
-		if (count_buffer(a, s, &b, e))
+		a->came += b.count;
+		if (count_buffer(a, s, &b))
 			return -1;
 	}
+	a->came += net_came(a->n, s);
 	count_held(a, s);
 	if (r->ops->n_injecting)
 		a->in_fifos += r->ops->n_injecting(r, s);
@@ -124,7 +141,7 @@ static int count_site(struct audit *a, site_id s, struct err *e)
 		struct net_buffer b = a->guest->ops->buffer(a->guest, s, i);
 
 		b.channel += a->first;
-		if (count_buffer(a, s, &b, e))
+		if (count_buffer(a, s, &b))
 			return -1;
 	}
 	return 0;
@@ -142,15 +159,13 @@ static int complain(site_id s, port_id p, uint32_t channel, int32_t all,
  * What channels have taken of the part that they share is not more than there
  * is: a channel has taken what it lacks of that part.
  */
-static int check_pool(const struct audit *a, site_id s, port_id p,
-	struct topo_end end, struct err *e)
+static int check_pool(site_id s, port_id p, const int32_t *tokens,
+	uint32_t n_channels, int32_t pool, struct err *e)
 {
-	const struct router *r = net_router(a->n, s);
-	const struct router *far = net_router(a->n, end.router);
-	int32_t pool = far->ops->shared(far, end.port), left = pool;
+	int32_t left = pool;
 
-	for (uint32_t c = 0; c < far->ops->n_channels; c++)
-		left -= link_shared(r->ops->tokens(r, s, p, c), pool);
+	for (uint32_t c = 0; c < n_channels; c++)
+		left -= link_shared(tokens[c], pool);
 	if (left >= 0)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
@@ -159,42 +174,56 @@ static int check_pool(const struct audit *a, site_id s, port_id p,
 		s, p, pool - left, pool);
 }
 
-static int check_wire(const struct audit *a, site_id s, port_id p,
-	struct topo_end end, struct err *e)
+static int check_guest(struct audit *a, site_id s, port_id p,
+	const int32_t *out, const int32_t *back)
 {
-	const struct router *r = net_router(a->n, s);
-	const struct router *far = net_router(a->n, end.router);
 	const struct net_guest *g = a->guest;
-	const int32_t *out = tokens_to(a, end.router, end.port, 0);
 
-	for (uint32_t c = 0; c < far->ops->n_channels; c++) {
-		int32_t all = r->ops->tokens(r, s, p, c) + out[c];
-		int32_t most = far->ops->capacity(far, end.port, c);
-
-		if (all != most)
-			return complain(s, p, c, all, most, e);
-	}
-	if (far->ops->shared && check_pool(a, s, p, end, e))
-		return -1;
 	for (uint32_t c = 0; g && s < a->n->n_nodes && c < g->ops->n_channels;
 		c++) {
-		int32_t all = g->ops->tokens(g, s, p, c) + out[a->first + c];
+		uint32_t i = a->first + c;
+		int32_t all = g->ops->tokens(g, s, p, c) + out[i] + back[i];
 
 		if (all != g->ops->capacity(g))
-			return complain(s, p, a->first + c, all,
-				g->ops->capacity(g), e);
+			return complain(
+				s, p, i, all, g->ops->capacity(g), &a->err);
 	}
 	return 0;
 }
 
-static int check_tokens(const struct audit *a, site_id s, struct err *e)
+static int check_wire(
+	struct audit *a, site_id s, port_id p, struct topo_end end)
+{
+	const struct router *r = net_router(a->n, s);
+	const struct router *far = net_router(a->n, end.router);
+	const int32_t *out = tokens_at(a, a->out, end.router, end.port, 0);
+	const int32_t *back = tokens_at(a, a->back, s, p, 0);
+	uint32_t n = far->ops->n_channels;
+	int32_t tokens[NET_MOST_CHANNELS];
+
+	net_tokens(r, s, p, n, tokens);
+	for (uint32_t c = 0; c < n; c++) {
+		int32_t all = tokens[c] + out[c] + back[c];
+		int32_t most = far->ops->capacity(far, end.port, c);
+
+		if (all != most)
+			return complain(s, p, c, all, most, &a->err);
+	}
+	if (far->ops->shared &&
+		check_pool(s, p, tokens, n, far->ops->shared(far, end.port),
+			&a->err))
+		return -1;
+	return check_guest(a, s, p, out, back);
+}
+
+static int check_tokens(struct audit *a, site_id s)
 {
 	uint32_t n = net_router(a->n, s)->sites.n_ports, p;
 
 	for (p = 0; p < n; p++) {
 		struct topo_end end = peer_of(a->n, s, p);
 
-		if (end.router != NO_ROUTER && check_wire(a, s, p, end, e))
+		if (end.router != NO_ROUTER && check_wire(a, s, p, end))
 			return -1;
 	}
 	return 0;
@@ -203,13 +232,15 @@ static int check_tokens(const struct audit *a, site_id s, struct err *e)
 /* Of all processes. */
 static void share_counts(struct audit *a)
 {
-	uint64_t x[] = { a->in_flight, a->in_queues, a->in_fifos, !a->is_over };
+	uint64_t x[] = { a->in_flight, a->in_queues, a->in_fifos, !a->is_over,
+		a->came };
 
 	sim_sum(a->n->sim, x, sizeof(x) / sizeof(*x));
 	a->in_flight = x[0];
 	a->in_queues = x[1];
 	a->in_fifos = x[2];
 	a->is_over = !x[3];
+	a->came = x[4];
 	a->total = net_total(a->n);
 }
 
@@ -246,38 +277,143 @@ static int check_routers(const struct audit *a, struct err *e)
 	return 0;
 }
 
-int net_audit(struct net *n, struct err *e)
+/* Each worker's sites, until something is wrong. */
+static void each_site(struct audit *a, const struct sim_worker *w,
+	int (*f)(struct audit *a, site_id s))
+{
+	for (site_id s = 0; s < a->n->n_sites; s++) {
+		if (!sim_is_own(w, s) || !f(a, s))
+			continue;
+		a->failed = s;
+		return;
+	}
+}
+
+static void count_share(void *all, struct sim_worker *w)
+{
+	struct audit *a = (struct audit *)all + w->id;
+
+	a->list = mem_alloc(net_most_buffers(a->n), sizeof(*a->list));
+	sim_each_event_of(a->n->sim, w->id, count_event, a);
+	each_site(a, w, count_site);
+}
+
+static void check_share(void *all, struct sim_worker *w)
+{
+	each_site((struct audit *)all + w->id, w, check_tokens);
+}
+
+static void add_event(void *hops, sim_time t, const struct sim_event *e)
+{
+	(void)t;
+	if (sim_phase(e) == PHASE_ARRIVAL)
+		hops_add(hops, e->data, e->site, true);
+}
+
+static int add_site(struct audit *a, site_id s)
+{
+	const struct router *r = net_router(a->n, s);
+	uint32_t n = net_in_use(a->n, s, a->list);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct net_buffer b = r->ops->buffer(r, s, a->list[i]);
+
+		for (packet_id id = b.head; b.count--;
+			id = a->n->packets[id].next)
+			hops_add(a->hops, id, s, false);
+	}
+	return 0;
+}
+
+static void add_share(void *all, struct sim_worker *w)
+{
+	struct audit *a = (struct audit *)all + w->id;
+
+	sim_each_event_of(a->n->sim, w->id, add_event, a->hops);
+	each_site(a, w, add_site);
+}
+
+/* Adds the parts of all workers to the first; the first error is that of all.
+ */
+static int join(struct audit *a, struct err *e)
+{
+	const struct audit *first = a;
+
+	for (uint32_t i = 0; i < a->n->n_workers; i++)
+		first = a[i].failed < first->failed ? &a[i] : first;
+	for (uint32_t i = 1; i < a->n->n_workers; i++) {
+		a->in_flight += a[i].in_flight;
+		a->in_queues += a[i].in_queues;
+		a->in_fifos += a[i].in_fifos;
+		a->came += a[i].came;
+		a->is_over &= a[i].is_over;
+	}
+	if (first->failed != NO_SITE)
+		*e = first->err;
+	share_counts(a);
+	return first->failed != NO_SITE ? -1 : 0;
+}
+
+static struct audit *audit_new(struct net *n, size_t *size)
 {
 	uint32_t nodes = n->router[NET_NODES]->ops->n_channels;
 	uint32_t switches = n->router[NET_SWITCHES]->ops->n_channels;
 	uint32_t first = nodes > switches ? nodes : switches;
-	struct audit a = {
+	struct audit like = {
 		.n = n,
 		.guest = n->guest,
 		.n_channels =
 			first + (n->guest ? n->guest->ops->n_channels : 0),
 		.first = first,
 		.is_over = true,
+		.failed = NO_SITE,
 	};
-	size_t size = (size_t)n->links.n * a.n_channels * sizeof(*a.out);
-	int failed = 0;
-	site_id s;
+	struct hops *hops = mem_alloc(n->n_workers, sizeof(*hops));
+	struct audit *a = mem_alloc(n->n_workers, sizeof(*a));
 
-	a.out = map_alloc(size);
-	a.list = mem_alloc(net_most_buffers(n), sizeof(*a.list));
-	sim_each_event(n->sim, count_event, &a);
-	for (s = sim_next_own(n->sim, 0); s < n->n_sites && !failed;
-		s = sim_next_own(n->sim, s + 1))
-		failed = count_site(&a, s, e);
+	*size = (size_t)n->links.n * like.n_channels * sizeof(*like.out);
+	like.out = map_alloc(*size);
+	like.back = map_alloc(*size);
+	for (uint32_t i = 0; i < n->n_workers; i++) {
+		a[i] = like;
+		a[i].hops = &hops[i];
+		hops_init(&hops[i], n);
+	}
+	return a;
+}
+
+static void audit_free(struct audit *a, size_t size)
+{
+	map_free(a->out, size);
+	map_free(a->back, size);
+	for (uint32_t i = 0; i < a->n->n_workers; i++)
+		mem_free(a[i].list);
+	mem_free(a->hops);
+	mem_free(a);
+}
+
+int net_audit_counting(struct net *n, struct net_counted *c, struct err *e)
+{
+	size_t size;
+	struct audit *a = audit_new(n, &size);
+
+	sim_share(n->sim, count_share, a);
 	/* what stands for tokens of these is partly in either process */
-	net_sum_cuts(n, a.out, a.n_channels);
-	for (s = sim_next_own(n->sim, 0); s < n->n_sites && !failed;
-		s = sim_next_own(n->sim, s + 1))
-		failed = check_tokens(&a, s, e);
-	share_counts(&a);
-	if (!failed)
-		failed = check_packets(&a, e) || check_routers(&a, e);
-	mem_free(a.list);
-	map_free(a.out, size);
+	net_sum_cuts(n, a->out, a->n_channels);
+	sim_share(n->sim, check_share, a);
+	if (hops_start_again(a->hops, n->n_workers))
+		sim_share(n->sim, add_share, a);
+	if (!join(a, e) && !check_packets(a, e))
+		check_routers(a, e);
+	c->hops = a->came;
+	c->hops_inside = hops_sum(a->hops, n->n_workers);
+	audit_free(a, size);
 	return sim_share_error(n->sim, e);
+}
+
+int net_audit(struct net *n, struct err *e)
+{
+	struct net_counted c;
+
+	return net_audit_counting(n, &c, e);
 }

@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "net/hops.h"
 #include "net/shares.h"
 
 enum { LINE = 320 };
@@ -414,22 +415,39 @@ static void suspect(
 	look_at(k, to.router);
 }
 
+/* Whether a channel of a port may lack tokens, where that is quickly seen. */
+static bool may_be_low(
+	const struct knot *k, const struct router *r, site_id s, port_id p)
+{
+	int32_t tokens[NET_MOST_CHANNELS];
+	bool is_low = !r->ops->all_tokens;
+
+	if (is_low)
+		return true;
+	r->ops->all_tokens(r, s, p, tokens);
+	for (uint32_t c = 0; c < r->ops->n_channels; c++)
+		is_low |= tokens[c] < enough(k);
+	return is_low;
+}
+
 static void suspect_from(struct knot *k, site_id s)
 {
 	const struct router *r = net_router(k->n, s);
 	const struct topo *t = k->n->topo;
 
 	for (port_id p = 0; p < r->sites.n_ports; p++) {
-		struct topo_end to = t->ops->peer(t, s, p);
+		int32_t tokens[NET_MOST_CHANNELS];
+		struct topo_end to;
 
+		if (!may_be_low(k, r, s, p))
+			continue;
+		to = t->ops->peer(t, s, p);
 		if (to.router == NO_ROUTER)
 			continue;
-		for (uint32_t c = 0; c < r->ops->n_channels; c++) {
-			int32_t tokens = r->ops->tokens(r, s, p, c);
-
-			if (tokens < enough(k))
-				suspect(k, to, c, tokens);
-		}
+		net_tokens(r, s, p, r->ops->n_channels, tokens);
+		for (uint32_t c = 0; c < r->ops->n_channels; c++)
+			if (tokens[c] < enough(k))
+				suspect(k, to, c, tokens[c]);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "net/guest.h"
+#include "net/hops.h"
 #include "net/shares.h"
 #include "sim/cluster.h"
 
@@ -661,8 +662,20 @@ uint32_t net_in_use(const struct net *n, site_id s, uint32_t *list)
 	return used;
 }
 
-static uint64_t came(const struct net *n, const struct router *r, site_id s)
+void net_tokens(const struct router *r, site_id s, port_id p,
+	uint32_t n_channels, int32_t *tokens)
 {
+	if (r->ops->all_tokens) {
+		r->ops->all_tokens(r, s, p, tokens);
+		return;
+	}
+	for (uint32_t c = 0; c < n_channels; c++)
+		tokens[c] = r->ops->tokens(r, s, p, c);
+}
+
+uint64_t net_came(const struct net *n, site_id s)
+{
+	const struct router *r = net_router(n, s);
 	uint64_t sum = 0;
 
 	if (r->ops->came && !n->guest)
@@ -678,7 +691,7 @@ static uint64_t arrived(const struct net *n, site_id s, uint32_t *list)
 {
 	const struct router *r = net_router(n, s);
 	uint32_t i = net_in_use(n, s, list);
-	uint64_t sum = came(n, r, s);
+	uint64_t sum = net_came(n, s);
 
 	while (i--)
 		sum += r->ops->buffer(r, s, list[i]).count;
@@ -751,7 +764,12 @@ static uint64_t retry_memory(const struct net *n)
 
 static uint64_t router_memory(const struct router *r)
 {
-	return r->bytes + (r->ops->memory ? r->ops->memory(r) : 0);
+	uint64_t n = 0;
+
+	for (site_id s = router_next(r, r->sites.first); s < r->sites.end;
+		s = router_next(r, s + 1))
+		n++;
+	return n * r->stride + (r->ops->memory ? r->ops->memory(r) : 0);
 }
 
 uint64_t net_memory(const struct net *n)

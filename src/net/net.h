@@ -385,12 +385,6 @@ uint64_t net_memory(const struct net *n);
 struct net_tally net_total(const struct net *n);
 /* Hops of whole packets: looks at every buffer and port. */
 uint64_t net_hops(const struct net *n);
-/*
- * Hops of the packets that are inside now: the part of net_hops() that does
- * not belong to packets that have arrived.  Computed as if packets took
- * shortest routes; estimated for very large networks.
- */
-uint64_t net_hops_inside(const struct net *n);
 uint64_t net_n_early(const struct net *n, sim_time now);
 /* Number of packets anywhere. */
 uint64_t net_n_packets(const struct net *n);
@@ -400,6 +394,17 @@ uint64_t net_n_packets(const struct net *n);
  * duplicated.  Only while nothing runs.
  */
 int net_audit(struct net *n, struct err *e);
+
+/*
+ * What it counts on its way: net_hops(), and its part that does not belong to
+ * packets that have arrived.  That is computed as if packets took shortest
+ * routes, and estimated for very large networks.
+ */
+struct net_counted {
+	uint64_t hops, hops_inside;
+};
+
+int net_audit_counting(struct net *n, struct net_counted *c, struct err *e);
 
 /* The performance counters of a port over the channels of a mask, at now. */
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,

@@ -255,6 +255,10 @@ struct router_ops {
 	 * events. */
 	int32_t (*tokens)(
 		const struct router *r, site_id s, port_id p, uint32_t channel);
+	/* The same of all channels, and any number where there is no wire;
+	 * NULL: by tokens(). */
+	void (*all_tokens)(
+		const struct router *r, site_id s, port_id p, int32_t *tokens);
 	/* Chunks of a receiver's channel whose packets its client has, but has
 	 * not released.  NULL: a packet's room is free when the client gets
 	 * it. */

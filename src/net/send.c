@@ -722,10 +722,13 @@ void net_note_header(
 	struct net *n, site_id s, port_id p, uint32_t channel, packet_id id)
 {
 	uint32_t number = n->numbers[net_link_at(n, s, p)]++;
-	const struct net_client *c = net_sender(n, id);
 	uint8_t header[BOOK_HEADER] = { 0 };
+	const struct net_client *c;
 
-	if (!c->ops.look->header || !book_is_followed(n->book, id))
+	if (__builtin_expect(!book_is_followed(n->book, id), 1))
+		return;
+	c = net_sender(n, id);
+	if (!c->ops.look->header)
 		return;
 	c->ops.look->header(c, id, channel, number, header);
 	book_set_header(n->book, id, header);
@@ -747,13 +750,13 @@ void net_book_depart(struct net *n, site_id s, port_id p, uint32_t class,
 {
 	sim_time latency = n->link.latency[class], logic = n->link.logic[class];
 
-	n->token_waits[net_channel_at(n, s, p, channel)] +=
-		book_token_wait(n->book, id);
-	book_at_port(n->book, id, s, "out by", p, channel);
+	struct book_place at = { "out by", s, BOOK_NO_NUMBER, (uint8_t)p,
+		(uint8_t)channel, 0 };
+
 	net_note_header(n, s, p, channel, id);
-	book_until(n->book, id, CAUSE_ROUTER,
-		t + (logic < latency ? logic : latency));
-	book_until(n->book, id, CAUSE_WIRE, t + latency);
+	n->token_waits[net_channel_at(n, s, p, channel)] +=
+		book_set_wire(n->book, id, &at,
+			t + (logic < latency ? logic : latency), t + latency);
 }
 
 void net_book_receive(struct net *n, struct sim_worker *w, packet_id id,

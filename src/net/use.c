@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "net/guest.h"
+#include "sim/share.h"
 
 static void add_guest(
 	const struct net_guest *g, site_id s, port_id p, struct net_counters *c)
@@ -177,21 +178,45 @@ static struct end_use use_of(
 	};
 }
 
-/* Of several processes: the use of all links, by their numbers; or NULL. */
-static struct end_use *ask_others(const struct net *n, sim_time now)
-{
-	struct net_link l = NET_NO_LINK;
-	struct end_use *x;
+/* All links by their numbers, and the use that this process knows. */
+struct survey {
+	const struct net *n;
+	sim_time now;
+	struct net_link *link; /* back: 1 + the group of its other direction */
+	struct end_use *use;
+};
 
-	if (!sim_is_shared(n->sim))
-		return NULL;
-	x = map_alloc(n->links.n * sizeof(*x));
-	while (net_next_link(n, &l))
-		if (sim_has(n->sim, l.site))
-			x[net_link_at(n, l.site, l.port)] = use_of(n, &l, now);
-	sim_sum(n->sim, &x->bytes,
-		n->links.n * (sizeof(*x) / sizeof(x->bytes)));
-	return x;
+static void survey_link(const struct survey *v, const struct net_link *l)
+{
+	const struct net *n = v->n;
+	const struct topo *t = n->topo;
+	size_t i = net_link_at(n, l->site, l->port);
+
+	v->link[i] = *l;
+	v->link[i].back = 1 + (topo_is_direct(t) ? l->port
+						 : t->ops->wire(t, l->to.router,
+							   l->to.port));
+	if (sim_has(n->sim, l->site))
+		v->use[i] = use_of(n, l, v->now);
+}
+
+/* Each worker looks at as many sites. */
+static void survey_share(void *arg, struct sim_worker *w)
+{
+	const struct survey *v = arg;
+	const struct net *n = v->n;
+	uint64_t n_sites = n->n_sites;
+	site_id s = (site_id)(n_sites * w->id / n->n_workers);
+	site_id end = (site_id)(n_sites * (w->id + 1) / n->n_workers);
+
+	for (; s < end; s++) {
+		uint32_t n_ports = net_router(n, s)->sites.n_ports;
+		struct net_link l;
+
+		for (port_id p = 0; p < n_ports; p++)
+			if (find_link(n, s, p, &l))
+				survey_link(v, &l);
+	}
 }
 
 /* Each port is looked at once, as the one end of a link and as the other end of
@@ -199,26 +224,29 @@ static struct end_use *ask_others(const struct net *n, sim_time now)
 void net_uses(const struct net *n, sim_time now, struct net_use *u,
 	net_each_use *each, void *arg)
 {
-	const struct topo *t = n->topo;
-	bool is_direct = topo_is_direct(t);
-	struct net_link l = NET_NO_LINK;
-	struct end_use *far = ask_others(n, now);
+	bool is_direct = topo_is_direct(n->topo);
+	struct survey v = { .n = n, .now = now };
 
-	while (net_next_link(n, &l)) {
-		struct end_use x = far ? far[net_link_at(n, l.site, l.port)]
-				       : use_of(n, &l, now);
-		uint32_t back =
-			is_direct ? l.port
-				  : t->ops->wire(t, l.to.router, l.to.port);
+	v.link = map_alloc(n->links.n * sizeof(*v.link));
+	v.use = map_alloc(n->links.n * sizeof(*v.use));
+	sim_share(n->sim, survey_share, &v);
+	sim_sum(n->sim, &v.use->bytes,
+		n->links.n * (sizeof(*v.use) / sizeof(v.use->bytes)));
+	for (uint32_t i = 0; i < n->links.n; i++) {
+		const struct net_link *l = &v.link[i];
+		sim_time busy = (sim_time)v.use[i].busy;
+		sim_time waited = (sim_time)v.use[i].waited;
 
-		add_use(&u[is_direct ? l.port : l.class], x.bytes,
-			(sim_time)x.busy);
-		u[back].waited += (sim_time)x.waited;
+		if (!l->back)
+			continue;
+		add_use(&u[is_direct ? l->port : l->class], v.use[i].bytes,
+			busy);
+		u[l->back - 1].waited += waited;
 		if (each)
-			each(arg, &l, (sim_time)x.busy, (sim_time)x.waited);
+			each(arg, l, busy, waited);
 	}
-	if (far)
-		map_free(far, n->links.n * sizeof(*far));
+	map_free(v.link, n->links.n * sizeof(*v.link));
+	map_free(v.use, n->links.n * sizeof(*v.use));
 }
 
 /* Classes of wires between routers, a bit each; those of the first ones are all

@@ -27,7 +27,9 @@ struct nic {
 	struct payload_pool *payloads; /* packets' load fields point to them */
 	size_t load_size; /* of a payload, set by ops->init() */
 	size_t small_load; /* of a small one; 0: there are none */
-	/* called for every packet whose bytes are in memory; may be NULL */
+	/* called for every packet whose bytes are in memory, and for changes
+	 * that no packet brings, which have SIM_NEVER as the time of birth; may
+	 * be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);
 	void *arg;

@@ -28,6 +28,7 @@ const struct out_kind out_links = { "a list of links", true,
 	BEGINS("site,port,") };
 const struct out_kind out_points = { "a list of points", true,
 	BEGINS("curve,x,seed,") };
+const struct out_kind out_bill = { "a bill", true, BEGINS("part,key,") };
 const struct out_kind out_computing = { "a recording of computing", true,
 	BEGINS("weft computing ") };
 /* what somebody has written by hand is never replaced */

@@ -21,8 +21,8 @@ struct out_kind {
 };
 
 extern const struct out_kind out_page, out_picture, out_pdf, out_trace,
-	out_schedule, out_report, out_links, out_points, out_computing,
-	out_machine, out_run;
+	out_schedule, out_report, out_links, out_points, out_bill,
+	out_computing, out_machine, out_run;
 
 struct out_file {
 	FILE *stream; /* stdout without a path */

@@ -158,6 +158,7 @@ enum channel_reason {
 	CHANNEL_CLOCKS = 4, /* it reads clocks of the host */
 	CHANNEL_RANDOM = 8, /* it has random numbers of the host */
 	CHANNEL_ADDRESSES = 16, /* the host cannot fix where its memory is */
+	CHANNEL_SIGNAL = 32, /* it was ended from outside; set outside */
 };
 
 /* How far a rank has come before it gives its turn away for the first time. */
@@ -227,7 +228,8 @@ struct channel {
 	uint32_t is_ending; /* the run ends: it exits by itself */
 	uint32_t unused;
 	uint32_t is_logged; /* it says which calls have ended */
-	/* what the network does by itself, 1 << kind; set before it begins */
+	/* what the network does by itself, 1 << kind; set before its first turn
+	 * ends */
 	uint32_t collectives;
 	uint32_t copy; /* an enum channel_copy; the rank sets it to NO_COPY */
 	uint32_t copy_bytes;
@@ -247,6 +249,8 @@ struct channel {
 	/* to both: looks at the word before one sleeps; set before the rank
 	 * begins */
 	uint32_t spins;
+	uint32_t has_threads; /* that may be in MPI at once; as begun */
+	uint32_t own_signal; /* the last that it has sent to itself */
 	struct channel_call call;
 	int64_t outside; /* of its clock since it has the turn: the program's */
 	uint64_t cpu; /* of its process, when it leaves, ns */

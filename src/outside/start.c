@@ -553,6 +553,30 @@ int start_describe(const struct start_end *end, char *text, size_t size)
 	return EXIT_ANSWER_NO;
 }
 
+static bool is_its_own(int number)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP,
+		SIGSYS, SIGABRT, SIGPIPE };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (number == own[i])
+			return true;
+	return false;
+}
+
+bool start_was_killed(struct start *s, uint32_t rank)
+{
+	const struct channel *c = s->rank[rank].channel.channel;
+	struct start_end end = start_end(s, rank);
+	int status = (int)end.value;
+
+	if (end.how == CHANNEL_FAILED)
+		return true;
+	return end.how == CHANNEL_ENDED && WIFSIGNALED(status) &&
+	       !is_its_own(WTERMSIG(status)) &&
+	       c->own_signal != (uint32_t)WTERMSIG(status);
+}
+
 /* --- the beginning --- */
 
 static bool is_good_end(const struct start_end *end)
@@ -616,6 +640,19 @@ bool start_has_begun(const struct start *s, uint32_t rank)
 	return handover_has_spoken(&s->rank[rank].channel);
 }
 
+/* Threads of a rank could wait in the network for two communicators in
+ * different orders.  What one rank does all must do, so then all use messages.
+ */
+static void agree_on_collectives(struct start *s)
+{
+	bool has_threads = false;
+
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		has_threads |= s->rank[i].channel.channel->has_threads;
+	for (uint32_t i = 0; has_threads && i < s->n_ranks; i++)
+		s->rank[i].channel.channel->collectives = 0;
+}
+
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
 {
 	for (uint32_t i = 0; i < s->n_ranks; i++)
@@ -625,5 +662,6 @@ int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
 			if (check_begin(s, e))
 				return -1;
 		}
+	agree_on_collectives(s);
 	return check_begin(s, e);
 }

@@ -76,5 +76,8 @@ void start_free(struct start *s);
 /* "ended with exit code 3", "died of signal 11 (Segmentation fault)"; the exit
  * code of weft then. */
 int start_describe(const struct start_end *end, char *text, size_t size);
+/* Whether somebody else ended a rank that has ended: by a signal that it did
+ * not send to itself, and that no instruction of its own causes. */
+bool start_was_killed(struct start *s, uint32_t rank);
 
 #endif

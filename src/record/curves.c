@@ -19,6 +19,8 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 	record_put_text(d, "what", a->what, e);
 	record_put_text(d, "command", a->command, e);
 	record_put_text(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "faults", a->faults, e);
+	record_put_file(d, "faults_file", a->faults, e);
 	for (size_t i = 0; i < a->n_machines; i++)
 		if (a->machines[i])
 			record_params_write(d, a->machines[i]->header.name,

@@ -104,6 +104,7 @@ void record_inputs_run(struct record_inputs *in, const struct machine_run *r)
 
 	record_inputs_machine(in, r->machine);
 	record_inputs_add(in, "plan of faults", r->setup.faults);
+	record_inputs_add(in, "price list", r->setup.energy);
 	record_inputs_add(in, "tables", r->setup.machine.tables);
 	record_inputs_add(in, "file of jobs", r->setup.jobs);
 	add_keys(in, &r->keys);

@@ -1,5 +1,6 @@
 #include "record/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,29 @@ void record_put_text(
 		&(struct row_meta){
 			.key = key, .value = { .text = value ? value : "" } },
 		e);
+}
+
+/* All of a file, or "" where it cannot be read. */
+static char *read_text(const char *path)
+{
+	FILE *f = path && *path ? fopen(path, "r") : NULL;
+	char *text;
+
+	if (!f)
+		return mem_text("");
+	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
+	text[fread(text, 1, MACHINE_FILE_MAX, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+void record_put_file(
+	struct db *d, const char *key, const char *path, struct err *e)
+{
+	char *text = read_text(path);
+
+	record_put_text(d, key, text, e);
+	mem_free(text);
 }
 
 int record_is_sweep(struct db *d, struct err *e)

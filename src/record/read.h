@@ -12,6 +12,9 @@ char *record_meta(struct db *d, const char *key, struct err *e);
 /* Writes one; NULL is "". */
 void record_put_text(
 	struct db *d, const char *key, const char *value, struct err *e);
+/* The text of a file; "" if it cannot be read. */
+void record_put_file(
+	struct db *d, const char *key, const char *path, struct err *e);
 
 /* Whether a file is one of a sweep: 1, 0, or -1 with the error. */
 int record_is_sweep(struct db *d, struct err *e);

@@ -52,29 +52,6 @@ static void put_hash(
 	record_put_text(d, key, text, e);
 }
 
-/* All of a file, or "" where it cannot be read. */
-static char *read_text(const char *path)
-{
-	FILE *f = path && *path ? fopen(path, "r") : NULL;
-	char *text;
-
-	if (!f)
-		return mem_text("");
-	text = mem_alloc(MACHINE_FILE_MAX + 1, 1);
-	text[fread(text, 1, MACHINE_FILE_MAX, f)] = '\0';
-	fclose(f);
-	return text;
-}
-
-static void put_file(
-	struct db *d, const char *key, const char *path, struct err *e)
-{
-	char *text = read_text(path);
-
-	record_put_text(d, key, text, e);
-	mem_free(text);
-}
-
 static void put_arguments(struct db *d, const char *kind,
 	const char *const *values, size_t n, struct err *e)
 {
@@ -123,18 +100,19 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	record_put_text(d, "command", command, e);
 	record_put_text(d, "machine", s->machine.name, e);
 	record_put_text(d, "machine_name", r->machine->header.name, e);
-	put_file(d, "machine_file", r->machine->path, e);
+	record_put_file(d, "machine_file", r->machine->path, e);
 	record_put_text(d, "topology", r->machine->topo->ops->name, e);
 	record_put_text(d, "shape", shape, e);
 	record_put_text(d, "shape_given", s->machine.shape, e);
 	record_put_text(d, "faults", s->faults, e);
-	put_file(d, "faults_file", s->faults, e);
+	record_put_file(d, "faults_file", s->faults, e);
+	record_put_text(d, "energy", s->energy, e);
 	record_put_text(d, "tables", s->machine.tables, e);
 	record_put_text(d, "workload",
 		s->load_arg && !s->program ? s->workload : r->load->ops->name,
 		e);
 	record_put_text(d, "jobs", s->jobs, e);
-	put_file(d, "jobs_file", s->jobs, e);
+	record_put_file(d, "jobs_file", s->jobs, e);
 	put_number(d, "nodes", r->system->net->n_nodes, e);
 	put_number(d, "seed", (int64_t)s->seed, e);
 	put_number(d, "until_ps", s->until, e);

@@ -360,21 +360,36 @@ static void dragonfly_walk(
 			add_turns(r, g, at);
 }
 
+/* Whether steps to a node of the same group are among those that are to be
+ * seen, see below. */
+static bool is_partner(const struct dragonfly *t, uint32_t src, uint32_t dst)
+{
+	return src / t->p == dst / t->p || src % t->p == dst % t->p;
+}
+
 /*
  * A step follows from where a packet is, where it came in and the router or
  * group that it heads for.  So nodes of one number in their groups see all
- * steps out of groups, through them and into them, and pairs inside a group
- * the others.
+ * steps out of groups, through them and into them; nodes of one number at
+ * their routers, in one group, all steps between routers there; and pairs at a
+ * router the others.
  */
 static void partners(
 	const struct route *r, uint32_t src, const struct route_partners *to)
 {
 	const struct dragonfly *t = of(r)->topo;
+	uint32_t per = t->p * t->a, n = t->topo.n_nodes, own = src / per * per;
 
-	for (uint32_t dst = 0; dst < t->topo.n_nodes; dst++)
-		if (group_of(t, src) == group_of(t, dst) ||
-			src % (t->p * t->a) == dst % (t->p * t->a))
+	for (uint32_t first = 0; first < n; first += per) {
+		uint32_t dst = first + src % per;
+
+		if (first != own && dst < n)
 			to->add(to->arg, dst);
+		for (dst = first; first == own && dst < first + per && dst < n;
+			dst++)
+			if (is_partner(t, src, dst))
+				to->add(to->arg, dst);
+	}
 }
 
 /* --- what follows from it --- */

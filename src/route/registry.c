@@ -2,6 +2,7 @@
 
 #include "route/dragonfly.h"
 #include "route/hint.h"
+#include "route/hyperx.h"
 #include "route/layers.h"
 #include "route/order.h"
 #include "route/table.h"
@@ -14,5 +15,6 @@ const struct route_ops *const route_registry[] = {
 	&order_ops,
 	&table_ops,
 	&layers_ops,
+	&hyperx_route_ops,
 	NULL,
 };

@@ -37,6 +37,9 @@ struct sim {
 	pthread_mutex_t starting; /* held until their number is known */
 	sim_time until;
 	bool leaving;
+	/* what threads run instead of windows, or NULL: sim_share() */
+	void (*task)(void *arg, struct sim_worker *w);
+	void *task_arg;
 	bool is_guarded; /* whoever calls sim_run(), see base/err.h */
 	enum sim_ending ending;
 };

@@ -1,6 +1,7 @@
 /* Looking into the kernel from outside, while nothing runs. */
 #include "sim/far.h"
 #include "sim/inside.h"
+#include "sim/share.h"
 
 sim_time sim_now(const struct sim *s)
 {
@@ -90,20 +91,26 @@ static bool any_in_heap(const struct sim_heap *h, event_look *f, void *arg)
 	return false;
 }
 
-static bool any_of_worker(const struct sim *s, const struct sim_worker *w,
-	event_look *f, void *arg)
+/* Events of one worker's sites, the next ones first. */
+static bool any_of_worker(
+	const struct sim *s, uint32_t worker, event_look *f, void *arg)
 {
+	uint32_t n = s->p.n_workers, i;
+
 	for (uint32_t k = 0; k < s->n_slots; k++)
-		for (uint32_t j = 0; j < s->p.n_workers; j++)
-			if (any_in_slot(w,
-				    j * s->n_slots +
-					    ((w->slot + k) & w->slot_mask),
-				    k, f, arg))
+		for (i = 0; i < n; i++) {
+			const struct sim_worker *w = &s->workers[i];
+			uint32_t slot = (w->slot + k) & w->slot_mask;
+
+			if (any_in_slot(
+				    w, worker * s->n_slots + slot, k, f, arg))
 				return true;
-	if (any_in_heap(&w->far, f, arg))
+		}
+	if (any_in_heap(&s->workers[worker].far, f, arg))
 		return true;
-	for (uint32_t j = 0; j < 2 * s->p.n_workers; j++)
-		if (any_in_heap(&w->away[j], f, arg))
+	for (i = 0; i < 2 * n; i++)
+		if (any_in_heap(&s->workers[i / 2].away[i % 2 * n + worker], f,
+			    arg))
 			return true;
 	return false;
 }
@@ -111,7 +118,7 @@ static bool any_of_worker(const struct sim *s, const struct sim_worker *w,
 bool sim_any_event(struct sim *s, event_look *f, void *arg)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
-		if (any_of_worker(s, &s->workers[i], f, arg))
+		if (any_of_worker(s, i, f, arg))
 			return true;
 	return false;
 }
@@ -129,10 +136,17 @@ static bool call_each(void *arg, sim_time t, const struct sim_event *e)
 	return false;
 }
 
-void sim_each_event(struct sim *s,
+void sim_each_event_of(const struct sim *s, uint32_t worker,
 	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
 {
 	struct each x = { f, arg };
 
-	sim_any_event(s, call_each, &x);
+	any_of_worker(s, worker, call_each, &x);
+}
+
+void sim_each_event(struct sim *s,
+	void (*f)(void *arg, sim_time t, const struct sim_event *e), void *arg)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		sim_each_event_of(s, i, f, arg);
 }

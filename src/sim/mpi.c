@@ -16,12 +16,13 @@
 #include "sim/cluster.h"
 
 enum {
-	PART = 1 << 15, /* bytes of a message's first part */
+	PART = 1 << 12, /* bytes of a message's first part */
 	MOST_BYTES = 1 << 30, /* of a second part, or of a reduction */
 	TAG_FIRST = 1,
 	TAG_REST = 2,
 	SPIN_NS = 20000, /* that a process looks before it sleeps */
 	NAP_NS = 20000,
+	EXIT_TOO_MUCH = 4, /* of weft: a limit */
 };
 
 /* For the others, when this process ends: with an error, or as it should, while
@@ -45,8 +46,8 @@ struct job {
 	struct cluster_help help;
 	MPI_Comm all;
 	struct near *near[CLUSTER_MOST]; /* on first use */
-	MPI_Request wait[3 * CLUSTER_MOST + 1];
-	int n_wait;
+	MPI_Request wait[2 * CLUSTER_MOST + 1], later[CLUSTER_MOST];
+	int n_wait, n_later;
 };
 
 static struct job *of(struct cluster *c)
@@ -89,11 +90,10 @@ static void finish(struct job *j)
 	is_done_by(j, INT64_MAX);
 }
 
-static void send(
-	struct job *j, const void *bytes, size_t n, uint32_t to, int tag)
+static void send(struct job *j, MPI_Request *r, const void *bytes, size_t n,
+	uint32_t to, int tag)
 {
-	MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, j->all,
-		&j->wait[j->n_wait++]);
+	MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, j->all, r);
 }
 
 static void receive(
@@ -103,43 +103,48 @@ static void receive(
 		&j->wait[j->n_wait++]);
 }
 
+static size_t first_of(size_t n)
+{
+	const size_t room = sizeof(((struct part *)0)->bytes);
+
+	return n < room ? n : room;
+}
+
+/* The rest of a message may not leave before its receiver has asked for it, so
+ * that is not waited for now. */
 static void begin_with(
 	struct job *j, uint32_t i, const struct cluster_bytes *out)
 {
-	const size_t room = sizeof(j->near[i]->to.bytes);
 	struct near *x = j->near[i];
-	size_t first = out->n < room ? out->n : room;
+	size_t first = first_of(out->n);
 
 	if (!x)
 		x = j->near[i] = j->help.alloc(sizeof(*x));
+	if (out->n > MOST_BYTES)
+		MPI_Abort(j->all, EXIT_TOO_MUCH);
 	x->to.n = out->n;
 	if (first)
 		memcpy(x->to.bytes, out->at, first);
 	receive(j, &x->from, sizeof(x->from), i, TAG_FIRST);
-	send(j, &x->to, sizeof(x->to.n) + first, i, TAG_FIRST);
-	for (; first < out->n; first += MOST_BYTES)
-		send(j, out->at + first,
-			out->n - first < MOST_BYTES ? out->n - first
-						    : MOST_BYTES,
-			i, TAG_REST);
+	send(j, &j->wait[j->n_wait++], &x->to, sizeof(x->to.n) + first, i,
+		TAG_FIRST);
+	if (first < out->n)
+		send(j, &j->later[j->n_later++], out->at + first,
+			out->n - first, i, TAG_REST);
 }
 
 static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
 {
 	const struct part *from = &j->near[i]->from;
-	size_t room = sizeof(from->bytes);
-	size_t first = from->n < room ? from->n : room;
+	size_t first = first_of(from->n);
 	char *at;
 
 	in->n = 0;
 	at = j->help.add(in, from->n);
 	if (first)
 		memcpy(at, from->bytes, first);
-	for (; first < from->n; first += MOST_BYTES)
-		receive(j, at + first,
-			from->n - first < MOST_BYTES ? from->n - first
-						     : MOST_BYTES,
-			i, TAG_REST);
+	if (first < from->n)
+		receive(j, at + first, from->n - first, i, TAG_REST);
 }
 
 static void mpi_meet(struct cluster *c, const bool *is_near,
@@ -157,6 +162,8 @@ static void mpi_meet(struct cluster *c, const bool *is_near,
 	for (uint32_t i = 0; i < c->n; i++)
 		if (is_near[i])
 			end_with(j, i, &in[i]);
+	while (j->n_later)
+		j->wait[j->n_wait++] = j->later[--j->n_later];
 	if (j->n_wait)
 		finish(j);
 }

@@ -93,11 +93,18 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 
 /* --- a window --- */
 
+enum { SIZE = sizeof(struct sim_event) };
+
+static inline struct sim_event *listed(struct sim_event *e, uint32_t i)
+{
+	return (struct sim_event *)(uintptr_t)sim_listed(e, i);
+}
+
 /*
- * Threads the events into one list per site: 1 + the index of the next one
- * takes the place of the site, which the list's owner knows.  Returns how many
- * sites have one.  The order of sites is that of their first mail: it does not
- * matter.
+ * Threads the events into one list per site: the name of the next one
+ * (sim_listed()) takes the place of the site, which the list's owner knows.
+ * Returns how many sites have one.  The order of sites is that of their first
+ * mail: it does not matter.
  */
 static uint32_t sort_by_site(
 	struct sim_worker *w, struct sim_event *e, uint32_t n)
@@ -105,11 +112,12 @@ static uint32_t sort_by_site(
 	uint32_t *head = w->head;
 	site_id *order = w->order;
 
-	for (uint32_t i = 1; i <= n; i++, e++) {
-		site_id site = e->site;
+	for (uint32_t i = SIZE; i <= n * SIZE; i += SIZE) {
+		struct sim_event *x = listed(e, i);
+		site_id site = x->site;
 		uint32_t old = head[site];
 
-		e->site = old;
+		x->site = old;
 		head[site] = i;
 		if (!old)
 			*order++ = site;
@@ -121,13 +129,16 @@ static inline void fill_batch(
 	struct sim_worker *w, const struct sim_event *e, site_id site)
 {
 	uint32_t i = w->head[site];
+	const struct sim_event *x = sim_listed(e, i);
 	struct sim_event *end = w->batch;
 
 	w->head[site] = 0;
 	w->at = end;
-	*end++ = e[i - 1];
-	while ((i = e[i - 1].site))
-		end = insert(end, e[i - 1]);
+	*end++ = *x;
+	while ((i = x->site)) {
+		x = sim_listed(e, i);
+		end = insert(end, *x);
+	}
 	w->end = end;
 }
 
@@ -140,14 +151,14 @@ static void fill_by_parts(
 {
 	uint32_t shift = 32 + w->part_shift, parts = 0, *part = w->part;
 	struct sim_event *end = w->batch;
-	size_t i = w->head[site];
+	uint32_t i = w->head[site];
 
 	while (i) {
-		struct sim_event *x = &e[i - 1];
+		struct sim_event *x = listed(e, i);
 		uint32_t k = (uint32_t)(x->rank >> shift), next = x->site;
 
 		x->site = part[k];
-		part[k] = (uint32_t)i;
+		part[k] = i;
 		parts |= 1u << k;
 		i = next;
 	}
@@ -156,8 +167,8 @@ static void fill_by_parts(
 	for (; parts; parts &= parts - 1) {
 		uint32_t k = (uint32_t)__builtin_ctz(parts);
 
-		for (i = part[k]; i; i = e[i - 1].site)
-			end = insert(end, e[i - 1]);
+		for (i = part[k]; i; i = sim_listed(e, i)->site)
+			end = insert(end, *sim_listed(e, i));
 		part[k] = 0;
 	}
 	w->end = end;
@@ -185,7 +196,7 @@ static inline __attribute__((always_inline)) void look_ahead(
 		return;
 	}
 	if (i + AHEAD < n)
-		mem_prefetch(&e[w->head[w->order[i + AHEAD]] - 1]);
+		mem_prefetch(sim_listed(e, w->head[w->order[i + AHEAD]]));
 	for (uint32_t step = 0; step < SIM_STEPS; step++, i -= AHEAD)
 		if (i < n)
 			prefetch_for(w, e, i, step);

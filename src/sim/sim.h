@@ -160,7 +160,7 @@ struct sim_worker {
 	uint32_t part[SIM_PARTS]; /* of the window; like head, while a site's
 				     events are sorted */
 	uint32_t part_shift;
-	uint32_t *head; /* [site] 1 + index of its first event, or 0 */
+	uint32_t *head; /* [site] its first event, see sim_listed(); or 0 */
 	site_id *order; /* sites with mail */
 	site_id n_sites; /* its own */
 	struct sim_event *inbox; /* of several workers */
@@ -193,7 +193,7 @@ struct sim_worker {
 /* Events that wait for the visit of a site, in no order: sim_waiting(). */
 struct sim_waiting {
 	const struct sim_event *all;
-	uint32_t i; /* 1 + index of the first of them, or 0 */
+	uint32_t i; /* the first of them, see sim_listed(); or 0 */
 };
 
 struct sim_ops {
@@ -395,6 +395,22 @@ static inline const struct sim_event *sim_next(
 	return e;
 }
 
+/* An event of a list by site: named by the bytes from the first event to the
+ * end of this one, which costs less than an index. */
+static inline const struct sim_event *sim_listed(
+	const struct sim_event *all, uint32_t i)
+{
+	const char *end = (const char *)all + i;
+
+	return (const struct sim_event *)(const void *)end - 1;
+}
+
+/* The time of the next event of the visit; SIM_NEVER: there is none. */
+static inline sim_time sim_next_at(const struct sim_worker *w)
+{
+	return w->at == w->end ? SIM_NEVER : w->start + sim_when(w->at);
+}
+
 /* The next waiting event, or NULL; its site is not valid. */
 static inline const struct sim_event *sim_waiting(struct sim_waiting *list)
 {
@@ -402,7 +418,7 @@ static inline const struct sim_event *sim_waiting(struct sim_waiting *list)
 
 	if (!list->i)
 		return NULL;
-	e = &list->all[list->i - 1];
+	e = sim_listed(list->all, list->i);
 	list->i = e->site;
 	return e;
 }

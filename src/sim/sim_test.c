@@ -481,6 +481,15 @@ static void see(void *arg, sim_time t, const struct sim_event *e)
 		s->n = UINT64_MAX / 2;
 }
 
+/* Until there are enough. */
+static bool see_some(void *arg, sim_time t, const struct sim_event *e)
+{
+	struct seen *s = arg;
+
+	see(arg, t, e);
+	return s->n == 3;
+}
+
 static uint64_t n_waiting(const struct toy *y)
 {
 	uint64_t n = 0;
@@ -494,7 +503,7 @@ static uint64_t n_waiting(const struct toy *y)
 static struct seen watch(unsigned shape, uint32_t workers)
 {
 	enum { SLICE = 1000000, MIDDLE = 5 * SLICE };
-	struct seen middle = { 0 }, s;
+	struct seen middle = { 0 }, s, some;
 	enum sim_ending end;
 	sim_time until = 0;
 	struct toy y;
@@ -505,6 +514,10 @@ static struct seen watch(unsigned shape, uint32_t workers)
 		end = sim_run(y.sim, until += SLICE);
 		sim_each_event(y.sim, see, &s);
 		assert_int_equal(s.n, n_waiting(&y));
+		some = (struct seen){ 0 };
+		assert_int_equal(
+			sim_any_event(y.sim, see_some, &some), s.n >= 3);
+		assert_int_equal(some.n, s.n < 3 ? s.n : 3);
 		if (until == MIDDLE)
 			middle = s;
 	} while (end == SIM_REACHED);

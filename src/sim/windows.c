@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/plain.h"
 #include "sim/inside.h"
+#include "sim/share.h"
 
 #define NO_WINDOW UINT64_MAX
 
@@ -355,7 +356,10 @@ void *sim_thread(void *arg)
 		barrier_wait(&w->sim->gate);
 		if (w->sim->leaving)
 			break;
-		run_guarded(w);
+		if (w->sim->task)
+			w->sim->task(w->sim->task_arg, w);
+		else
+			run_guarded(w);
 		barrier_wait(&w->sim->gate);
 	}
 	plain_end(locale);
@@ -444,4 +448,20 @@ enum sim_ending sim_run(struct sim *s, sim_time until)
 		run_workers(s);
 	align(s);
 	return s->ending;
+}
+
+void sim_share(
+	struct sim *s, void (*f)(void *arg, struct sim_worker *w), void *arg)
+{
+	if (s->n_threads < s->p.n_workers || s->p.n_workers == 1) {
+		for (uint32_t i = 0; i < s->p.n_workers; i++)
+			f(arg, &s->workers[i]);
+		return;
+	}
+	s->task = f;
+	s->task_arg = arg;
+	barrier_wait(&s->gate);
+	f(arg, &s->workers[0]);
+	barrier_wait(&s->gate);
+	s->task = NULL;
 }

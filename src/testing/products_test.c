@@ -25,6 +25,7 @@ static const struct {
 	{ "fattree", "topology.nodes=4 topology.radix=2" },
 	{ "dragonfly", "topology.per-router=1 topology.routers=2 "
 		       "topology.global=1 topology.nodes=4" },
+	{ "hyperx", "topology.shape=2x3 topology.per-router=1" },
 	{ "slimfly", "topology.q=3 topology.per-router=1" },
 	{ "graph", "topology.random=4x2x1 topology.per-router=1" },
 };

@@ -92,6 +92,7 @@ static void set_wires(struct dragonfly *t)
 			.name = names[i],
 			.latency = logic + t->delay * metres,
 			.logic = logic,
+			.metres = metres,
 		};
 	}
 }

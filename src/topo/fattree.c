@@ -208,6 +208,7 @@ static void set_wires(struct fattree *t)
 					.logic = logic,
 					.is_optical = fattree_is_fibre(
 						t, fattree_length(t, stage)),
+					.metres = fattree_length(t, stage),
 				};
 		}
 	}
@@ -219,6 +220,7 @@ static void set_wires(struct fattree *t)
 		.latency = t->logic + t->delay * t->side_length,
 		.logic = t->logic,
 		.is_optical = fattree_is_fibre(t, t->side_length),
+		.metres = t->side_length,
 	};
 }
 

@@ -5,6 +5,7 @@
 #include "topo/dragonfly.h"
 #include "topo/fattree.h"
 #include "topo/graph.h"
+#include "topo/hyperx.h"
 #include "topo/slimfly.h"
 #include "topo/torus.h"
 
@@ -12,6 +13,7 @@ const struct topo_ops *const topo_registry[] = {
 	&torus_ops,
 	&fattree_ops,
 	&dragonfly_ops,
+	&hyperx_ops,
 	&slimfly_ops,
 	&graph_ops,
 	NULL,

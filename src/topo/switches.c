@@ -169,6 +169,7 @@ static void set_wires(struct switches *s)
 			.latency = logic + s->delay * c.metres,
 			.logic = logic,
 			.rate = c.rate,
+			.metres = c.metres,
 		};
 	}
 }

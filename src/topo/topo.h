@@ -18,6 +18,18 @@ static inline port_id topo_ports(const struct topo *t)
 	return topo_is_direct(t) ? t->node_ports : t->n_ports;
 }
 
+/* Ports of a site, up to the last one with a wire. */
+static inline uint32_t topo_ports_at(const struct topo *t, router_id r)
+{
+	uint32_t n = r < t->n_nodes ? t->node_ports : t->n_ports;
+
+	if (topo_is_direct(t))
+		n = t->n_ports;
+	while (n && t->ops->peer(t, r, (port_id)(n - 1)).router == NO_ROUTER)
+		n--;
+	return n;
+}
+
 /*
  * Directed links in one row of numbers, by the site that they leave and by its
  * port.  In an indirect network nodes have fewer ports than switches, and no

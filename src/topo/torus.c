@@ -158,6 +158,7 @@ static void set_wires(struct torus *t)
 				.latency = t->logic +
 					   t->delay * of_dim(&t->length, i),
 				.logic = t->logic,
+				.metres = of_dim(&t->length, i),
 			};
 		}
 	}

@@ -51,6 +51,7 @@ struct topo_wire {
 	int64_t rate; /* raw, bytes per second; 0: the rate of links */
 	bool is_fibre; /* it has link chips at both ends */
 	bool is_optical; /* a cable with a transceiver at each end */
+	int64_t metres; /* length of the cable; 0: not known, or no cable */
 };
 
 struct topo_end {

@@ -21,6 +21,7 @@ enum {
 	QUEUES = QUEUE_GET + 2,
 	ALL_QUEUES = QUEUES + ELAN_TPORT_QUEUES,
 
+	QUEUE_BYTES = 8 << 10, /* ELAN_8K */
 	PUT_MOST = ELAN_PACKET, /* bytes that the core writes itself */
 };
 
@@ -195,8 +196,24 @@ static struct msg_times msg_elan_times(
 	return (struct msg_times){ .send = half, .receive = half };
 }
 
+/* Routes, the rings of queues, and the port. */
+static struct msg_card msg_elan_card(const void *params, uint32_t n_ranks)
+{
+	const struct elan_params *p = params;
+	uint64_t port = msg_port_card(p, n_ranks);
+	uint32_t queues = port ? ALL_QUEUES : QUEUES;
+
+	return (struct msg_card){
+		.bytes = (uint64_t)p->memory.size,
+		.each = port + (uint64_t)queues * QUEUE_BYTES +
+			n_ranks * sizeof(struct elan_route),
+		.param = "nic.memory.size",
+	};
+}
+
 static const struct msg_ops elan_msg_ops = {
 	.tagged = &elan_tagged,
+	.card = msg_elan_card,
 	.open = msg_elan_open,
 	.close = msg_elan_close,
 	.post = msg_elan_post,

@@ -274,6 +274,12 @@ static uint64_t port_memory(const void *params, uint32_t n_ranks)
 		       : tport_bytes(p, HANDLES, n_ranks);
 }
 
+uint64_t msg_port_card(const struct elan_params *p, uint32_t n_ranks)
+{
+	return port_memory(p, n_ranks) ? tport_card_least(p, HANDLES, n_ranks)
+				       : 0;
+}
+
 int msg_port_open(struct msg_state *m, uint32_t queue)
 {
 	const struct elan_tport_options o = { .port = PORT,

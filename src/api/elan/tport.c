@@ -65,12 +65,17 @@ uint64_t tport_page_at(uint32_t port, uint32_t i)
 	return PAGES_AT + (uint64_t)(port * TPORT_PAGES + i) * ELAN_PAGE;
 }
 
-uint32_t tport_slot_bytes(void)
+static uint32_t slot_bytes(const struct elan_params *p)
 {
-	uint32_t eager = (uint32_t)cq_params()->match.eager;
+	uint32_t eager = (uint32_t)p->match.eager;
 	uint32_t least = sizeof(struct tport_long) + sizeof(struct tport_front);
 
 	return eager < least ? least : (eager + 7) / 8 * 8;
+}
+
+uint32_t tport_slot_bytes(void)
+{
+	return slot_bytes(cq_params());
 }
 
 /* Bytes of a block copy in a cycle of the thread processor. */
@@ -82,20 +87,42 @@ static uint32_t block(const struct elan_params *p)
 	return n > 0 ? (uint32_t)n : 1;
 }
 
-static bool rejects(void)
+static bool rejects(const struct elan_params *p)
 {
-	return cq_params()->match.by == ELAN_MATCH_REJECT;
+	return p->match.by == ELAN_MATCH_REJECT;
 }
 
 /* Messages that are kept outside of slots.  Of those that are sent back only
  * names are kept: of as many as senders can have under way. */
-static uint32_t count_cells(void)
+static uint32_t count_cells(const struct elan_params *p, uint32_t n_ranks)
 {
-	const struct elan_params *p = cq_params();
+	if (rejects(p))
+		return n_ranks * (uint32_t)p->outstanding;
+	return (uint32_t)p->match.spill / slot_bytes(p);
+}
 
-	if (rejects())
-		return elan_ranks() * (uint32_t)p->outstanding;
-	return (uint32_t)p->match.spill / tport_slot_bytes();
+/* Of card memory, for elements, places, numbers and names. */
+static uint64_t card_bytes(
+	const struct elan_params *p, uint32_t handles, uint32_t n_ranks)
+{
+	const struct tport_plan plan = {
+		.handles = handles,
+		.slots = (uint32_t)p->match.slots,
+		.n_cells = count_cells(p, n_ranks),
+	};
+
+	return rejects(p) ? tport_name_at(
+				    &plan, n_ranks, plan.slots + plan.n_cells)
+			  : tport_number_at(&plan, n_ranks);
+}
+
+/* Without what is in front of each slot. */
+uint64_t tport_card_least(
+	const struct elan_params *p, uint32_t handles, uint32_t n_ranks)
+{
+	return card_bytes(p, handles + 1, n_ranks) +
+	       TPORT_RECORDS * sizeof(struct tport_record) +
+	       (uint64_t)p->match.slots * slot_bytes(p);
 }
 
 static struct tport_plan plan_of(const struct elan_tport *t)
@@ -112,7 +139,7 @@ static struct tport_plan plan_of(const struct elan_tport *t)
 		.cells = t->at + cells_offset(t->handles, elan_ranks()),
 		.handles = t->handles,
 		.slots = (uint32_t)p->match.slots,
-		.n_cells = count_cells(),
+		.n_cells = count_cells(p, elan_ranks()),
 		.cell = tport_slot_bytes(),
 		.page = tport_page_at(t->port, TPORT_PAGE_PACKETS),
 		.cycles = (uint32_t)p->match.cycles,
@@ -143,7 +170,7 @@ static int open_inputs(const struct elan_tport *t)
 	o.id++;
 	o.slots = (uint32_t)cq_params()->match.slots;
 	o.bytes = tport_slot_bytes();
-	o.asks = rejects();
+	o.asks = rejects(cq_params());
 	code = elan_iq_open(&o);
 	if (code)
 		elan_iq_close(2 * t->port);
@@ -152,14 +179,9 @@ static int open_inputs(const struct elan_tport *t)
 
 static int open_card(struct elan_tport *t)
 {
-	struct tport_plan p = plan_of(t);
-	uint64_t bytes;
-	int code;
+	uint64_t bytes = card_bytes(cq_params(), t->handles, elan_ranks());
+	int code = elan_card_alloc(bytes, &t->card);
 
-	p.card = 0;
-	bytes = rejects() ? tport_name_at(&p, p.n_ranks, p.slots + p.n_cells)
-			  : tport_number_at(&p, p.n_ranks);
-	code = elan_card_alloc(bytes, &t->card);
 	if (code)
 		return code;
 	code = open_inputs(t);

@@ -14,6 +14,9 @@ uint64_t tport_page_at(uint32_t port, uint32_t i);
 /* Bytes of a port's memory. */
 uint64_t tport_bytes(
 	const struct elan_params *p, uint32_t handles, uint32_t n_ranks);
+/* Bytes of card memory that an open port takes, at least. */
+uint64_t tport_card_least(
+	const struct elan_params *p, uint32_t handles, uint32_t n_ranks);
 /* Bytes of a slot for messages. */
 uint32_t tport_slot_bytes(void);
 

@@ -120,7 +120,7 @@ static void add_flight(struct flights *f, struct gemini_post *p, uint32_t word)
 {
 	struct flight *x;
 
-	p->data = slots_take(&f->all);
+	p->data = slots_take_any(&f->all);
 	x = slots_at(&f->all, (uint32_t)p->data);
 	x->post = *p;
 	x->word = word;

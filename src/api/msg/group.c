@@ -136,14 +136,6 @@ static void find_leaders(struct msg_state *m, struct msg_group *g)
 	mem_free(first);
 }
 
-bool msg_group_is_of_first(const struct msg_state *m, const struct msg_group *g)
-{
-	for (uint32_t i = 0; i < g->n_leaders; i++)
-		if (msg_process_of(m, g->leader[i]) != 0)
-			return false;
-	return true;
-}
-
 static void find_others(struct msg_state *m, struct msg_group *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)

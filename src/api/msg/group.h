@@ -51,9 +51,6 @@ int msg_group_reduce(struct msg_state *m, struct msg_group *g, uint32_t root,
 /* Combines a word of each leader; all get the result. */
 void msg_group_agree(struct msg_state *m, const struct msg_group *g,
 	enum weft_msg_reduction op, uint64_t *word);
-/* Whether each leader is the first process of its node. */
-bool msg_group_is_of_first(
-	const struct msg_state *m, const struct msg_group *g);
 /* The leader of a rank's node. */
 uint32_t msg_group_leader(
 	const struct msg_state *m, const struct msg_group *g, uint32_t rank);

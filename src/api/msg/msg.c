@@ -677,6 +677,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
 	m->trip.trips = book_trips(m->nic->net->book);
+	m->is_logged = host_log(m->host);
 	find_place(m);
 	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
 		return EBUSY;

@@ -158,6 +158,7 @@ struct __attribute__((may_alias)) msg_state {
 	uint32_t n_blocks; /* of the pool (api/msg/pool.h); 0: there is none */
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
+	bool is_logged; /* what processes do */
 	sim_time match; /* as in struct msg_times, of slots.c */
 	struct msg_trip trip;
 	sim_time spent; /* so far, of an MPI library: see msg_charge() */
@@ -194,6 +195,13 @@ struct __attribute__((may_alias)) msg_state {
 
 _Static_assert(
 	sizeof(struct msg_state) <= sizeof(struct weft_msg), "WEFT_MSG_WORDS");
+
+/* An interface's own memory, of which each process of a node takes some. */
+struct msg_card {
+	uint64_t bytes; /* there are */
+	uint64_t each; /* at least */
+	const char *param; /* that says how large it is */
+};
 
 /*
  * Operations of a machine.  They are not called for the process itself, nor
@@ -235,6 +243,9 @@ struct msg_ops {
 
 	/* --- optional entries --- */
 
+	/* Of an interface with these parameters; open() returns ENOMEM where it
+	 * is full.  NULL: it has none that could be. */
+	struct msg_card (*card)(const void *params, uint32_t n_ranks);
 	/* NULL: processes match messages in their calls (slots.c). */
 	const struct msg_tagged *tagged;
 	/* If put() returns MSG_DONE_OWN; also called from outside the

@@ -23,16 +23,22 @@ static struct host_log_message logged(const struct msg_state *m, uint32_t rank,
 void msg_log_sent(const struct msg_state *m, uint32_t rank, uint64_t tag,
 	uint64_t bytes, sim_time since)
 {
-	const struct host_log_message x = logged(m, rank, tag, bytes, since);
+	struct host_log_message x;
 
+	if (!m->is_logged)
+		return;
+	x = logged(m, rank, tag, bytes, since);
 	program_log_sent(&x);
 }
 
 uint32_t msg_log_matched(const struct msg_state *m, uint32_t rank, uint64_t tag,
 	uint64_t bytes, sim_time since)
 {
-	const struct host_log_message x = logged(m, rank, tag, bytes, since);
+	struct host_log_message x;
 
+	if (!m->is_logged)
+		return 0;
+	x = logged(m, rank, tag, bytes, since);
 	return program_log_matched(&x);
 }
 
@@ -90,14 +96,9 @@ bool weft_msg_test(struct weft_msg *msg, struct weft_msg_request *r,
 	return r->state == MSG_OVER;
 }
 
-int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
+static int finish(struct msg_state *m, struct weft_msg_request *r,
 	struct weft_msg_status *status)
 {
-	struct msg_state *m = msg_state(msg);
-
-	PROGRAM_CALL("weft_msg_finish of a message to or from #, tag #",
-		r->rank, r->tag);
-
 	if (!m->ops)
 		return EBADF;
 	while (r->state != MSG_OVER)
@@ -107,6 +108,15 @@ int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
 	return r->status.error;
 }
 
+int weft_msg_finish(struct weft_msg *msg, struct weft_msg_request *r,
+	struct weft_msg_status *status)
+{
+	PROGRAM_CALL("weft_msg_finish of a message to or from #, tag #",
+		r->rank, r->tag);
+
+	return finish(msg_state(msg), r, status);
+}
+
 int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes)
 {
@@ -114,7 +124,7 @@ int weft_msg_send(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	struct weft_msg_request r;
 	int code = weft_msg_send_start(m, rank, tag, from, bytes, &r);
 
-	return code ? code : weft_msg_finish(m, &r, NULL);
+	return code ? code : finish(msg_state(m), &r, NULL);
 }
 
 int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
@@ -124,5 +134,5 @@ int weft_msg_receive(struct weft_msg *m, uint32_t rank, uint32_t tag,
 	struct weft_msg_request r;
 	int code = weft_msg_receive_start(m, rank, tag, to, max, &r);
 
-	return code ? code : weft_msg_finish(m, &r, status);
+	return code ? code : finish(msg_state(m), &r, status);
 }

@@ -113,8 +113,9 @@ bool msg_tree_has_group(struct msg_state *m, const struct msg_group *g)
 {
 	MUSPI_Box_t box;
 
-	if (!msg_group_is_of_first(m, g))
-		return false;
+	for (uint32_t i = 0; i < g->n_leaders; i++)
+		if (msg_process_of(m, g->leader[i]) != 0)
+			return false;
 	return tree_of(m->nic->net) && find_box(m, g, &box);
 }
 

@@ -16,11 +16,10 @@ static struct weft_sw_tree *tree_of(const struct msg_group *g)
 	return (struct weft_sw_tree *)(uintptr_t)g->own[0];
 }
 
-/* Of a node only the first process uses trees: with trees of two interfaces of
- * one card, broadcasts ended with the bytes of another group. */
 bool msg_trees_has_group(struct msg_state *m, const struct msg_group *g)
 {
-	return msg_group_is_of_first(m, g);
+	(void)m, (void)g;
+	return true;
 }
 
 /* The leaders' places are numbered by levels: the children of place i are

@@ -99,6 +99,16 @@ static const struct param shift_params[] = {
 	KEY_BURST,
 };
 
+static const struct param router_params[] = {
+	KEY_COUNT("by", AT(by), "1", 1, TOPO_MAX_ROUTERS,
+		"number of routers between the sender's and the receiver's"),
+	KEY_COUNT("along", AT(along), "1", 1, TOPO_MAX_DIMS,
+		"dimension of the shift"),
+	KEY_LOAD,
+	KEYS,
+	KEY_BURST,
+};
+
 static const struct param matrix_params[] = {
 	KEY_TEXT("file", AT(file), "none",
 		"traffic matrix: a line of source,destination,weight or "
@@ -120,6 +130,7 @@ static const struct param incast_params[] = {
 };
 
 enum { N_PARAMS = sizeof(params) / sizeof(params[0]) };
+enum { N_ROUTER = sizeof(router_params) / sizeof(router_params[0]) };
 enum { N_SHIFT = sizeof(shift_params) / sizeof(shift_params[0]) };
 enum { N_MATRIX = sizeof(matrix_params) / sizeof(matrix_params[0]) };
 enum { N_INCAST = sizeof(incast_params) / sizeof(incast_params[0]) };
@@ -285,6 +296,7 @@ static int set_pattern(struct synthetic *y, struct err *e)
 	y->pattern.matrix = &y->matrix;
 	y->pattern.hot = (site_id)y->hot;
 	y->pattern.by = (uint32_t)y->by;
+	y->pattern.along = (uint32_t)y->along;
 	y->pattern.share_ppm = (uint32_t)y->share;
 	return pattern_init(&y->pattern, y->load.topo, y->load.seed, e);
 }
@@ -665,6 +677,9 @@ PLAIN(load_permutation, PATTERN_PERMUTATION, "permutation",
 SYNTHETIC(load_group_shift, PATTERN_GROUP_SHIFT, "group-shift",
 	"packets to random nodes of the next group, or one further on",
 	shift_params, N_SHIFT);
+SYNTHETIC(load_router_shift, PATTERN_ROUTER_SHIFT, "router-shift",
+	"packets to random nodes of the next router along a dimension",
+	router_params, N_ROUTER);
 SYNTHETIC(load_hotspot, PATTERN_HOTSPOT, "hotspot",
 	"random packets, of which one node receives a given share", params,
 	N_PARAMS);

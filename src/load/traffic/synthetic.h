@@ -63,7 +63,7 @@ struct synthetic {
 	int64_t class; /* 0 user, 1 high, 2 system */
 	char zones[PARAM_TEXT_MAX], file[PARAM_TEXT_MAX];
 	int64_t warmup, measure; /* or AUTO */
-	int64_t hot, share, hashed, fan, period, by;
+	int64_t hot, share, hashed, fan, period, by, along;
 
 	struct pattern pattern;
 	struct matrix matrix;

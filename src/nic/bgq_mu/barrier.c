@@ -149,7 +149,7 @@ static void tell(const struct nic_at *a, struct mu_barrier *x, uint32_t class,
 	const struct packet told = {
 		.src = a->s,
 		.bytes = (uint16_t)(class << BARRIER_BITS | c->status),
-		.born = x->born[class],
+		.born = SIM_NEVER, /* it waits for the other nodes */
 	};
 
 	if (a->nic->on_delivered)

@@ -84,6 +84,7 @@ enum {
 	SW_FULL = SWHNI_FULL, /* no place now: it comes again */
 	SW_PARTS = SWHNI_ERRORS, /* of a state: some packets are there */
 	SW_UNKNOWN, /* none is */
+	SW_QUEUED, /* of a read: the answer is not all sent yet */
 	SW_STATUSES,
 };
 
@@ -770,6 +771,9 @@ void sw_fsm_again(const struct nic_at *a, uint32_t engine, uint32_t id);
 
 /* Answers a packet of a message: it is acknowledged, or refused. */
 void sw_transport_answer(const struct nic_at *a, uint32_t engine,
+	const struct sw_header *h, site_id to, uint32_t status);
+/* Says how far a message is, of which some or nothing has been done. */
+void sw_transport_show(const struct nic_at *a, uint32_t engine,
 	const struct sw_header *h, site_id to, uint32_t status);
 /* All packets of a message's first try have left. */
 void sw_transport_left(const struct nic_at *a, uint32_t engine, uint32_t id);

@@ -28,6 +28,7 @@
 #define NIC_SWHNI_COLLECTIVE_H
 
 #include "base/wide.h"
+#include "coll/multicast.h"
 #include "coll/ordered.h"
 #include "nic/swhni/card.h"
 
@@ -159,6 +160,13 @@ static inline bool swc_is_root(const struct swc_group *g)
 	return g->parent.node == SWHNI_NO_NODE;
 }
 
+/* Whether switches spread its results. */
+static inline bool swc_has_multicast(
+	const struct nic_at *a, const struct swc_group *g)
+{
+	return multicast_has(a->nic->net->coll) && g->entry != SWHNI_NO_ENTRY;
+}
+
 static inline uint128 swc_all(const struct swc_group *g)
 {
 	return g->all;
@@ -227,9 +235,10 @@ void swc_take(const struct nic_at *a, struct swc_group *g, packet_id id);
 /* Something has come: sends what can be sent, or spreads the result. */
 void swc_go_on(
 	const struct nic_at *a, struct swc_group *g, struct swc_round *r);
-/* The result has come for the members of this node. */
-void swc_land(
-	const struct nic_at *a, const struct sw_header *h, const uint8_t *data);
+/* The result has come for one member, or by a multicast for all members of this
+ * node: only those name a tree by its number alone. */
+void swc_land(const struct nic_at *a, const struct sw_header *h,
+	const uint8_t *data, bool is_for_all);
 void swc_deliver(
 	const struct nic_at *a, struct swc_group *g, struct swc_round *r);
 void swc_on_written(const struct nic_at *a, uint32_t ref);

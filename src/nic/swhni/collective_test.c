@@ -469,6 +469,61 @@ static void what_is_no_collective_is_refused(void **state)
 	st_fini(&m);
 }
 
+/* --- two trees with one number --- */
+
+enum { TWO = 3, TWO_APART = 0x100 }; /* members; bytes between the trees' */
+
+/* Node 0 is the root of both; a tree's members have interfaces of their own. */
+static void post_to(struct st_queue *q, site_id node, uint32_t tree)
+{
+	struct swhni_collective c = ct_descriptor(node, 0, node ? 0 : TWO - 1);
+	struct swhni_member list[TWO];
+	uint8_t bytes[64];
+
+	for (uint32_t i = 0; i < TWO; i++)
+		list[i] = (struct swhni_member){ .node = i,
+			.interface = (uint16_t)q->interface };
+	if (!node)
+		list[0].node = SWHNI_NO_NODE;
+	memset(bytes, (int)(1 + tree), sizeof(bytes));
+	c.list += tree * TWO_APART;
+	c.own_offset += tree * TWO_APART;
+	c.result += tree * TWO_APART;
+	program_write(ST_SOURCE + c.list, list, sizeof(list));
+	program_write(ST_SOURCE + c.own_offset, bytes, sizeof(bytes));
+	ct_post(q, &c, bytes);
+}
+
+/* The bytes of one tree are there long before those of the other. */
+static void two_trees(struct st *m, site_id node)
+{
+	struct st_queue q[2] = { st_open(), st_open() };
+
+	(void)m;
+	for (uint32_t k = 0; k < 2; k++) {
+		post_to(&q[k], node, k);
+		if (!node)
+			program_charge(20000 * SIM_NS);
+	}
+	for (uint32_t k = 2; k--;) {
+		assert_int_equal(st_error(&q[k]), SWHNI_OK);
+		assert_int_equal(st_load(ST_SOURCE + CT_RESULT + k * TWO_APART),
+			(1 + k) * UINT64_C(0x0101010101010101));
+	}
+}
+
+static void trees_of_a_node_may_have_one_number(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	ct_set(TWO, TWO);
+	ct_plan.entry = SWHNI_NO_ENTRY;
+	ct_add(SWHNI_BROADCAST, 0, 64, 0);
+	st_run(&m, TWO, two_trees);
+	st_fini(&m);
+}
+
 static void all_have_failed(uint32_t round, uint32_t but)
 {
 	for (uint32_t i = 0; i < ct_plan.n; i++)
@@ -523,5 +578,6 @@ TESTS(TEST(sun_f55_results_are_those_of_a_plain_loop),
 	TEST(a_second_slot_lets_broadcasts_overlap),
 	TEST(sun_f57_strangers_drop_the_result), TEST(sun_f57_jobs_keep_apart),
 	TEST(sun_f58_many_trees_share_an_entry),
+	TEST(trees_of_a_node_may_have_one_number),
 	TEST(what_is_no_collective_is_refused), TEST(a_cycle_is_found),
 	TEST(members_that_do_not_agree_all_fail))

@@ -226,17 +226,19 @@ void swc_spread(const struct nic_at *a, struct swc_group *g, uint32_t round)
 	struct sw_header h = { .type = SW_RESULT,
 		.key = g->tree,
 		.job = g->job,
+		.interface = (uint16_t)g->interface,
 		.number = round,
 		.word = { r->shape },
 		.status = g->is_broken ? SWHNI_BROKEN : SWHNI_OK };
 	const uint8_t *from = r->has_spread ? r->spread : r->bytes;
 	/* some other node: a switch sends no copy back */
 	const struct swhni_member any = { .node = a->s ? 0 : 1 };
+	bool is_for_all = swc_has_multicast(a, g);
 	packet_id id;
 
 	h.bytes = h.status ? 0 : r->has_spread ? r->n_spread : r->c.bytes;
 	sw_here(a)->spreads++;
-	if (multicast_has(a->nic->net->coll) && g->entry != SWHNI_NO_ENTRY) {
+	if (is_for_all) {
 		id = make(a, g, SW_RESULT, round, &any, h.bytes);
 		fill_result(r, &sw_load(a, id)->h);
 		fill(sw_load(a, id), from, h.bytes);
@@ -245,14 +247,15 @@ void swc_spread(const struct nic_at *a, struct swc_group *g, uint32_t round)
 		for (uint32_t i = 0; i < g->n_children; i++)
 			swc_tell(a, g, round, &g->child[i], 0);
 	}
-	swc_land(a, &h, from);
+	swc_land(a, &h, from, is_for_all);
 }
 
 static void on_result(const struct nic_at *a, packet_id id)
 {
 	struct sw_load *l = sw_load(a, id);
 
-	swc_land(a, &l->h, l->data);
+	swc_land(a, &l->h, l->data,
+		a->nic->net->packets[id].flags & PACKET_MANY);
 	sw_receive_finish(a, id, false);
 }
 

@@ -2,7 +2,8 @@
  * Reads.  The request goes to the other node, whose engine sends the bytes as a
  * message of its own, for the message that asked (R2W).  The asking engine
  * counts them as a receiver counts a write, with a bit for each packet. Nothing
- * is acknowledged: who misses packets asks for them again.
+ * is acknowledged: who misses packets asks for them again, and learns if the
+ * answer still waits behind others.
  */
 #include "nic/swhni/card.h"
 
@@ -106,6 +107,44 @@ static enum swhni_error check_chip(
 	return sw_chip(x, h->offset, h->total) ? SWHNI_OK : SWHNI_OUT_OF_BOUNDS;
 }
 
+/* Whether a packet or an answer is for the same read. */
+static bool is_ask(const struct nic_at *a, packet_id id,
+	const struct sw_header *h, site_id src)
+{
+	const struct sw_header *x = &sw_load(a, id)->h;
+
+	return a->nic->net->packets[id].src == src &&
+	       x->message == h->message && x->generation == h->generation &&
+	       x->own_engine == h->own_engine;
+}
+
+static bool is_answer(
+	const struct sw_message *m, const struct sw_header *h, site_id src)
+{
+	return m && m->role == SW_ANSWER && !m->is_over && m->item.dst == src &&
+	       m->peer == h->message && m->peer_generation == h->generation &&
+	       m->peer_engine == h->own_engine;
+}
+
+/* Whether an earlier try is not all answered: a second answer would only keep
+ * others waiting, who would then ask again, too. */
+static bool is_queued(const struct nic_at *a, uint32_t engine, packet_id id)
+{
+	struct sw_engine *e = sw_engine(a, engine);
+	const struct sw_header *h = &sw_load(a, id)->h;
+	site_id src = a->nic->net->packets[id].src;
+
+	if (!h->is_again)
+		return false;
+	for (uint32_t i = 0; i < e->asks.n; i++)
+		if (is_ask(a, *(packet_id *)ring_at(&e->asks, i), h, src))
+			return true;
+	for (uint32_t i = 1; i <= e->messages.items.room; i++)
+		if (is_answer(slots_find(&e->messages.items, i), h, src))
+			return true;
+	return false;
+}
+
 void sw_read_asked(const struct nic_at *a, uint32_t engine, packet_id id)
 {
 	struct sw_engine *e = sw_engine(a, engine);
@@ -127,6 +166,12 @@ void sw_read_asked(const struct nic_at *a, uint32_t engine, packet_id id)
 			sw_drop(a, l->h.job);
 		sw_transport_answer(
 			a, engine, &l->h, a->nic->net->packets[id].src, status);
+		sw_receive_finish(a, id, false);
+		return;
+	}
+	if (is_queued(a, engine, id)) {
+		sw_transport_show(a, engine, &l->h,
+			a->nic->net->packets[id].src, SW_QUEUED);
 		sw_receive_finish(a, id, false);
 		return;
 	}

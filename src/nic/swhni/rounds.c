@@ -355,15 +355,15 @@ static void land(const struct nic_at *a, struct swc_group *g,
 	r->shape = h->word[0];
 	keep(r, data, h->bytes);
 	r->result = make_result(a, g->engine, h, data);
-	if (!multicast_has(a->nic->net->coll) || g->entry == SWHNI_NO_ENTRY)
+	if (!swc_has_multicast(a, g))
 		for (uint32_t i = 0; i < g->n_children; i++)
 			swc_tell(a, g, h->number, &g->child[i], 0);
 	if (r->is_posted)
 		swc_deliver(a, g, r);
 }
 
-void swc_land(
-	const struct nic_at *a, const struct sw_header *h, const uint8_t *data)
+void swc_land(const struct nic_at *a, const struct sw_header *h,
+	const uint8_t *data, bool is_for_all)
 {
 	struct sw_collectives *u = swc_of(a);
 	bool is_any = false;
@@ -371,7 +371,8 @@ void swc_land(
 	for (uint32_t i = 1; u && i <= u->groups.room; i++) {
 		struct swc_group *g = swc_find_group(u, i);
 
-		if (!g || g->tree != h->key || g->job != h->job)
+		if (!g || g->tree != h->key || g->job != h->job ||
+			(!is_for_all && g->interface != h->interface))
 			continue;
 		is_any = true;
 		land(a, g, h, data);

@@ -87,5 +87,41 @@ static void the_time_of_a_message_is_its_wire_and_its_issue(void **state)
 	st_fini(&m);
 }
 
+/* --- reads of many nodes from one --- */
+
+enum { READ_BYTES = 1 << 20, READERS = 12 };
+
+static void read_program(struct st *m, site_id node)
+{
+	struct st_queue q = st_open();
+	struct swhni_descriptor d = st_write(0, 0, READ_BYTES);
+
+	(void)m;
+	if (!node) {
+		st_fill(ST_TARGET, READ_BYTES, 5);
+		return;
+	}
+	program_wait(1000 * SIM_NS);
+	d.type = SWHNI_READ;
+	st_post(&q, &d);
+	assert_int_equal(st_error(&q), SWHNI_OK);
+	assert_true(st_is(ST_SOURCE, READ_BYTES, 5));
+}
+
+/* The last ones wait for many time-outs, and ask again.  Were they answered
+ * each time, the others would wait even longer. */
+static void a_read_waits_for_others_and_is_answered_once(void **state)
+{
+	struct st m;
+
+	st_init(&m);
+	st_run(&m, 1 + READERS, read_program);
+	assert_int_equal(nic_count(m.kit.nic, 0, "reads_asked"), READERS);
+	assert_true(nic_sum(m.kit.nic, "resent") > READERS);
+	assert_int_equal(nic_sum(m.kit.nic, "doubles"), 0);
+	st_fini(&m);
+}
+
 TESTS(TEST(a_stream_takes_its_bytes_and_the_issue_of_each_message),
-	TEST(the_time_of_a_message_is_its_wire_and_its_issue))
+	TEST(the_time_of_a_message_is_its_wire_and_its_issue),
+	TEST(a_read_waits_for_others_and_is_answered_once))

@@ -7,12 +7,15 @@
  *
  * A receiver that does not answer is tried nic.retry.limit times; then the
  * message ends with an error.  One that answers is alive, and gets more time.
+ * A read whose answer waits behind others' is asked for again from time to
+ * time, and waits for as long as that takes.
  */
 #include "nic/swhni/card.h"
 
 #include "base/mem.h"
 
-enum { MOST_EXCUSES = 16 };
+/* Of a message; of a read whose packets still come. */
+enum { MOST_EXCUSES = 16, MOST_OF_READ = UINT16_MAX / 2 };
 
 /* The message that an answer is for, or NULL. */
 static struct sw_message *sent(
@@ -100,9 +103,9 @@ static void relaunch(const struct nic_at *a, uint32_t engine, uint32_t id,
 	sw_engine_turn(a, engine);
 }
 
-static void excuse(struct sw_message *m)
+static void excuse(struct sw_message *m, uint32_t most)
 {
-	if (m->item.excused < MOST_EXCUSES)
+	if (m->item.excused < most)
 		m->item.excused++;
 }
 
@@ -146,10 +149,10 @@ void sw_transport_again(const struct nic_at *a, uint32_t engine, uint32_t id)
 	if (m->is_kept) {
 		sw_engine_end(a, engine, id, SWHNI_NO_ANSWER);
 	} else if (!is_resting(m)) {
-		excuse(m);
+		excuse(m, MOST_EXCUSES);
 	} else if (is_read(m) && m->came != m->seen) {
 		m->seen = m->came;
-		excuse(m);
+		excuse(m, MOST_OF_READ);
 	} else if (is_read(m) || m->n_packets == 1) {
 		relaunch(a, engine, id, NULL, 1);
 	} else {
@@ -298,19 +301,32 @@ static void on_parts(const struct nic_at *a, uint32_t engine,
 		mem_free(map);
 }
 
+/* Its last try has been heard. */
+static void heard(const struct nic_at *a, uint32_t engine, struct sw_message *m,
+	const struct sw_load *l)
+{
+	uint32_t status = l->h.status, id = l->h.message;
+
+	if (is_read(m)) {
+		if (status == SW_QUEUED)
+			resend_excused(a, &sw_engine(a, engine)->messages, id);
+		return;
+	}
+	excuse(m, MOST_EXCUSES);
+	if (status == SW_UNKNOWN)
+		relaunch(a, engine, id, NULL, m->n_packets);
+	else if (status == SW_PARTS)
+		on_parts(a, engine, m, l);
+}
+
 void sw_transport_on_state(
 	const struct nic_at *a, uint32_t engine, packet_id id)
 {
 	const struct sw_load *l = sw_load(a, id);
 	struct sw_message *m = sent(a, engine, &l->h);
 
-	if (m && is_resting(m) && !is_read(m) && m->item.left_at) {
-		excuse(m);
-		if (l->h.status == SW_UNKNOWN)
-			relaunch(a, engine, l->h.message, NULL, m->n_packets);
-		else if (l->h.status == SW_PARTS)
-			on_parts(a, engine, m, l);
-	}
+	if (m && is_resting(m) && m->item.left_at)
+		heard(a, engine, m, l);
 	sw_receive_finish(a, id, false);
 }
 
@@ -367,12 +383,12 @@ static void end_whole(
 	sw_post(a, t, engine, SW_WRITTEN, id);
 }
 
-static void show_unknown(const struct nic_at *a, uint32_t engine,
-	const struct sw_header *h, site_id to)
+void sw_transport_show(const struct nic_at *a, uint32_t engine,
+	const struct sw_header *h, site_id to, uint32_t status)
 {
 	packet_id id = make_answer(a, engine, SW_STATE, h, to, 0);
 
-	sw_load(a, id)->h.status = SW_UNKNOWN;
+	sw_load(a, id)->h.status = (uint8_t)status;
 	send_answer(a, id, h->port);
 }
 
@@ -388,7 +404,7 @@ void sw_transport_on_probe(
 	if (sw_receive_was(a, engine, &h, src, &status)) {
 		sw_transport_answer(a, engine, &h, src, status);
 	} else if (!x || x->generation != h.generation) {
-		show_unknown(a, engine, &h, src);
+		sw_transport_show(a, engine, &h, src, SW_UNKNOWN);
 	} else if (x->is_whole) {
 		end_whole(a, engine, id, entry);
 		return;

@@ -28,33 +28,68 @@ struct crossbar_port {
 	struct link_returns returns;
 	uint64_t want[CROSSBAR_CHANNELS]; /* inputs with packets for it, by the
 					   * channel of their arrival */
+	struct link_returns
+		*back; /* of its other end, or NULL if that is far */
+	uint32_t backlog; /* chunks that wait for it */
 	uint8_t first[CROSSBAR_CHANNELS]; /* the input to serve first */
 	uint8_t turn; /* the channel to serve first */
-	bool is_timed; /* an event is pending for when the link is free */
-	uint32_t backlog; /* chunks that wait for it */
-	uint64_t packets[CROSSBAR_CHANNELS]; /* received that have left */
+	uint8_t busy; /* channels that want any, a bit each */
+	bool is_awaited; /* packets wait for its timer */
+	/* cold */
+	_Alignas(64) uint64_t packets[CROSSBAR_CHANNELS]; /* received that have
+							   * left */
 	sim_time waited[CROSSBAR_CHANNELS]; /* by these */
 };
 
+/*
+ * A link that has been taken has a timer for when it will be free.  Timers stay
+ * in the site, in the order of time: time and port in one word.  The kernel
+ * gets one event for all those of a window that packets wait for.
+ */
 struct crossbar_site {
-	uint64_t dirty; /* ports to arbitrate at the end of the instant */
 	site_id id;
 	uint32_t lfsr;
-	struct crossbar_port port[]; /* then [channel][out][in] queues */
+	uint32_t n_ports; /* up to the last one with a wire */
+	uint64_t *timer, *end_timer; /* the first, and behind the last */
+	uint64_t *last_timer; /* the end of their places */
+	uint64_t woken; /* windows with an event, a bit each */
+	struct packet_list *queue; /* [out][in] of channel 0 */
+	struct crossbar_port port[];
 };
+
+enum { CROSSBAR_PORT_BITS = 6 };
+
+/* Places for timers: of each port one, and others to move through. */
+static inline uint32_t crossbar_n_timers(uint32_t n_ports)
+{
+	return 2 * n_ports;
+}
+
+/* Where they are. */
+static inline uint64_t *crossbar_timers(struct crossbar_site *s)
+{
+	return (uint64_t *)(void *)&s->port[s->n_ports];
+}
+
+_Static_assert(TOPO_MAX_PORTS <= 1 << CROSSBAR_PORT_BITS, "bits of a timer");
 
 struct crossbar {
 	struct router router;
 	struct packet *packets;
 	const struct route *route;
 	const struct link_rules *link;
-	struct net_tally *tally;
 	struct book *book;
+	struct crossbar_site **site; /* from the first one on */
+	/* Queues of all sites, channel by channel: a channel that no packet
+	 * takes is never touched. */
+	struct packet_list *queues;
+	size_t per_channel;
 	bool is_faulty; /* links have faults, or retry */
 	bool has_rates; /* they differ, or may */
 	bool is_stepped; /* the routing names channels */
 	bool is_exact; /* as route.is_exact */
-	uint32_t n_ports;
+	uint32_t n_ports; /* the most of a site */
+	uint32_t n_channels; /* that packets may have */
 	int32_t full; /* chunks of a full packet */
 	int32_t capacity; /* chunks of a channel */
 };
@@ -67,15 +102,14 @@ static inline struct crossbar *crossbar_of(const struct router *r)
 static inline struct crossbar_site *crossbar_at(
 	const struct crossbar *x, site_id s)
 {
-	return router_site(&x->router, s);
+	return x->site[s - x->router.sites.first];
 }
 
 static inline struct packet_list *crossbar_queue(const struct crossbar *x,
-	struct crossbar_site *s, uint32_t channel, port_id out, port_id in)
+	const struct crossbar_site *s, uint32_t channel, port_id out,
+	port_id in)
 {
-	struct packet_list *q = (void *)&s->port[x->n_ports];
-
-	return &q[(channel * x->n_ports + out) * x->n_ports + in];
+	return &s->queue[channel * x->per_channel + out * s->n_ports + in];
 }
 
 /* The tokens of a channel that a packet takes, as nodes count them. */
@@ -93,6 +127,9 @@ static inline uint32_t crossbar_leaves(
 }
 
 extern const struct router_ops crossbar_ops;
-extern const struct router_calls crossbar_calls;
+/* Without budgets, faults and rates that differ, and where the routing names
+ * channels or not; and with all of it. */
+extern const struct router_calls crossbar_calls, crossbar_calls_stepped,
+	crossbar_calls_full;
 
 #endif

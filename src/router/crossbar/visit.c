@@ -1,65 +1,170 @@
-/* The life of a packet in a switch, from the arrival of its head to its grant.
+/*
+ * The life of a packet in a switch, from the arrival of its head to its grant.
+ *
+ * It is compiled three times: what is called with HOW_... is constant in each.
  */
 #include "base/lfsr.h"
 #include "net/leave.h"
 #include "router/crossbar/crossbar.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+	HOW_STEPPED = 1, /* the routing names channels, or may */
+	HOW_FULL = 2, /* a book, faults, rates that differ */
+};
+
+/* From so many stamps on tokens are collected before they are needed: there is
+ * room for LINK_RETURNS. */
+enum { MANY_RETURNS = 4 };
+
+INLINE struct book *book_of(const struct crossbar *x, unsigned how)
+{
+	return how & HOW_FULL ? x->book : NULL;
+}
+
+/* The channel on which a packet leaves, by the channel of its arrival. */
+INLINE uint32_t leaves_by(const struct crossbar *x, const struct packet *p,
+	uint32_t came, unsigned how)
+{
+	return how & HOW_STEPPED ? crossbar_leaves(x, p, came) : came;
+}
+
+/* --- timers --- */
+
+static sim_time time_of(uint64_t timer)
+{
+	return (sim_time)(timer >> CROSSBAR_PORT_BITS);
+}
+
+/* Timers that have ended leave room before the others. */
+static __attribute__((noinline)) void move_down(struct crossbar_site *s)
+{
+	uint64_t *from = s->timer, *to = crossbar_timers(s);
+
+	s->timer = to;
+	while (from < s->end_timer)
+		*to++ = *from++;
+	s->end_timer = to;
+}
+
+/*
+ * Something waits for a timer: an event in its window, one for all timers of
+ * the window; those of the next 64 windows are bits.
+ */
+static void await(
+	struct sim_worker *w, struct crossbar_site *s, struct crossbar_port *o)
+{
+	sim_time at = o->sender.free_at;
+	uint64_t dt = (uint64_t)(at - w->start), ahead = dt / w->width;
+	uint64_t window = (uint64_t)w->start / w->width + ahead;
+
+	o->is_awaited = true;
+	if (!ahead || (ahead < 64 && s->woken >> window % 64 & 1))
+		return;
+	if (ahead < 64)
+		s->woken |= BIT(window % 64);
+	sim_post_self(w, s->id, at, SIM_KEY(PHASE_ENGINE, 0), 0, 0);
+}
+
+/* A link has been taken: the timers stay in order. */
+INLINE void set_timer(struct crossbar_site *s, port_id out)
+{
+	uint64_t at = (uint64_t)s->port[out].sender.free_at, *timer;
+	uint64_t x = at << CROSSBAR_PORT_BITS | out;
+
+	if (s->end_timer == s->last_timer)
+		move_down(s);
+	timer = s->end_timer++;
+	for (; timer > s->timer && timer[-1] > x; timer--)
+		*timer = timer[-1];
+	*timer = x;
+}
+
+static port_id port_of(uint64_t timer)
+{
+	return timer & (BIT(CROSSBAR_PORT_BITS) - 1);
+}
+
+/*
+ * When the first timer ends that packets wait for; SIM_NEVER: after the next
+ * mail or after this window.  Others that end before are dropped: nothing can
+ * wait for them any more.
+ */
+INLINE sim_time next_timer(
+	const struct sim_worker *w, struct crossbar_site *s, sim_time mail)
+{
+	sim_time last = w->start + w->width - 1;
+
+	for (last = mail < last ? mail : last; s->timer != s->end_timer;
+		s->timer++) {
+		sim_time at = time_of(*s->timer);
+
+		if (at > last)
+			return SIM_NEVER;
+		if (s->port[port_of(*s->timer)].is_awaited)
+			return at;
+	}
+	return SIM_NEVER;
+}
+
+/* Links that are free now, and that packets wait for: each is an event. */
+INLINE uint64_t end_timers(
+	struct sim_worker *w, struct crossbar_site *s, sim_time t)
+{
+	uint64_t *timer = s->timer, *end = s->end_timer, ports = 0;
+
+	do {
+		struct crossbar_port *o = &s->port[port_of(*timer)];
+
+		ports |= (uint64_t)o->is_awaited << port_of(*timer);
+		sim_count(w, o->is_awaited);
+		o->is_awaited = false;
+	} while (++timer != end && time_of(*timer) == t);
+	s->timer = timer;
+	return ports;
+}
 
 /* --- leaving --- */
 
-/* Returns tokens of a channel to the sender at the other end of a port. */
-static void give_back(struct crossbar *x, struct sim_worker *w,
-	struct crossbar_site *s, port_id in, uint32_t channel, uint32_t chunks,
-	sim_time tail)
-{
-	const struct link_sender *l = &s->port[in].sender;
-	struct link_returns *r =
-		l->is_far
-			? NULL
-			: &crossbar_at(x, l->peer)->port[l->peer_port].returns;
-
-	net_give_back(
-		w, l, r, tail + x->link->latency[l->wire], channel, chunks);
-}
-
-static void wake_when_free(
-	struct sim_worker *w, struct crossbar_site *s, port_id out, sim_time t)
-{
-	struct crossbar_port *o = &s->port[out];
-
-	if (o->is_timed)
-		return;
-	o->is_timed = true;
-	sim_post_self(w, s->id, o->sender.free_at > t ? o->sender.free_at : t,
-		SIM_KEY(PHASE_ENGINE, out), 0, 0);
-}
+/* What goes next. */
+struct choice {
+	port_id in; /* TOPO_NO_PORT: nothing */
+	uint32_t came; /* the channel of its arrival */
+	struct packet_list *queue;
+};
 
 /* The first packet of a queue takes the link. */
-static void grant(struct crossbar *x, struct sim_worker *w,
-	struct crossbar_site *s, port_id out, port_id in, uint32_t came,
-	sim_time t)
+INLINE void grant(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id out, struct choice c, sim_time t,
+	unsigned how)
 {
-	struct crossbar_port *o = &s->port[out], *i = &s->port[in];
+	struct crossbar_port *o = &s->port[out], *i = &s->port[c.in];
 	struct link_sender *l = &o->sender;
-	struct packet_list *q = crossbar_queue(x, s, came, out, in);
+	struct packet_list *q = c.queue;
 	packet_id id = packet_pop(x->packets, q);
 	struct packet *p = &x->packets[id];
-	uint32_t channel = crossbar_leaves(x, p, came);
+	uint32_t came = c.came;
+	uint32_t channel = leaves_by(x, p, came, how);
 	uint32_t chunks = (uint32_t)crossbar_takes(x, p, came);
+	struct book *book = book_of(x, how);
 	sim_time tail;
 
-	if (!q->first)
-		o->want[came] &= ~BIT(in);
-	else
-		book_wait(x->book, q->first, CAUSE_LINK, t);
-	o->first[came] = (uint8_t)(in + 1);
-	o->turn = (uint8_t)(came + 1);
+	if (!q->first) {
+		o->want[came] &= ~BIT(c.in);
+		if (!o->want[came])
+			o->busy ^= (uint8_t)BIT(came);
+	} else {
+		book_wait(book, q->first, CAUSE_LINK, t);
+	}
+	o->first[came] = (uint8_t)(c.in + 1);
+	o->turn = (uint8_t)((came + 1) % CROSSBAR_CHANNELS);
 	o->backlog -= p->chunks;
 	i->packets[came]++;
 	i->waited[came] += t - p->head;
-	book_turn(x->book, id, l->free_at, t);
-	if (x->book)
+	book_turn(book, id, l->free_at, t);
+	if (book)
 		net_book_depart(
 			x->router.net, s->id, out, l->wire, channel, id, t);
 	tail = net_leave(x->router.net, w, l,
@@ -69,77 +174,117 @@ static void grant(struct crossbar *x, struct sim_worker *w,
 			.channel = channel,
 			.tokens = (uint32_t)crossbar_takes(x, p, channel),
 			.t = t,
-			.has_rates = x->has_rates,
-			.is_faulty = x->is_faulty });
-	give_back(x, w, s, in, came, chunks, tail);
+			.has_rates = how & HOW_FULL && x->has_rates,
+			.is_faulty = how & HOW_FULL && x->is_faulty });
+	net_give_back(w, &i->sender, i->back,
+		tail + x->link->latency[i->sender.wire], came, chunks);
 }
 
 /* --- arbitration --- */
 
-static bool is_wanted(const struct crossbar_port *o)
-{
-	return o->want[0] | o->want[1] | o->want[2] | o->want[3];
-}
-
 /*
- * The input whose packet goes next, of those that arrived on a channel, or
- * TOPO_NO_PORT.  If it lacks tokens, all others of its channel wait, too:
- * otherwise short packets could keep a long one waiting for ever.
+ * The input whose packet goes next, of those that arrived on a channel.  If it
+ * lacks tokens, all others of its channel wait, too: otherwise short packets
+ * could keep a long one waiting for ever.
  */
-static port_id pick(struct crossbar *x, struct crossbar_site *s, port_id out,
-	uint32_t came, uint32_t *blocked, sim_time t)
+INLINE struct choice pick(struct crossbar *x, struct crossbar_site *s,
+	port_id out, uint32_t came, uint32_t *blocked, sim_time t, unsigned how)
 {
 	struct crossbar_port *o = &s->port[out];
+	struct packet_list *queues = crossbar_queue(x, s, came, out, 0);
 	uint64_t m = o->want[came];
 
-	while (m && *blocked != BIT(CROSSBAR_CHANNELS) - 1) {
+	do {
 		port_id in = net_first(m, o->first[came]);
-		packet_id id = crossbar_queue(x, s, came, out, in)->first;
+		packet_id id = queues[in].first;
 		const struct packet *p = &x->packets[id];
-		uint32_t channel = crossbar_leaves(x, p, came);
+		uint32_t channel = leaves_by(x, p, came, how);
 
 		if (!(*blocked >> channel & 1)) {
 			if (o->sender.tokens[channel] >=
 				crossbar_takes(x, p, channel))
-				return in;
+				return (struct choice){ in, came, queues + in };
 			*blocked |= 1u << channel;
-			book_wait(x->book, id, CAUSE_TOKENS, t);
+			book_wait(book_of(x, how), id, CAUSE_TOKENS, t);
 		}
-		if (!x->is_stepped)
+		if (!(how & HOW_STEPPED) || !x->is_stepped)
 			break; /* the others want the same channel */
 		m &= ~BIT(in);
-	}
-	return TOPO_NO_PORT;
+	} while (m && *blocked != BIT(CROSSBAR_CHANNELS) - 1);
+	return (struct choice){ .in = TOPO_NO_PORT };
 }
 
-static void arbitrate(struct crossbar *x, struct sim_worker *w,
-	struct crossbar_site *s, port_id out, sim_time t)
+/* The first of some channels, from the one whose turn it is on. */
+INLINE uint32_t first_in_turn(const struct crossbar_port *o, uint32_t m)
+{
+	uint32_t later = m >> o->turn << o->turn;
+
+	return (uint32_t)__builtin_ctz(later ? later : m);
+}
+
+/* The same of all channels, which take turns. */
+static struct choice pick_any(struct crossbar *x, struct crossbar_site *s,
+	port_id out, sim_time t, unsigned how)
+{
+	const struct crossbar_port *o = &s->port[out];
+	uint32_t m = o->busy, blocked = 0;
+	struct choice c;
+
+	do {
+		uint32_t came = first_in_turn(o, m);
+
+		c = pick(x, s, out, came, &blocked, t, how);
+		m ^= 1u << came;
+	} while (c.in == TOPO_NO_PORT && m &&
+		 blocked != BIT(CROSSBAR_CHANNELS) - 1);
+	return c;
+}
+
+/* The same with all tokens that there are: they are collected when they are
+ * many, or needed. */
+INLINE struct choice pick_with_tokens(struct crossbar *x,
+	struct crossbar_site *s, port_id out, sim_time t, unsigned how)
 {
 	struct crossbar_port *o = &s->port[out];
 	uint32_t blocked = 0;
 
-	if (!is_wanted(o))
-		return;
-	if (o->sender.free_at > t) {
-		wake_when_free(w, s, out, t);
-		return;
+	if (o->returns.n >= MANY_RETURNS)
+		link_collect(&o->sender, &o->returns, t);
+	if (!(how & HOW_FULL)) {
+		struct choice c = pick(
+			x, s, out, first_in_turn(o, o->busy), &blocked, t, how);
+
+		if (__builtin_expect(!blocked, 1))
+			return c;
 	}
 	link_collect(&o->sender, &o->returns, t);
-	for (uint32_t k = 0; k < CROSSBAR_CHANNELS; k++) {
-		uint32_t came = (o->turn + k) % CROSSBAR_CHANNELS;
-		port_id in = pick(x, s, out, came, &blocked, t);
+	return pick_any(x, s, out, t, how);
+}
 
-		if (in == TOPO_NO_PORT)
-			continue;
-		o->returns.is_starving = 0;
-		grant(x, w, s, out, in, came, t);
-		if (is_wanted(o))
-			wake_when_free(w, s, out, t);
+INLINE void arbitrate(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id out, sim_time t, unsigned how)
+{
+	struct crossbar_port *o = &s->port[out];
+	struct choice c;
+
+	if (!o->busy)
+		return;
+	if (o->sender.free_at > t) {
+		if (!o->is_awaited)
+			await(w, s, o);
 		return;
 	}
-	/* no packet had tokens: from now on they return as events */
-	o->returns.is_starving = 1;
-	net_post_returns(w, s->id, out, &o->returns);
+	c = pick_with_tokens(x, s, out, t, how);
+	if (c.in == TOPO_NO_PORT) { /* from now on they return as events */
+		o->returns.is_starving = 1;
+		net_post_returns(w, s->id, out, &o->returns);
+		return;
+	}
+	o->returns.is_starving = 0;
+	grant(x, w, s, out, c, t, how);
+	set_timer(s, out);
+	if (o->busy)
+		await(w, s, o);
 }
 
 /* --- arrivals --- */
@@ -164,7 +309,7 @@ static port_id least(const struct crossbar *x, struct crossbar_site *s,
 	if (!(m & (m - 1)))
 		return (port_id)__builtin_ctzll(m);
 	s->lfsr = lfsr_step(s->lfsr);
-	for (uint32_t start = s->lfsr % x->n_ports; m;) {
+	for (uint32_t start = s->lfsr % x->n_ports; m;) { /* as of all sites */
 		port_id p = net_first(m, start);
 		uint32_t load = load_of(x, &s->port[p], channel, t);
 
@@ -201,7 +346,7 @@ static void decide(const struct crossbar *x, struct crossbar_site *s,
 	x->route->ops->decide(x->route, p, s->id, in, &l.look);
 }
 
-static struct route_step next_step(struct crossbar *x, struct crossbar_site *s,
+INLINE struct route_step next_step(struct crossbar *x, struct crossbar_site *s,
 	struct packet *p, port_id in, sim_time t)
 {
 	if (x->route->looks)
@@ -209,71 +354,110 @@ static struct route_step next_step(struct crossbar *x, struct crossbar_site *s,
 	return x->route->ops->next(x->route, p, s->id, in);
 }
 
-static void on_arrival(struct crossbar *x, struct crossbar_site *s,
-	const struct sim_event *e, sim_time t)
+/* Each of these returns ports to arbitrate at the end of the instant. */
+
+INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, const struct sim_event *e, sim_time t,
+	unsigned how)
 {
 	port_id in = sim_number(e), out;
 	uint32_t channel = sim_aux(e);
 	packet_id id = e->data;
 	struct packet *p = &x->packets[id];
 	struct route_step step = next_step(x, s, p, in, t);
+	struct book *book = book_of(x, how);
+	struct crossbar_port *o;
 	struct packet_list *q;
 
 	p->head = t;
 	link_owe(&s->port[in].sender, x->link->owed, t);
 	BUG_IF(!step.ports);
-	if (x->is_stepped)
+	if (how & HOW_STEPPED && x->is_stepped)
 		p->channel = step.channel;
-	out = least(x, s, step.ports, crossbar_leaves(x, p, channel), t);
+	out = least(x, s, step.ports, leaves_by(x, p, channel, how), t);
 	p->escape = (uint8_t)out;
-	book_at_port(x->book, id, s->id, "in by", in, channel);
+	book_at_port(book, id, s->id, "in by", in, channel);
 	q = crossbar_queue(x, s, channel, out, in);
-	book_wait(x->book, id, q->first ? CAUSE_QUEUE : CAUSE_LINK, t);
+	book_wait(book, id, q->first ? CAUSE_QUEUE : CAUSE_LINK, t);
 	packet_push(x->packets, q, id);
-	s->port[out].want[channel] |= BIT(in);
-	s->port[out].backlog += p->chunks;
-	s->dirty |= BIT(out);
+	o = &s->port[out];
+	o->want[channel] |= BIT(in);
+	o->busy |= (uint8_t)BIT(channel);
+	o->backlog += p->chunks;
+	if (o->is_awaited)
+		return 0;
+	if (o->sender.free_at <= t)
+		return BIT(out);
+	await(w, s, o);
+	return 0;
 }
 
-static void on_token(struct sim_worker *w, struct crossbar_site *s,
+static uint64_t on_token(struct sim_worker *w, struct crossbar_site *s,
 	port_id port, uint32_t channel, uint32_t chunks)
 {
 	struct link_sender *l = &s->port[port].sender;
 
 	sim_discount(w);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] + (int)chunks);
-	if (s->port[port].returns.is_starving)
-		s->dirty |= BIT(port);
+	return (uint64_t)s->port[port].returns.is_starving << port;
 }
 
-static void visit(struct sim_worker *w, site_id site)
+INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, const struct sim_event *next, sim_time t,
+	unsigned how)
+{
+	struct sim_event e = { next->rank, next->site, next->data };
+	uint32_t number = sim_number(&e);
+
+	if (sim_phase(&e) == PHASE_ARRIVAL)
+		return on_arrival(x, w, s, &e, t, how);
+	if (sim_phase(&e) == PHASE_TOKEN && number < NET_LINK)
+		return on_token(w, s, number, sim_aux(&e), e.data);
+	if (sim_phase(&e) == PHASE_TOKEN)
+		net_on_link(x->router.net, w, s->id, t, &e);
+	else
+		sim_discount(w); /* timers count by themselves */
+	return 0;
+}
+
+INLINE void visit_as(struct sim_worker *w, site_id site, unsigned how)
 {
 	struct net *n = w->model;
 	struct crossbar *x = crossbar_of(n->router[NET_SWITCHES]);
 	struct crossbar_site *s = crossbar_at(x, site);
-	const struct sim_event *next;
-	sim_time t;
 
-	while ((next = sim_next(w, &t))) {
-		struct sim_event e = { next->rank, next->site, next->data };
-		uint32_t number = sim_number(&e);
+	s->woken &= ~BIT((uint64_t)w->start / w->width % 64);
+	for (;;) {
+		sim_time mail = sim_next_at(w);
+		sim_time timer = next_timer(w, s, mail);
+		sim_time t = mail < timer ? mail : timer;
+		uint64_t ports = 0;
 
-		if (sim_phase(&e) == PHASE_ARRIVAL) {
-			on_arrival(x, s, &e, t);
-		} else if (sim_phase(&e) == PHASE_ENGINE) {
-			s->port[number].is_timed = false;
-			s->dirty |= BIT(number);
-		} else if (number >= NET_LINK) {
-			net_on_link(n, w, site, t, &e);
-		} else {
-			on_token(w, s, number, sim_aux(&e), e.data);
-		}
-		if (sim_more(w, &e))
-			continue;
-		for (; s->dirty; s->dirty &= s->dirty - 1)
-			arbitrate(
-				x, w, s, (port_id)__builtin_ctzll(s->dirty), t);
+		if (t == SIM_NEVER)
+			return;
+		for (; mail == t; mail = sim_next_at(w))
+			ports |= on_event(x, w, s, sim_next(w, &t), t, how);
+		if (timer == t)
+			ports |= end_timers(w, s, t);
+		for (; ports; ports &= ports - 1)
+			arbitrate(x, w, s, (port_id)__builtin_ctzll(ports), t,
+				how);
 	}
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	visit_as(w, site, 0);
+}
+
+static void visit_stepped(struct sim_worker *w, site_id site)
+{
+	visit_as(w, site, HOW_STEPPED);
+}
+
+static void visit_full(struct sim_worker *w, site_id site)
+{
+	visit_as(w, site, HOW_STEPPED | HOW_FULL);
 }
 
 static void prefetch(const struct sim_worker *w, site_id site,
@@ -293,5 +477,15 @@ static void prefetch(const struct sim_worker *w, site_id site,
 /* There is no injection at a switch. */
 const struct router_calls crossbar_calls = {
 	.visit = visit,
+	.prefetch = prefetch,
+};
+
+const struct router_calls crossbar_calls_stepped = {
+	.visit = visit_stepped,
+	.prefetch = prefetch,
+};
+
+const struct router_calls crossbar_calls_full = {
+	.visit = visit_full,
 	.prefetch = prefetch,
 };

@@ -90,23 +90,25 @@ static inline void booked_rise(const struct direct *d,
 {
 	int32_t most = channel == CHANNEL_DYNAMIC || d->is_exact ? d->full
 								 : 2 * d->full;
-	sim_time *rises = booked_rises(d, s, port);
-	int32_t i = booked_level(d, channel, from) + 1;
-	int32_t end = booked_level(d, channel, to < most ? to : most);
+	sim_time *rises;
+	int32_t i, end;
 
+	if (from >= most)
+		return;
+	rises = booked_rises(d, s, port);
+	i = booked_level(d, channel, from) + 1;
+	end = booked_level(d, channel, to < most ? to : most);
 	for (; i <= end; i++)
 		rises[i] = t;
 }
 
-/* The earliest stamp that is due by t, or link_returns.n. */
-static inline uint32_t booked_first(const struct link_returns *r, sim_time t)
+/* The earliest stamp, of some. */
+static inline uint32_t booked_first(const struct link_returns *r)
 {
-	uint32_t first = r->n;
+	uint32_t first = 0;
 
-	for (uint32_t i = 0; i < r->n; i++)
-		if (link_stamp_time(r->stamp[i]) <= t &&
-			(first == r->n || r->stamp[i] < r->stamp[first]))
-			first = i;
+	for (uint32_t i = 1; i < r->n; i++)
+		first = r->stamp[i] < r->stamp[first] ? i : first;
 	return first;
 }
 
@@ -116,13 +118,16 @@ static inline void booked_collect(const struct direct *d, struct direct_site *s,
 {
 	struct link_sender *l = &s->port[port].sender;
 	struct link_returns *r = &s->port[port].returns;
-	uint32_t i;
 
-	while (r->n && (i = booked_first(r, t)) < r->n) {
+	while (r->n) {
+		uint32_t i = booked_first(r);
 		uint64_t x = r->stamp[i];
 		uint32_t c = link_stamp_channel(x);
 		int32_t was = l->tokens[c];
 		int32_t is = was + (int32_t)link_stamp_chunks(x);
+
+		if (link_stamp_time(x) > t)
+			return;
 
 		booked_rise(d, s, port, c, was, is, link_stamp_time(x));
 		l->tokens[c] = (int16_t)is;
@@ -191,8 +196,10 @@ static inline void booked_arrival(const struct direct *d,
 {
 	if (!is_booked(d))
 		return;
-	book_at_port(d->book, id, s->id, "in by", in, channel);
-	book_wait(d->book, id, CAUSE_QUEUE, t);
+	book_set_arrival(d->book, id,
+		&(struct book_place){ "in by", s->id, BOOK_NO_NUMBER,
+			(uint8_t)in, (uint8_t)channel, 0 },
+		CAUSE_QUEUE, t);
 }
 
 /* A head waits for another cause from now on. */
@@ -214,10 +221,7 @@ static inline void booked_grant(const struct direct *d, struct direct_site *s,
 	booked_collect(d, s, port, t);
 	BUG_IF(s->port[port].sender.tokens[channel] < need);
 	came = booked_rises(d, s, port)[booked_level(d, channel, need)];
-	if (came > book_at(d->book, id))
-		book_until(d->book, id, CAUSE_TOKENS, came);
-	book_wait(d->book, id, CAUSE_LINK, book_at(d->book, id));
-	book_turn(d->book, id, s->port[port].sender.free_at, t);
+	book_set_link(d->book, id, came, s->port[port].sender.free_at, t);
 }
 
 static inline void booked_depart(const struct direct *d,

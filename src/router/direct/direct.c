@@ -302,6 +302,14 @@ static int32_t direct_tokens(
 	       link_returning(&port->returns, channel);
 }
 
+static void direct_all_tokens(
+	const struct router *r, site_id s, port_id p, int32_t *tokens)
+{
+	const struct direct_port *port = &site_of(r, s)->port[p];
+
+	link_all_tokens(&port->sender, &port->returns, tokens);
+}
+
 static int32_t charge(
 	const struct router *r, const struct packet *p, uint32_t channel)
 {
@@ -359,15 +367,16 @@ static uint32_t direct_in_use(
 	uint32_t i = 0, used = 0;
 	struct direct_site *s = site_of(r, id);
 
-	for (uint32_t channel = 0; channel < N_CHANNELS; channel++)
-		for (uint32_t port = 0; port < n_ports; port++) {
-			const struct direct_queue *q =
-				direct_queues(s, port, channel);
+	for (uint32_t channel = 0; channel < N_CHANNELS; channel++) {
+		const struct direct_queue *q = direct_queues(s, 0, channel);
 
-			for (uint32_t k = 0; k < n; k++, i++)
+		/* those of the next port are before these */
+		for (uint32_t port = 0; port < n_ports;
+			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n)
+			for (uint32_t k = 0; k < n; k++)
 				if (q[k].count)
-					list[used++] = i;
-		}
+					list[used++] = i + k;
+	}
 	return used;
 }
 
@@ -573,6 +582,7 @@ const struct router_ops direct_ops = {
 	.fifos = direct_fifos,
 	.capacity = direct_capacity,
 	.tokens = direct_tokens,
+	.all_tokens = direct_all_tokens,
 	.charge = charge,
 	.is_short = direct_is_short,
 	.n_buffers = direct_n_buffers,

@@ -142,6 +142,7 @@ static inline void guest_event(struct direct *d, struct sim_worker *w,
 	direct_on_guest(d, w, s, t, x);
 }
 
+/* Any but that a link is free. */
 static inline void on_engine(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, sim_time t, const struct sim_event *e)
 {
@@ -149,9 +150,6 @@ static inline void on_engine(struct direct *d, struct sim_worker *w,
 
 	if (number >= ENGINE_CLIENT) {
 		client_event(d, w, s, t, e);
-	} else if (number < ENGINE_QUEUE) {
-		s->timed &= ~(1u << number);
-		s->dirty |= 1u << number;
 	} else if (number < ENGINE_INJECTED) {
 		on_queue(d, w, s, e, t);
 	} else if (number < ENGINE_RECEPTION) {
@@ -162,6 +160,23 @@ static inline void on_engine(struct direct *d, struct sim_worker *w,
 		s->dirty |= DIRTY_RECEPTION;
 	}
 }
+
+static inline void on_other(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t, const struct sim_event *e)
+{
+	unsigned phase = sim_phase(e);
+
+	if (phase == PHASE_ENGINE)
+		on_engine(d, w, s, t, e);
+	else if (phase == PHASE_TOKEN)
+		on_link(d, w, s, t, e);
+	else if (phase == PHASE_PROGRAM)
+		client_event(d, w, s, t, e);
+	else
+		guest_event(d, w, s, t, e);
+}
+
+#define LINK_FREE_KEY SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE)
 
 /* After an instant: a BUG if a link is free and a packet could take it. */
 static void check_idle(struct net *n, site_id site, sim_time t)
@@ -190,18 +205,16 @@ static void visit(struct sim_worker *w, site_id site)
 	while ((next = sim_next(w, &t))) {
 		/* a copy, since posts may move the batch */
 		struct sim_event e = { .rank = next->rank, .data = next->data };
-		unsigned phase = sim_phase(&e);
+		uint32_t port = sim_key(&e) - LINK_FREE_KEY;
 
-		if (phase == PHASE_ARRIVAL)
+		if (sim_phase(&e) == PHASE_ARRIVAL) {
 			on_arrival(d, w, s, t, &e);
-		else if (phase == PHASE_ENGINE)
-			on_engine(d, w, s, t, &e);
-		else if (phase == PHASE_TOKEN)
-			on_link(d, w, s, t, &e);
-		else if (phase == PHASE_PROGRAM)
-			client_event(d, w, s, t, &e);
-		else
-			guest_event(d, w, s, t, &e);
+		} else if (port < DIRECT_PORTS) {
+			s->timed &= ~(1u << port);
+			s->dirty |= 1u << port;
+		} else {
+			on_other(d, w, s, t, &e);
+		}
 		if (s->dirty && !sim_more(w, &e))
 			end_instant(d, w, s, t);
 #ifdef WEFT_CHECK

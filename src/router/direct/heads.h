@@ -159,21 +159,20 @@ static inline bool same_way(const struct packet *a, const struct packet *b)
 static bool has_elder(const struct direct *d, const struct direct_site *s,
 	uint32_t channel, uint32_t bit, const struct packet *p)
 {
-	uint32_t first = bit - bit % DIRECT_QUEUES;
+	const struct direct_queue *own = direct_queue(s, channel, bit);
+	const struct direct_queue *q = own - bit % DIRECT_QUEUES;
 
-	if (d->n_queues == 1)
-		return false;
-	for (uint32_t i = first; i < first + DIRECT_QUEUES; i++) {
-		packet_id id = direct_queue(s, channel, i)->head;
+	for (uint32_t i = DIRECT_QUEUES; i--; q++) {
+		packet_id id = q->head;
 
-		if (i == bit)
+		if (!q->count || q == own)
 			continue;
-		for (uint32_t k = direct_queue(s, channel, i)->count; k--;
-			id = d->packets[id].next) {
+		for (uint32_t k = q->count; k--; id = d->packets[id].next) {
 			const struct packet *o = &d->packets[id];
 
-			if (o->kind != PACKET_DYNAMIC && o->head < p->head &&
-				same_way(o, p))
+			if (o->head >= p->head)
+				break; /* as are all behind it */
+			if (o->kind != PACKET_DYNAMIC && same_way(o, p))
 				return true;
 		}
 	}
@@ -290,14 +289,16 @@ static void heads_show(struct direct *d, struct sim_worker *w,
 	}
 }
 
-/* Whether a deterministic packet needs no check of its order: there is one
- * queue, it leaves no copy, and it has not arrived. */
-static inline bool heads_is_alone(
-	const struct direct *d, const struct packet *p)
+/* Whether a head is a deterministic packet that has not arrived, leaves no
+ * copy, and follows no elder: then it only asks for its sender. */
+static inline bool heads_is_alone(const struct direct *d,
+	const struct direct_site *s, uint32_t channel, uint32_t bit,
+	const struct packet *p)
 {
-	return !DIRECT_FULL && d->n_queues == 1 && !heads_arrived(p) &&
+	return !DIRECT_FULL && !heads_arrived(p) &&
 	       p->kind == PACKET_DETERMINISTIC &&
-	       !(p->flags & PACKET_DEPOSIT) && !is_stepped(d);
+	       !(p->flags & PACKET_DEPOSIT) && !is_stepped(d) &&
+	       (d->n_queues == 1 || !has_elder(d, s, channel, bit, p));
 }
 
 static inline void heads_show_alone(struct sim_worker *w, struct direct_site *s,
@@ -321,7 +322,8 @@ static inline __attribute__((always_inline)) void heads_follow(struct direct *d,
 {
 	const struct packet *p = &d->packets[id];
 
-	if (heads_is_alone(d, p) && s->port[p->escape].sender.free_at >= tail)
+	if (d->n_queues == 1 && heads_is_alone(d, s, channel, bit, p) &&
+		s->port[p->escape].sender.free_at >= tail)
 		heads_show_alone(w, s, bit, p, t);
 	else
 		post_follower(w, s, channel, bit, id, tail);

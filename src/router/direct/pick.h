@@ -21,8 +21,9 @@ enum { RANK_SYSTEM, RANK_HIGH = 2, RANK_USER = 4, NO_WINNER = 127 };
 static const struct winner nobody = { .rank = NO_WINNER };
 
 /* Collects the tokens that have returned to a sender by t. */
-static void collect(const struct direct *d, struct direct_site *s,
-	uint32_t port, sim_time t)
+static inline __attribute__((always_inline)) void collect(
+	const struct direct *d, struct direct_site *s, uint32_t port,
+	sim_time t)
 {
 	struct link_sender *l = &s->port[port].sender;
 
@@ -302,6 +303,59 @@ static struct winner pick_shared(
 	return w;
 }
 
+/* Whether the rules of both channels are simple: no ratio of transit to
+ * injection, no escapes, no deterministic packets. */
+static inline bool is_simple(
+	const struct direct *d, const struct direct_requests *r)
+{
+	return d->route->is_shared && !d->transit && !d->route->has_escape &&
+	       !heads_ordered(r) && !r->head[REQ_RETURN];
+}
+
+/* As pick_user() in that case. */
+static inline struct winner pick_simple(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	uint64_t m = to_dynamic(d, s, port, REQ_DYNAMIC);
+	uint32_t i;
+
+	if (m)
+		return (struct winner){
+			.rank = RANK_USER,
+			.request = REQ_DYNAMIC,
+			.bit = choose(s, m, d->n_bits),
+		};
+	i = inject_dynamic(d, s, port);
+	if (i)
+		return (struct winner){
+			.rank = RANK_USER + 1,
+			.is_injection = true,
+			.request = INJ_DYNAMIC,
+			.bit = choose(s, i, d->n_fifos),
+		};
+	return nobody;
+}
+
+/* As pick_shared() in that case. */
+static inline struct winner pick_of_two(
+	const struct direct *d, struct direct_site *s, uint32_t port)
+{
+	const struct direct_requests *r = &s->port[port].requests;
+	struct winner w;
+
+	if (!(r->head[REQ_HIGH] | r->inject[INJ_HIGH]))
+		return pick_simple(d, s, port);
+	if (s->turns >> port & 1) {
+		w = pick_simple(d, s, port);
+		if (w.rank != NO_WINNER)
+			return w;
+	}
+	w = pick_class(d, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
+	return w.rank == NO_WINNER && !(s->turns >> port & 1)
+		       ? pick_simple(d, s, port)
+		       : w;
+}
+
 /* Notes which of the two channels a packet takes. */
 static inline void take_turn(
 	struct direct_site *s, uint32_t port, const struct winner *w)
@@ -414,6 +468,10 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	if (is_stepped(d)) {
 		collect(d, s, port, t);
 		return pick_stepped(d, s, port);
+	}
+	if (is_simple(d, r)) {
+		collect(d, s, port, t);
+		return pick_of_two(d, s, port);
 	}
 #endif
 	if (is_only && has_plenty(d, &s->port[port]))

@@ -56,7 +56,7 @@ static inline bool is_awaited(const struct direct_site *s)
 /*
  * Whether no other packet could compete with one for a reception FIFO now.  If
  * the FIFO may be full, or order matters, nothing else may happen at this
- * instant either.
+ * instant either; elder packets are the caller's concern.
  */
 static inline bool is_unrivalled(const struct direct *d,
 	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
@@ -69,8 +69,6 @@ static inline bool is_unrivalled(const struct direct *d,
 	if (s->is_sink && p->kind == PACKET_DYNAMIC)
 		return !(s->local[CHANNEL_DYNAMIC] |
 			 s->local[CHANNEL_DETERMINISTIC]);
-	if (p->kind != PACKET_DYNAMIC && d->n_queues > 1)
-		return false; /* it may have to wait for an elder */
 	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
 	       !is_awaited(s) && !sim_more(w, e);
 }

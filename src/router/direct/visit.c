@@ -146,6 +146,74 @@ static inline __attribute__((always_inline)) void arbitrate_one(
 		s->dirty |= starving(d, s);
 }
 
+/*
+ * Of idle senders that are asked for one head or FIFO at most, the ones with
+ * the most dynamic tokens; 0 if some are asked for more, or one lacks tokens
+ * for a full packet.
+ */
+static inline uint32_t most_tokens(const struct direct *d,
+	struct direct_site *s, uint32_t idle, uint64_t head, uint32_t others,
+	sim_time t)
+{
+	uint32_t alike = 0;
+	int most = 0;
+
+	for (; idle; idle &= idle - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(idle);
+		struct direct_port *p = &s->port[o];
+		int tokens;
+
+		if (p->requests.head[REQ_DYNAMIC] != head ||
+			p->requests.others != others ||
+			heads_ordered(&p->requests) || p->returns.is_starving ||
+			p->sender.free_at > t)
+			return 0;
+		if (p->returns.n)
+			collect(d, s, o, t);
+		tokens = p->sender.tokens[CHANNEL_DYNAMIC];
+		if (tokens < d->full)
+			return 0;
+		alike = tokens > most ? 0 : alike;
+		alike |= tokens >= most ? 1u << o : 0;
+		most = tokens > most ? tokens : most;
+	}
+	return alike;
+}
+
+/*
+ * Several senders are idle.  If all that they are asked for is one dynamic head
+ * or one injection FIFO, returns the sender that arbitrate_many() would give
+ * it, with the same draws; otherwise DIRECT_PORTS.
+ */
+static __attribute__((noinline)) uint32_t only_head(const struct direct *d,
+	struct direct_site *s, uint32_t idle, sim_time t)
+{
+	const struct direct_requests *r =
+		&s->port[__builtin_ctz(idle)].requests;
+	uint64_t head = r->head[REQ_DYNAMIC];
+	uint32_t fifos = r->inject[INJ_DYNAMIC], alike;
+
+	if (is_stepped(d) || r->n_rare || head & (head - 1) ||
+		fifos & (fifos - 1) || !head == !fifos)
+		return DIRECT_PORTS;
+	alike = most_tokens(d, s, idle, head, r->others, t);
+	if (!alike)
+		return DIRECT_PORTS;
+	roll(s); /* the sender that is looked at first */
+	return choose(s, alike, d->n_outputs);
+}
+
+/* After that: the others find no request left, one after the other. */
+static inline void pass_over(struct direct_site *s, uint32_t idle)
+{
+	if (__builtin_expect(s->dirty, 0)) {
+		s->dirty |= idle;
+		return;
+	}
+	for (idle &= idle - 1; idle; idle &= idle - 1)
+		roll(s);
+}
+
 /* Whether a packet could take a free sender. */
 static inline bool could_go(
 	struct direct *d, struct direct_site *s, uint32_t port, sim_time t)
@@ -201,6 +269,15 @@ static inline uint32_t join(const struct direct *d, struct direct_port *port,
 	return i;
 }
 
+/* Whether an arrived head that keeps its order follows no other, and no head
+ * of its channel is held. */
+static bool keeps_order(const struct direct *d, const struct direct_site *s,
+	uint32_t channel, uint32_t bit, const struct packet *p)
+{
+	return !(s->held_any >> channel & 1) &&
+	       !has_elder(d, s, channel, bit, p);
+}
+
 static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t,
 	const struct sim_event *e)
@@ -244,6 +321,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		return;
 	if (q->busy_until <= t && heads_arrived(p) &&
 		is_unrivalled(d, w, s, in, p, e, t) &&
+		(p->kind == PACKET_DYNAMIC || d->n_queues == 1 ||
+			keeps_order(d, s, channel, bit, p)) &&
 		(!DIRECT_FAULTS ||
 			faulty_reads(d, w, s, FAULT_RECEPTION,
 				direct_reception_at(d, s, p, in), 0, p, t)))
@@ -251,7 +330,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
 		 !heads_arrived(p) && !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
-	else if (q->busy_until <= t && heads_is_alone(d, p))
+	else if (q->busy_until <= t && heads_is_alone(d, s, channel, bit, p))
 		heads_show_alone(w, s, bit, p, t);
 	else if (q->busy_until <= t)
 		heads_show(d, w, s, channel, bit, p, t);
@@ -284,7 +363,7 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 		return;
 	if (channel == CHANNEL_DYNAMIC && !heads_arrived(p) && !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
-	else if (heads_is_alone(d, p))
+	else if (heads_is_alone(d, s, channel, bit, p))
 		heads_show_alone(w, s, bit, p, t);
 	else
 		heads_show(d, w, s, channel, bit, p, t);
@@ -302,57 +381,6 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 		else
 			arbitrate_many(d, w, s, t);
 	}
-}
-
-/*
- * Several senders are idle.  If all that they are asked for is one dynamic head
- * or one injection FIFO, returns the sender that arbitrate_many() would give
- * it, with the same draws; otherwise DIRECT_PORTS.
- */
-static inline uint32_t only_head(const struct direct *d, struct direct_site *s,
-	uint32_t idle, sim_time t)
-{
-	const struct direct_requests *r =
-		&s->port[__builtin_ctz(idle)].requests;
-	uint64_t head = r->head[REQ_DYNAMIC];
-	uint32_t others = r->others, fifos = r->inject[INJ_DYNAMIC];
-	uint32_t alike = 0;
-	int most = 0;
-
-	if (is_stepped(d) || r->n_rare || head & (head - 1) ||
-		fifos & (fifos - 1) || !head == !fifos)
-		return DIRECT_PORTS;
-	for (uint32_t m = idle; m; m &= m - 1) {
-		uint32_t o = (uint32_t)__builtin_ctz(m);
-		struct direct_port *p = &s->port[o];
-		int tokens;
-
-		if (p->requests.head[REQ_DYNAMIC] != head ||
-			p->requests.others != others ||
-			heads_ordered(&p->requests) || p->returns.is_starving)
-			return DIRECT_PORTS;
-		if (p->returns.n)
-			collect(d, s, o, t);
-		tokens = p->sender.tokens[CHANNEL_DYNAMIC];
-		if (tokens < d->full)
-			return DIRECT_PORTS;
-		alike = tokens > most ? 0 : alike;
-		alike |= tokens >= most ? 1u << o : 0;
-		most = tokens > most ? tokens : most;
-	}
-	roll(s); /* the sender that is looked at first */
-	return choose(s, alike, d->n_outputs);
-}
-
-/* After that: the others find no request left, one after the other. */
-static inline void pass_over(struct direct_site *s, uint32_t idle)
-{
-	if (__builtin_expect(s->dirty, 0)) {
-		s->dirty |= idle;
-		return;
-	}
-	for (idle &= idle - 1; idle; idle &= idle - 1)
-		roll(s);
 }
 
 /* The end of an instant; usually only one sender needs arbitration, or only one

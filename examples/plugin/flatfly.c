@@ -1,10 +1,10 @@
 /*
- * HyperX as a plugin: switches in a grid of up to four dimensions, each wired
- * to all others along every dimension (Ahn et al., SC 2009), with minimal,
- * Valiant and UGAL routing.
+ * A flattened butterfly as a plugin: switches in a grid of up to four
+ * dimensions, each wired to all others along every dimension (Kim, Dally, Abts,
+ * ISCA 2007), with minimal, Valiant and UGAL routing.
  *
- *	cc -O2 -shared -fPIC $(pkg-config --cflags weft) hyperx.c -o hyperx.so
- *	weft run --plugin ./hyperx.so ./hyperx.yaml random
+ *	cc -O2 -shared -fPIC $(pkg-config --cflags weft) flatfly.c -o flatfly.so
+ *	weft run --plugin ./flatfly.so ./flatfly.yaml random
  *
  * Sites: nodes come first, those of switch 0, then those of switch 1, and so
  *on; then the switches, the first dimension counting fastest.  Ports of a
@@ -17,7 +17,7 @@
 
 enum { DIMS = 4, NODE_UP = 0, NODE_DOWN, ALONG /* + dimension */ };
 
-struct hyperx {
+struct flatfly {
 	struct topo topo;
 	/* read */
 	struct param_list shape;
@@ -28,14 +28,14 @@ struct hyperx {
 	port_id base[DIMS]; /* the first port of a dimension */
 };
 
-static const struct hyperx *hyperx_of(const struct topo *t)
+static const struct flatfly *flatfly_of(const struct topo *t)
 {
-	return (const struct hyperx *)t;
+	return (const struct flatfly *)t;
 }
 
 /* --- topology --- */
 
-#define AT(field) offsetof(struct hyperx, field)
+#define AT(field) offsetof(struct flatfly, field)
 #define NUMBER(name_, field_, def_, max_, help_)                               \
 	PARAM_ROW(PARAM_COUNT, name_, AT(field_), def_, 1, max_, help_,        \
 		"assumed: an example")
@@ -61,7 +61,7 @@ static const struct param topo_params[] = {
 	TOPO_CABLE_DELAY(AT(delay)),
 };
 
-static int set_shape(struct hyperx *t, struct err *e)
+static int set_shape(struct flatfly *t, struct err *e)
 {
 	uint64_t n = 1;
 	uint32_t i;
@@ -92,7 +92,7 @@ static int set_shape(struct hyperx *t, struct err *e)
 	return 0;
 }
 
-static void set_wires(struct hyperx *t)
+static void set_wires(struct flatfly *t)
 {
 	static const char *const names[] = { "node up", "node down", "first",
 		"second", "third", "fourth" };
@@ -111,7 +111,7 @@ static void set_wires(struct hyperx *t)
 
 static int topo_init(struct topo *topo, struct err *e)
 {
-	struct hyperx *t = (struct hyperx *)topo;
+	struct flatfly *t = (struct flatfly *)topo;
 
 	if (set_shape(t, e))
 		return -1;
@@ -122,12 +122,12 @@ static int topo_init(struct topo *topo, struct err *e)
 	return 0;
 }
 
-static uint32_t place_along(const struct hyperx *t, uint32_t s, uint32_t dim)
+static uint32_t place_along(const struct flatfly *t, uint32_t s, uint32_t dim)
 {
 	return s / t->stride[dim] % t->size[dim];
 }
 
-static uint32_t dim_of(const struct hyperx *t, port_id p)
+static uint32_t dim_of(const struct flatfly *t, port_id p)
 {
 	uint32_t i = t->n_dims - 1;
 
@@ -138,14 +138,14 @@ static uint32_t dim_of(const struct hyperx *t, port_id p)
 
 /* The port of a switch that leads to another position in a dimension. */
 static port_id port_to(
-	const struct hyperx *t, uint32_t s, uint32_t dim, uint32_t to)
+	const struct flatfly *t, uint32_t s, uint32_t dim, uint32_t to)
 {
 	return t->base[dim] + to - (to > place_along(t, s, dim));
 }
 
 static struct topo_end peer(const struct topo *topo, router_id r, port_id p)
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 	uint32_t s = r - topo->n_nodes, dim, x, y, to;
 
 	if (r < topo->n_nodes)
@@ -164,7 +164,7 @@ static struct topo_end peer(const struct topo *topo, router_id r, port_id p)
 
 static uint32_t wire(const struct topo *topo, router_id r, port_id p)
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 
 	if (r < topo->n_nodes)
 		return NODE_UP;
@@ -173,14 +173,14 @@ static uint32_t wire(const struct topo *topo, router_id r, port_id p)
 
 static router_id home(const struct topo *topo, router_id r)
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 
 	return r < topo->n_nodes ? r : (r - topo->n_nodes) * t->p;
 }
 
 static uint32_t grid(const struct topo *topo, uint32_t size[TOPO_MAX_DIMS])
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 
 	memcpy(size, t->size, t->n_dims * sizeof(*size));
 	return t->n_dims;
@@ -189,7 +189,7 @@ static uint32_t grid(const struct topo *topo, uint32_t size[TOPO_MAX_DIMS])
 static void place(
 	const struct topo *topo, router_id node, uint32_t x[TOPO_MAX_DIMS])
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims; i++)
@@ -199,7 +199,7 @@ static void place(
 static router_id node_at(
 	const struct topo *topo, const uint32_t x[TOPO_MAX_DIMS])
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 	uint32_t s = 0, i;
 
 	for (i = 0; i < t->n_dims; i++)
@@ -208,7 +208,7 @@ static router_id node_at(
 }
 
 static void name_places(
-	const struct hyperx *t, uint32_t s, char *text, size_t size)
+	const struct flatfly *t, uint32_t s, char *text, size_t size)
 {
 	uint32_t i;
 	int n = 0;
@@ -226,13 +226,13 @@ static void name_router(
 	if (r < topo->n_nodes)
 		snprintf(text, size, "%u", r);
 	else
-		name_places(hyperx_of(topo), r - topo->n_nodes, text, size);
+		name_places(flatfly_of(topo), r - topo->n_nodes, text, size);
 }
 
 static void name_port(const struct topo *topo, router_id r, port_id p,
 	char *text, size_t size)
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 
 	if (r < topo->n_nodes)
 		snprintf(text, size, "link");
@@ -246,8 +246,8 @@ static void name_port(const struct topo *topo, router_id r, port_id p,
 
 static void name_shape(const struct topo *topo, char *text, size_t size)
 {
-	const struct hyperx *t = hyperx_of(topo);
-	int n = snprintf(text, size, "HyperX of ");
+	const struct flatfly *t = flatfly_of(topo);
+	int n = snprintf(text, size, "flattened butterfly of ");
 	uint32_t i;
 
 	for (i = 0; i < t->n_dims && (size_t)n < size; i++)
@@ -259,7 +259,7 @@ static void name_shape(const struct topo *topo, char *text, size_t size)
  * dimension, and one link leads there from each switch. */
 static uint64_t peak(const struct topo *topo, const struct topo_rates *k)
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 	uint64_t least = k->rate(k, NODE_UP, 0, 1), n = topo->n_nodes;
 	uint32_t i;
 
@@ -275,20 +275,20 @@ static uint64_t peak(const struct topo *topo, const struct topo_rates *k)
 
 static uint64_t links(const struct topo *topo, uint32_t class)
 {
-	const struct hyperx *t = hyperx_of(topo);
+	const struct flatfly *t = flatfly_of(topo);
 
 	if (class < ALONG)
 		return topo->n_nodes;
 	return (uint64_t)t->n_switches * (t->size[class - ALONG] - 1) / 2;
 }
 
-static const struct topo_ops hyperx_topo = {
-	.name = "hyperx",
-	.size = sizeof(struct hyperx),
+static const struct topo_ops flatfly_topo = {
+	.name = "flatfly",
+	.size = sizeof(struct flatfly),
 	.params = topo_params,
 	.n_params = sizeof(topo_params) / sizeof(topo_params[0]),
 	.shape_key = "shape",
-	.routing = "hyperx",
+	.routing = "flatfly",
 	.init = topo_init,
 	.peer = peer,
 	.wire = wire,
@@ -329,44 +329,45 @@ enum {
 	FREE = 50, /* UGAL may decide */
 };
 
-struct hyperx_route {
+struct flatfly_route {
 	struct route route;
 	int64_t mode, bias;
-	const struct hyperx *topo;
+	const struct flatfly *topo;
 };
 
 static const struct param route_params[] = {
-	PARAM_ONE_OF("mode", offsetof(struct hyperx_route, mode), "ugal",
+	PARAM_ONE_OF("mode", offsetof(struct flatfly_route, mode), "ugal",
 		"minimal|valiant|ugal",
 		"path of a packet; minimal: the shortest; valiant: through a "
 		"random switch; ugal: the one of these two with the shorter "
 		"queue",
 		"assumed: good for all traffic"),
-	PARAM_ROW(PARAM_COUNT, "bias", offsetof(struct hyperx_route, bias), "1",
-		0, 1000,
+	PARAM_ROW(PARAM_COUNT, "bias", offsetof(struct flatfly_route, bias),
+		"1", 0, 1000,
 		"number of additional packets that may queue for the minimal "
 		"path before UGAL leaves it",
 		"calibrated: on uniform and on adversarial traffic"),
 };
 
-static const struct hyperx_route *of(const struct route *r)
+static const struct flatfly_route *of(const struct route *r)
 {
-	return (const struct hyperx_route *)r;
+	return (const struct flatfly_route *)r;
 }
 
 static int route_init(struct route *r, const struct topo *t, struct err *e)
 {
-	struct hyperx_route *h = (struct hyperx_route *)r;
+	struct flatfly_route *h = (struct flatfly_route *)r;
 
-	if (strcmp(t->ops->name, "hyperx") != 0)
+	if (strcmp(t->ops->name, "flatfly") != 0)
 		return weft_refuse(e,
-			"routing.kind: hyperx needs topology.kind: hyperx, not "
+			"routing.kind: flatfly needs topology.kind: flatfly, "
+			"not "
 			"%s",
 			t->ops->name);
-	h->topo = hyperx_of(t);
+	h->topo = flatfly_of(t);
 	if (h->topo->n_switches > 65000)
 		return weft_refuse(
-			e, "routing.kind: hyperx knows 65000 switches");
+			e, "routing.kind: flatfly knows 65000 switches");
 	r->topo = t;
 	r->n_channels = h->mode == MINIMAL ? 1 : 2;
 	r->looks = h->mode == UGAL;
@@ -380,7 +381,7 @@ static void route_fini(struct route *r)
 
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
-	const struct hyperx *t = of(r)->topo;
+	const struct flatfly *t = of(r)->topo;
 
 	if (of(r)->mode == MINIMAL || src / t->p == dst / t->p)
 		return 1;
@@ -390,7 +391,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 /* Gives a packet the route of a number. */
 static void set_way(const struct route *r, struct packet *p, uint32_t number)
 {
-	const struct hyperx *t = of(r)->topo;
+	const struct flatfly *t = of(r)->topo;
 	uint32_t first = of(r)->mode == UGAL ? 2 : 0;
 	uint64_t via = 0, channel = 0;
 
@@ -425,7 +426,7 @@ static void start(const struct route *r, struct packet *p)
 
 /* The first dimension in which two switches differ; n_dims: they are the same.
  */
-static uint32_t first_dim(const struct hyperx *t, uint32_t a, uint32_t b)
+static uint32_t first_dim(const struct flatfly *t, uint32_t a, uint32_t b)
 {
 	uint32_t i = 0;
 
@@ -434,7 +435,7 @@ static uint32_t first_dim(const struct hyperx *t, uint32_t a, uint32_t b)
 	return i;
 }
 
-static uint32_t n_hops(const struct hyperx *t, uint32_t a, uint32_t b)
+static uint32_t n_hops(const struct flatfly *t, uint32_t a, uint32_t b)
 {
 	uint32_t n = 0, i;
 
@@ -443,7 +444,7 @@ static uint32_t n_hops(const struct hyperx *t, uint32_t a, uint32_t b)
 	return n;
 }
 
-static port_id towards(const struct hyperx *t, uint32_t s, uint32_t to)
+static port_id towards(const struct flatfly *t, uint32_t s, uint32_t to)
 {
 	uint32_t dim = first_dim(t, s, to);
 
@@ -453,7 +454,7 @@ static port_id towards(const struct hyperx *t, uint32_t s, uint32_t to)
 static struct route_step next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	const struct hyperx *t = of(r)->topo;
+	const struct flatfly *t = of(r)->topo;
 	uint32_t s = at - t->topo.n_nodes, last = p->dst / t->p;
 	uint32_t via = p->way >> VIA & 0xffff;
 	struct route_step step = { .is_ordered = p->way >> ORDERED & 1 };
@@ -483,7 +484,7 @@ static struct route_step next(
  * the position of neither, so neither of its two hops is the minimal one; in
  * all other dimensions it has their position. */
 static uint32_t detour(
-	const struct hyperx *t, uint32_t s, uint32_t last, uint64_t draw)
+	const struct flatfly *t, uint32_t s, uint32_t last, uint64_t draw)
 {
 	uint32_t via = s, i;
 
@@ -508,7 +509,7 @@ static uint32_t detour(
 static void decide(const struct route *r, struct packet *p, router_id at,
 	port_id in, const struct route_look *l)
 {
-	const struct hyperx *t = of(r)->topo;
+	const struct flatfly *t = of(r)->topo;
 	uint32_t s = at - t->topo.n_nodes, last = p->dst / t->p, via;
 	uint64_t near, far;
 
@@ -530,7 +531,7 @@ static void decide(const struct route *r, struct packet *p, router_id at,
 static void partners(
 	const struct route *r, uint32_t src, const struct route_partners *to)
 {
-	const struct hyperx *t = of(r)->topo;
+	const struct flatfly *t = of(r)->topo;
 	uint32_t i;
 
 	for (i = 0; i < t->n_switches; i++)
@@ -550,12 +551,12 @@ static bool fact(const struct route *r, uint32_t i, struct route_fact *f)
 
 static const char *const channels[] = { "first", "second" };
 
-static const struct route_ops hyperx_routing = {
-	.name = "hyperx",
+static const struct route_ops flatfly_routing = {
+	.name = "flatfly",
 	.has = "orders",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
-	.size = sizeof(struct hyperx_route),
+	.size = sizeof(struct flatfly_route),
 	.params = route_params,
 	.n_params = sizeof(route_params) / sizeof(route_params[0]),
 	.init = route_init,
@@ -568,7 +569,7 @@ static const struct route_ops hyperx_routing = {
 	.fact = fact,
 };
 
-static const struct topo_ops *const topologies[] = { &hyperx_topo, NULL };
-static const struct route_ops *const routings[] = { &hyperx_routing, NULL };
+static const struct topo_ops *const topologies[] = { &flatfly_topo, NULL };
+static const struct route_ops *const routings[] = { &flatfly_routing, NULL };
 
 WEFT_PLUGIN(.topologies = topologies, .routings = routings);

@@ -1,0 +1,21 @@
+/*
+ * Whether ranks have room on a machine: hardware threads and contexts of the
+ * interface, nodes, memory of the interface and of the node.
+ */
+#ifndef LOAD_MPI_ROOM_H
+#define LOAD_MPI_ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "load/programs.h"
+
+/* Sets *n, where it is 0, to as many as fit with ppn on a node. */
+int mpi_room_check(
+	const struct programs *p, uint32_t ppn, uint64_t *n, struct err *e);
+
+/* Why an endpoint could not be opened, by its error. */
+void mpi_room_describe(
+	const struct load *l, int error, char *text, size_t size);
+
+#endif

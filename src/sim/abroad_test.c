@@ -1,0 +1,218 @@
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/cluster.h"
+#include "sim/kin.h"
+#include "sim/random.h"
+#include "sim/sim.h"
+#include "testing/testing.h"
+
+enum { WINDOW = 20000, SITES = 12, HOPS = 300, LETTERS = 5, PROCESSES = 3 };
+
+#define SECOND (INT64_C(1000000000) * SIM_NS)
+
+/* Letters that go from site to site.  An event's data is the number of a
+ * letter, which differs from process to process. */
+struct post {
+	struct sim *sim;
+	struct letter {
+		uint32_t hop, name;
+	} letter[1 << 16];
+	uint32_t n_letters;
+	struct {
+		uint64_t n, sum; /* of letters, and their times */
+	} site[SITES];
+	site_id wrong; /* ends the run; NO_SITE: none */
+};
+
+static sim_time delay(uint32_t name, uint32_t hop)
+{
+	struct random_bits r = random_draw(name, 1, RANDOM_TEST, hop);
+	sim_time most = SECOND >> random_below(r.a, 26);
+
+	return WINDOW + (sim_time)random_below(r.b, (uint64_t)most);
+}
+
+static void visit(struct sim_worker *w, site_id s)
+{
+	struct post *p = w->model;
+	const struct sim_event *e;
+	sim_time t;
+
+	while ((e = sim_next(w, &t))) {
+		struct letter *l = &p->letter[e->data];
+
+		p->site[s].n++;
+		p->site[s].sum += (uint64_t)t * (l->hop + 1);
+		if (s == p->wrong && l->hop > HOPS / 2)
+			err_give_up(EXIT_LIMIT, "site %u has had enough", s);
+		if (l->hop++ < HOPS)
+			sim_post(w, (s + 1 + l->hop % 5) % SITES,
+				t + delay(l->name, l->hop),
+				SIM_KEY(PHASE_ARRIVAL, l->name), 0, e->data);
+	}
+}
+
+static void pack(struct sim_worker *w, const struct sim_event *e,
+	struct cluster_bytes *to)
+{
+	struct post *p = w->model;
+
+	memcpy(cluster_add(to, sizeof(*p->letter)), &p->letter[e->data],
+		sizeof(*p->letter));
+	memset(&p->letter[e->data], 0xff, sizeof(*p->letter));
+}
+
+static uint32_t unpack(struct sim_worker *w, const struct sim_event *e,
+	const void *from, size_t n)
+{
+	struct post *p = w->model;
+
+	(void)e;
+	assert_int_equal(n, sizeof(*p->letter));
+	memcpy(&p->letter[p->n_letters], from, n);
+	return p->n_letters++;
+}
+
+static const struct sim_ops ops = {
+	.visit = visit,
+	.pack = pack,
+	.unpack = unpack,
+};
+
+static void start(struct post *p, struct cluster *c, site_id wrong)
+{
+	const bool is_near[PROCESSES] = { true, true, true };
+	uint16_t process[SITES];
+	struct sim_params s = {
+		.n_sites = SITES,
+		.n_workers = c ? 1 : 3,
+		.window = WINDOW,
+		.reach = 20 * WINDOW,
+		.ops = &ops,
+		.model = p,
+		.cluster = c,
+		.process = process,
+		.is_near = is_near,
+	};
+	struct err e = { 0 };
+
+	memset(p, 0, sizeof(*p));
+	p->wrong = wrong;
+	for (site_id i = 0; i < SITES; i++)
+		process[i] = (uint16_t)(i * PROCESSES / SITES);
+	p->sim = sim_new(&s, &e);
+	assert_non_null(p->sim);
+	for (uint32_t i = 0; i < LETTERS; i++) {
+		p->letter[p->n_letters].name = i;
+		if (sim_has(p->sim, 2 * i))
+			sim_post(sim_owner(p->sim, 2 * i), 2 * i, i * WINDOW,
+				SIM_KEY(PHASE_ARRIVAL, i), 0, p->n_letters);
+		p->n_letters++;
+	}
+}
+
+/* The letters that sites got, in all processes. */
+static void count(struct post *p)
+{
+	sim_sum(p->sim, &p->site[0].n, (size_t)2 * SITES);
+}
+
+/* Children end where their test does; what they found is known to all. */
+static void end(struct cluster *c, struct post *p)
+{
+	bool is_child = c->me;
+
+	sim_free(p->sim);
+	c->ops->leave(c, 0);
+	if (is_child)
+		_exit(0);
+}
+
+static void letters_go_from_process_to_process(void **state)
+{
+	static struct post one, many;
+	struct err e = { 0 };
+	struct cluster *c;
+	uint64_t x[2], n_events;
+	sim_time last;
+
+	start(&one, NULL, NO_SITE);
+	assert_int_equal(sim_run(one.sim, SIM_NEVER - 1), SIM_IDLE);
+	n_events = sim_n_events(one.sim);
+	last = sim_last_time(one.sim);
+	sim_free(one.sim);
+	c = kin_start(PROCESSES, &e);
+	assert_non_null(c);
+	start(&many, c, NO_SITE);
+	x[0] = sim_run(many.sim, 3 * SECOND) != SIM_REACHED;
+	x[0] |= sim_run(many.sim, SIM_NEVER - 1) != SIM_IDLE;
+	count(&many);
+	x[0] |= memcmp(one.site, many.site, sizeof(one.site)) != 0;
+	x[0] |= n_events != sim_n_events(many.sim);
+	x[0] |= last != sim_last_time(many.sim);
+	x[1] = sim_next_time(many.sim) != SIM_NEVER;
+	sim_max(many.sim, x, 2);
+	end(c, &many);
+	assert_int_equal(x[0], 0);
+	assert_int_equal(x[1], 0);
+	(void)state;
+}
+
+static void run(void *sim)
+{
+	sim_run(sim, SIM_NEVER - 1);
+}
+
+static void an_error_of_one_process_is_that_of_all(void **state)
+{
+	static struct post many;
+	struct err e = { 0 };
+	struct cluster *c = kin_start(PROCESSES, &e);
+	uint64_t differs;
+
+	assert_non_null(c);
+	start(&many, c, SITES - 1);
+	err_guard(run, many.sim, &e);
+	differs = e.code != EXIT_LIMIT ||
+		  strcmp(e.text, "site 11 has had enough") != 0;
+	sim_max(many.sim, &differs, 1);
+	end(c, &many);
+	assert_int_equal(differs, 0);
+	(void)state;
+}
+
+static void a_site_of_another_process_has_no_owner(void **state)
+{
+	static struct post many;
+	struct err e = { 0 };
+	struct cluster *c = kin_start(PROCESSES, &e);
+	uint64_t x[3] = { 0 };
+	uint32_t told;
+
+	assert_non_null(c);
+	start(&many, c, NO_SITE);
+	for (site_id s = 0; s < SITES; s++) {
+		bool is_own = s * PROCESSES / SITES == c->me;
+
+		x[0] += sim_has(many.sim, s);
+		x[1] |= (sim_owner(many.sim, s) != NULL) != is_own;
+	}
+	for (site_id s = sim_next_own(many.sim, 0); s < SITES;
+		s = sim_next_own(many.sim, s + 1))
+		x[2]++;
+	told = c->me;
+	sim_tell(many.sim, SITES - 1, &told, sizeof(told));
+	x[1] |= told != PROCESSES - 1;
+	sim_sum(many.sim, x, 3);
+	end(c, &many);
+	assert_int_equal(x[0], SITES);
+	assert_int_equal(x[1], 0);
+	assert_int_equal(x[2], SITES);
+	(void)state;
+}
+
+TESTS(TEST(letters_go_from_process_to_process),
+	TEST(an_error_of_one_process_is_that_of_all),
+	TEST(a_site_of_another_process_has_no_owner))

@@ -1,0 +1,189 @@
+#!/bin/sh
+#
+# Price lists: the parts of known machines are counted exactly, each part has a
+# price or is named, and the energy of a run is that of its links.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+list=$src/examples/prices.yaml
+
+refused() { # TEXT ARGUMENTS
+	text=$1
+	shift
+	run "$@"
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
+	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: $text"
+}
+
+# Each line: kind, number, ports in use, ports empty, metres, key.
+counts() { # WHAT LINES ARGUMENTS
+	what=$1 lines=$2
+	shift 2
+	ends 0 show "$@" --bill "$list" --json
+	jq -r '.bill.parts[] | "\(.kind) \(.number) \(.ports_used // "-")" +
+		" \(.ports_empty // "-") \(.metres // "-") \(.key)"' \
+		"$tmp/out" >"$tmp/counts"
+	[ "$(cat "$tmp/counts")" = "$lines" ] ||
+		complain "$(cat "$tmp/counts")"
+	holds '.bill | .sum.price ==
+			([.parts[] | .number * .price_each] | add)' \
+		'.bill | .sum.watts ==
+			([.parts[] | .number * .watts_each] | add)'
+	report "$what"
+}
+
+counts 'a tree of 1,024 nodes: half of the top is empty' \
+'switch 32 32 32 - switches.64
+switch 32 64 0 - switches.64
+card 1024 1 0 - cards
+cable 1024 - - 3 cables.copper.3
+cable 1024 - - 10 cables.fibre.10' fattree --shape 1024 \
+	--set topology.radix=32
+ends 0 show fattree --shape 1024 --set topology.radix=32 --json
+peak=$(jq '[.packets[].random_peak_GBps_per_node // empty] | max' "$tmp/out")
+ends 0 show fattree --shape 1024 --set topology.radix=32 --bill "$list" --json
+holds '.bill.sum == { switches: 64, cards: 1024, cables: 2048,
+	price: (3200 + 3200 + 10240 + 1024 + 10240),
+	watts: (6400 + 10240 + 1024) }' \
+	'.bill.per_node == { price: 27.25, watts: 17.25 }' \
+	".bill.random_peak_Gbps / ($peak * 8 * 1024) - 1 | fabs < 1e-6" \
+	'.bill | .per_Gbps.price * .random_peak_Gbps / .sum.price - 1 |
+		fabs < 1e-8'
+report 'sums, and shares of nodes and of the random peak'
+
+# 32 groups, each with 31 global links on 8 routers with 4 ports for them: one
+# port is empty.
+counts 'a dragonfly of 1,024 nodes has two kinds of routers' \
+'switch 32 14 2 - switches.16
+switch 224 15 1 - switches.16
+card 1024 1 0 - cards
+cable 1024 - - 2 cables.copper.3
+cable 896 - - 2 cables.copper.3
+cable 496 - - 20 cables.fibre.100' dragonfly
+counts 'a Slim Fly of q = 5' \
+'switch 50 11 5 - switches.16
+card 200 1 0 - cards
+cable 200 - - 2 cables.copper.3
+cable 175 - - 10 cables.copper.10' slimfly --shape 5
+counts 'a random graph of 10 switches with 3 links each' \
+'switch 10 7 9 - switches.16
+card 40 1 0 - cards
+cable 40 - - 2 cables.copper.3
+cable 15 - - 10 cables.copper.10' graph --shape 10x3x1 \
+	--set topology.per-router=4
+counts 'a torus has cards with routers, and rings of two have two cables' \
+'card 24 6 0 - cards
+cable 24 - - 1 cables.copper.3
+cable 24 - - 2 cables.copper.3
+cable 24 - - 4 cables.copper.10' torus --shape 2x3x4
+counts 'a mesh has cards with empty ports' \
+'card 4 3 1 - cards
+card 2 4 0 - cards
+cable 4 - - 1 cables.copper.3
+cable 6 - - 2 cables.copper.3' torus --shape 3x2 \
+	--set topology.wrap=mesh,torus
+# On each rail 4 leaves with 16 nodes, 18 links up and 4 to the sibling, and 18
+# spines; chips have 40 ports.
+counts 'two rails of 64 nodes: a card for each port of a node' \
+'switch 36 4 60 - switches.64
+switch 8 38 26 - switches.64
+card 128 1 0 - cards
+cable 128 - - 13 cables.fibre.100
+cable 144 - - 13 cables.fibre.100
+cable 16 - - 13 cables.fibre.100' sunway --shape 64
+
+for machine in $("$weft" machines --json |
+	sed -n 's/^ *"name": "\(.*\)",$/\1/p'); do
+	ends 0 show "$machine" --bill "$list" --csv "$tmp/bill.csv"
+	[ "$(awk -F , '$NF ~ /[0-9]/ { n++ } END { print n + 0 }' \
+		"$tmp/bill.csv")" -gt 1 ] || complain "$machine: no CSV"
+done
+report 'every machine has a bill'
+
+# --- what is missing or wrong ---
+
+without() { # SED-COMMANDS
+	sed "$1" "$list" >"$tmp/list.yaml"
+}
+
+without '/^  64:/d'
+refused 'no price for "switch of 42 ports"; the nearest is switches.16' \
+	show gemini --bill "$tmp/list.yaml"
+without '/^switches/,/^  64/d'
+refused 'no price for "switch of 42 ports"; want switches.42' \
+	show gemini --bill "$tmp/list.yaml"
+without '/^cards/d'
+refused 'no price for "card"; want cards' show torus --bill "$tmp/list.yaml"
+without '/ fibre/,/ 100:/d'
+refused 'no price for "cable global, 20 m"; the nearest is cables.copper.10' \
+	show dragonfly --bill "$tmp/list.yaml"
+without '/^  wires/d'
+refused 'no price for "wire board"; want cables.wires' \
+	show bgq --bill "$tmp/list.yaml"
+without '/^cards/s/, watts: 10//'
+refused 'cards has no watts' show torus --bill "$tmp/list.yaml"
+without '/^cards/s/, pj-per-bit: 10//'
+refused 'cards has no pj-per-bit' run torus random \
+	--energy "$tmp/list.yaml"
+for wrong in -1 nan 0x10 1e16 '""' '[1]'; do
+	without "/^cards/s/price: 10/price: $wrong/"
+	refused "list.yaml:13:17: " show torus --bill "$tmp/list.yaml"
+done
+without 's/^  64:/  16:/'
+refused 'list.yaml:12:3: size 16 is given twice' \
+	show torus --bill "$tmp/list.yaml"
+without 's/^cards/card/'
+refused 'want schema, title, currency, switches, cards or cables' \
+	show torus --bill "$tmp/list.yaml"
+refused '--csv has no effect without --bill' show torus --csv "$tmp/x.csv"
+refused 'a bill is text or JSON' show torus --bill "$list" --svg
+refused 'is not a bill' show torus --bill "$list" --csv "$tmp/list.yaml"
+
+# A class of wires may have a price of its own.
+{ cat "$list"; echo '  "global": { price: 7, watts: 0 }'; } >"$tmp/list.yaml"
+ends 0 show dragonfly --bill "$tmp/list.yaml" --json
+holds '.bill.parts[-1] | .key == "cables.global" and .price == 496 * 7'
+report 'a class of wires has a price of its own'
+
+# --- energy ---
+
+for machine in 'fattree --shape 16' 'torus --shape 3x3'; do
+	ends 0 run $machine random load=0.5 warmup=1us measure=4us --json
+	digest=$(jq .digest "$tmp/out")
+	ends 0 run $machine random load=0.5 warmup=1us measure=4us --json \
+		--energy "$list" --links "$tmp/links.csv" -o "$tmp/run.db"
+	holds ".digest == $digest" \
+		'.energy | ([.parts[].idle_J] | add) / .idle_J - 1 |
+			fabs < 1e-8'
+	# by the bytes of each wire: 10 pJ a bit at the sender, and 1 or 10 in
+	# the cable
+	traffic=$(awk -F , 'NR > 1 {
+		bytes = $(NF - 3)
+		sum += bytes * 8e-12 * (10 + ($0 ~ /stage/ ? 10 : 1))
+	} END { printf "%.12g", sum }' "$tmp/links.csv")
+	idle=$("$weft" show $machine --bill "$list" --json | jq .bill.sum.watts)
+	holds ".energy.traffic_J / $traffic - 1 | fabs < 1e-8" \
+		".energy.idle_J / ($idle * .sim_time_ns / 1e9) - 1 |
+			fabs < 1e-8" \
+		'.energy | (.idle_J + .traffic_J) / .total_J - 1 | fabs < 1e-8'
+	energy=$(jq .energy.traffic_J "$tmp/out")
+	"$weft" sql "$tmp/run.db" "select value from figure where
+		name = 'traffic_J'" --json >"$tmp/out"
+	jq -e "[.. | numbers] | any(. / $energy - 1 | fabs < 1e-8)" \
+		"$tmp/out" >/dev/null ||
+		complain "in the file: $(cat "$tmp/out")"
+	report "$machine: energy is that of the links and of the time"
+done
+ends 0 run $machine random load=0.5 warmup=1us measure=4us --json \
+	--energy "$list" --processes 2
+holds ".energy.traffic_J == $energy"
+report 'two processes find the same energy'
+run rerun "$tmp/run.db"
+[ $code -eq 0 ] || complain "$(cat "$tmp/out" "$tmp/err")"
+grep -q -- "--energy $list" "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'a run with --energy can be repeated'
+
+exit $status
