@@ -55,6 +55,7 @@ enum {
 	WEFT_MSG_EAGER = 480, /* longest message that is sent at once, bytes */
 	WEFT_MSG_EAGER_MOST = 16 << 10, /* the same if a program asks for it */
 	WEFT_MSG_SLOTS = 64, /* per pair of processes, at most */
+	WEFT_MSG_POOL = 4096, /* blocks of slots, at most */
 	WEFT_MSG_WORDS = 1024,
 };
 
@@ -95,6 +96,11 @@ struct weft_msg_options {
 	bool software;
 	/* The same in all processes. */
 	enum weft_msg_matching matching;
+	/* For jobs of many processes, the same in all: each pair has two slots,
+	 * and each process has so many blocks of slots for those that send to
+	 * it, up to WEFT_MSG_POOL.  0: each pair has all slots.  Without effect
+	 * if the card matches messages. */
+	uint32_t pool;
 };
 
 /* options may be NULL.  EBUSY: the machine's interface has no room for another

@@ -734,6 +734,8 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 		mine = *o;
 	if (!mine.eager)
 		mine.eager = (uint32_t)p->eager;
+	if (!mine.pool && msg_count_ranks(program_host()) > p->pool_above)
+		mine.pool = (uint32_t)p->pool;
 	code = weft_msg_init(&e->msg, &mine);
 	if (code)
 		return code;

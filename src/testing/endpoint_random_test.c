@@ -519,4 +519,26 @@ static void random_operations_do_what_a_plain_model_does(void **state)
 	assert_true(t.told > 0 && t.told == t.heard);
 }
 
-TESTS(TEST(random_operations_do_what_a_plain_model_does))
+/* MPI-F10. */
+static void ranks_with_small_pools_are_as_in_the_model(void **state)
+{
+	struct totals t = { .seed = 31, .n_rounds = FEW };
+	struct kit_kinds kinds;
+
+	kit_find_kinds(&kinds);
+	for (uint32_t i = 0; i < kinds.n; i += 2) {
+		struct endpoint_test test = { .kind = &kinds.kind[i],
+			.n_processes = 2 - i / 2 % 2,
+			.n_workers = 1,
+			.matching = WEFT_MSG_MATCH_HOST,
+			.pool = 1 + i % 3,
+			.run = act,
+			.arg = &t };
+
+		endpoint_test_run(&test);
+	}
+	assert_true(t.told > 0 && t.told == t.heard);
+}
+
+TESTS(TEST(random_operations_do_what_a_plain_model_does),
+	TEST(ranks_with_small_pools_are_as_in_the_model))

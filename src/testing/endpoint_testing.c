@@ -78,7 +78,8 @@ static void open_rank(struct endpoint_test_rank *r, struct endpoint_test *t)
 		.load = load,
 		.arg = r,
 		.registry = t->registry };
-	const struct weft_msg_options o = { .matching = t->matching };
+	const struct weft_msg_options o = { .matching = t->matching,
+		.pool = t->pool };
 	const struct memory_foreign f = { read_memory, write_memory, r };
 
 	r->test = t;

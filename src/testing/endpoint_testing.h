@@ -29,6 +29,7 @@ struct endpoint_test {
 	const struct kit_kind *kind;
 	uint32_t n_processes, n_workers;
 	enum weft_msg_matching matching;
+	uint32_t pool; /* as in struct weft_msg_options */
 	void (*run)(struct endpoint_test_rank *r);
 	void *arg;
 	/* set by it */

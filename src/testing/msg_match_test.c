@@ -263,6 +263,8 @@ static void one_node_can_be_flooded(void **state)
 {
 	msg_test_everywhere(flood, &(struct weft_msg_options){ .slots = 2 });
 	msg_test_everywhere(flood, NULL);
+	msg_test_by_slots(
+		flood, &(struct weft_msg_options){ .slots = 2, .pool = 2 });
 }
 
 /* Everybody starts long and short sends to everybody, then a barrier and an
@@ -306,6 +308,7 @@ static void pile_up(struct weft_msg *m, void *arg)
 static void what_piles_up_holds_up_nothing_else(void **state)
 {
 	msg_test_everywhere(pile_up, NULL);
+	msg_test_by_slots(pile_up, &(struct weft_msg_options){ .pool = 1 });
 }
 
 /* --- at random --- */
@@ -429,6 +432,9 @@ static void random_messages_arrive_in_order(void **state)
 		stress, &(struct weft_msg_options){ .slots = 3, .eager = 100 });
 	msg_test_everywhere(stress,
 		&(struct weft_msg_options){ .slots = 4, .eager = 1200 });
+	msg_test_by_slots(
+		stress, &(struct weft_msg_options){
+				.slots = 4, .eager = 1200, .pool = 2 });
 }
 
 /* A message of several slots needs all of them, in which others come first. */
@@ -464,6 +470,9 @@ static void messages_of_several_slots_wait_for_all_of_them(void **state)
 {
 	msg_test_everywhere(send_parts,
 		&(struct weft_msg_options){ .slots = 4, .eager = 1400 });
+	msg_test_by_slots(
+		send_parts, &(struct weft_msg_options){
+				    .slots = 4, .eager = 1400, .pool = 1 });
 }
 
 /* --- many --- */

@@ -273,6 +273,7 @@ static void spread(struct weft_msg *m, void *arg)
 static void broadcasts_reach_all_nodes(void **state)
 {
 	msg_test_everywhere(spread, NULL);
+	msg_test_by_slots(spread, &(struct weft_msg_options){ .pool = 1 });
 }
 
 enum { ELEMENTS = 150 };
@@ -391,6 +392,8 @@ static void reduce_integers(struct weft_msg *m, void *arg)
 static void integers_are_reduced(void **state)
 {
 	msg_test_everywhere(reduce_integers, NULL);
+	msg_test_by_slots(
+		reduce_integers, &(struct weft_msg_options){ .pool = 1 });
 }
 
 /* By a ring, in chunks that are not all as long; in place, too. */

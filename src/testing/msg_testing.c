@@ -71,6 +71,22 @@ void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	}
 }
 
+void msg_test_by_slots(void (*run)(struct weft_msg *m, void *arg),
+	const struct weft_msg_options *o)
+{
+	struct weft_msg_test t = { .run = run, .options = *o };
+	struct kit_kinds kinds;
+
+	t.options.matching = WEFT_MSG_MATCH_HOST;
+	kit_find_kinds(&kinds);
+	for (uint32_t i = 0; i < kinds.n; i++) {
+		t.kind = &kinds.kind[i];
+		t.n_processes = i % 2 ? several(t.kind) : 1;
+		t.n_workers = i % 2 ? 3 : 1;
+		msg_test_run(&t);
+	}
+}
+
 void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes)
 {
 	uint8_t block[512];

@@ -31,6 +31,10 @@ uint64_t msg_test_run(const struct weft_msg_test *t);
  * itself, so does the host in addition. */
 void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	const struct weft_msg_options *o);
+/* Once on each machine, in turn with one process a node and with several; hosts
+ * match. */
+void msg_test_by_slots(void (*run)(struct weft_msg *m, void *arg),
+	const struct weft_msg_options *o);
 
 /* Bytes of a stream, stored and compared. */
 void msg_test_fill(uint64_t at, uint64_t stream, uint64_t bytes);

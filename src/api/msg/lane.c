@@ -1,9 +1,9 @@
 /* Lanes of slots: one for messages, one for collectives. */
 #include <string.h>
 
-#include "api/msg/msg.h"
+#include "api/msg/pool.h"
 
-static uint64_t peer_at(
+uint64_t msg_peer_at(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	return m->peers_at +
@@ -15,18 +15,17 @@ struct msg_peer msg_peer(
 {
 	struct msg_peer p = { 0 };
 
-	program_read(peer_at(m, lane, rank), &p, sizeof(p));
+	program_read(msg_peer_at(m, lane, rank), &p, sizeof(p));
 	return p;
 }
 
 void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p)
 {
-	program_write(peer_at(m, lane, rank), p, sizeof(*p));
+	program_write(msg_peer_at(m, lane, rank), p, sizeof(*p));
 }
 
-/* Two words in which a rank reports the slots that it has emptied. */
-static uint64_t credits_at(
+uint64_t msg_credits_at(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
 {
 	return m->credits_at + ((uint64_t)rank * MSG_LANES + lane) * 16;
@@ -41,17 +40,31 @@ static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 	return m->slots_at + (row * m->n_ranks + rank + 1) * MSG_SLOT;
 }
 
+/* The same for a message of a rank here, and for one of this rank there. */
+static uint64_t in_end(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, uint64_t number)
+{
+	return m->n_blocks ? msg_pool_in(m, rank, number)
+			   : slot_end(m, lane, rank, number);
+}
+
+static uint64_t out_end(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, uint64_t number)
+{
+	return m->n_blocks ? msg_pool_out(m, rank, number)
+			   : slot_end(m, lane, m->rank, number);
+}
+
 /* --- sending --- */
 
-/* Bytes in the first slot. */
-static uint64_t first_part(bool is_wide)
+uint64_t msg_lane_first(bool is_wide)
 {
 	return WEFT_MSG_EAGER - (is_wide ? sizeof(struct msg_wide) : 0);
 }
 
 uint32_t msg_lane_parts(uint64_t bytes, bool is_wide)
 {
-	uint64_t first = first_part(is_wide);
+	uint64_t first = msg_lane_first(is_wide);
 
 	return bytes <= first ? 1
 			      : 1 + (uint32_t)((bytes - first + MSG_PART - 1) /
@@ -60,24 +73,28 @@ uint32_t msg_lane_parts(uint64_t bytes, bool is_wide)
 
 uint64_t msg_lane_most(uint32_t n_parts, bool is_wide)
 {
-	return first_part(is_wide) + (n_parts - UINT64_C(1)) * MSG_PART;
+	return msg_lane_first(is_wide) + (n_parts - UINT64_C(1)) * MSG_PART;
 }
 
-bool msg_lane_has_slots(const struct msg_state *m, enum msg_lane lane,
-	uint32_t rank, const struct msg_peer *p, uint32_t n)
+bool msg_lane_has_slots(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	const struct msg_peer *p, uint32_t n)
 {
 	uint64_t words[2] = { 0 };
 
-	program_read(credits_at(m, lane, rank), words, sizeof(words));
+	if (m->n_blocks)
+		return msg_pool_room(m, rank, p) >= n;
+	program_read(msg_credits_at(m, lane, rank), words, sizeof(words));
 	return p->box.sent - mailbox_emptied(words) + n <= m->n_slots;
 }
 
-bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
-	uint32_t rank, const struct msg_peer *p)
+bool msg_lane_has_slot(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	const struct msg_peer *p)
 {
 	uint64_t words[2] = { 0 };
 
-	program_read(credits_at(m, lane, rank), words, sizeof(words));
+	if (m->n_blocks)
+		return msg_pool_room(m, rank, p);
+	program_read(msg_credits_at(m, lane, rank), words, sizeof(words));
 	return mailbox_has_slot(&p->box, m->n_slots, words);
 }
 
@@ -90,12 +107,13 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
 	const void *data)
 {
-	uint64_t bytes = t->kind == MSG_PARTS ? first_part(w) : t->bytes;
+	uint64_t bytes = t->kind == MSG_PARTS ? msg_lane_first(w) : t->bytes;
 	uint32_t n = t->kind == MSG_LONG ? 0 : whole_words(bytes);
 	uint8_t slot[MSG_SLOT];
 
 	t->number = ++p->box.sent;
 	t->is_wide = w != NULL;
+	t->wants = m->n_blocks && (p->box.waiting || t->kind == MSG_PARTS);
 	msg_set_peer(m, lane, rank, p);
 	if (n) {
 		memset(slot + n - 8, 0, 8);
@@ -107,11 +125,10 @@ void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	}
 	memcpy(slot + n, t, sizeof(*t));
 	n += sizeof(*t);
-	msg_post(m, rank, slot_end(m, lane, m->rank, t->number) - n, slot, n);
+	msg_post(m, rank, out_end(m, lane, rank, t->number) - n, slot, n);
 }
 
-/* The next part of a message. */
-static void send_part(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+void msg_lane_send_part(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p, const uint8_t *data, uint64_t bytes)
 {
 	uint64_t slot[MSG_SLOT / 8];
@@ -121,7 +138,7 @@ static void send_part(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	memcpy(slot, data, bytes);
 	slot[n++] = ++p->box.sent;
 	msg_set_peer(m, lane, rank, p);
-	msg_post(m, rank, slot_end(m, lane, m->rank, p->box.sent) - 8 * n, slot,
+	msg_post(m, rank, out_end(m, lane, rank, p->box.sent) - 8 * n, slot,
 		8 * n);
 }
 
@@ -129,12 +146,12 @@ void msg_lane_send_parts(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
 	const uint8_t *data)
 {
-	uint64_t at = first_part(w), n;
+	uint64_t at = msg_lane_first(w), n;
 
 	msg_lane_send(m, lane, rank, p, t, w, data);
 	for (; at < t->bytes; at += n) {
 		n = t->bytes - at < MSG_PART ? t->bytes - at : MSG_PART;
-		send_part(m, lane, rank, p, data + at, n);
+		msg_lane_send_part(m, lane, rank, p, data + at, n);
 	}
 }
 
@@ -144,14 +161,14 @@ void msg_lane_send_parts(struct msg_state *m, enum msg_lane lane, uint32_t rank,
  * network. */
 static void make_sane(const struct msg_state *m, struct msg_trailer *t)
 {
-	bool is_parts = t->kind == MSG_PARTS && m->eager > WEFT_MSG_EAGER;
+	bool is_parts = t->kind == MSG_PARTS && m->eager > WEFT_MSG_EAGER &&
+			t->bytes > msg_lane_first(t->is_wide);
 	uint64_t most;
 
-	t->is_wide &= 1;
 	if (is_parts)
 		most = msg_lane_most(m->n_slots, t->is_wide);
 	else
-		most = first_part(t->is_wide);
+		most = msg_lane_first(t->is_wide);
 	if (t->kind != MSG_LONG)
 		t->kind = is_parts ? MSG_PARTS : MSG_SHORT;
 	t->fin = (uint16_t)(t->fin % (MSG_FINS + m->n_more_fins));
@@ -164,7 +181,7 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	uint64_t *at)
 {
 	uint64_t number = p->box.taken + 1;
-	uint64_t end = slot_end(m, lane, rank, number) - sizeof(*t);
+	uint64_t end = in_end(m, lane, rank, number) - sizeof(*t);
 
 	program_read(end, t, sizeof(*t));
 	if (t->number != number)
@@ -177,18 +194,16 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	}
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
 	if (t->kind == MSG_PARTS)
-		*at = end - whole_words(first_part(t->is_wide));
+		*at = end - whole_words(msg_lane_first(t->is_wide));
 	return true;
 }
 
-/* Whether part i of the next message is here, and the address of its n bytes.
- */
-static bool has_part(const struct msg_state *m, enum msg_lane lane,
+bool msg_lane_has_part(const struct msg_state *m, enum msg_lane lane,
 	uint32_t rank, const struct msg_peer *p, uint32_t i, uint64_t n,
 	uint64_t *at)
 {
 	uint64_t number = p->box.taken + 1 + i, got = 0;
-	uint64_t end = slot_end(m, lane, rank, number) - 8;
+	uint64_t end = in_end(m, lane, rank, number) - 8;
 
 	program_read(end, &got, sizeof(got));
 	*at = end - whole_words(n);
@@ -199,12 +214,12 @@ bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,
 	uint32_t rank, const struct msg_peer *p, const struct msg_trailer *t,
 	uint64_t at, uint8_t *to)
 {
-	uint64_t done = first_part(t->is_wide), n;
+	uint64_t done = msg_lane_first(t->is_wide), n;
 
 	program_read(at, to, done);
 	for (uint32_t i = 1; done < t->bytes; i++, done += n) {
 		n = t->bytes - done < MSG_PART ? t->bytes - done : MSG_PART;
-		if (!has_part(m, lane, rank, p, i, n, &at))
+		if (!msg_lane_has_part(m, lane, rank, p, i, n, &at))
 			return false;
 		program_read(at, to + done, n);
 	}
@@ -215,7 +230,7 @@ bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,
 static void forget_slot(
 	struct msg_state *m, enum msg_lane lane, uint32_t rank, uint64_t number)
 {
-	uint64_t at = slot_end(m, lane, rank, number) - MSG_SLOT;
+	uint64_t at = in_end(m, lane, rank, number) - MSG_SLOT;
 	uint64_t slot = (at - m->slots_at) / MSG_SLOT;
 
 	m->written[slot / 8] &= (uint8_t) ~(1 << slot % 8);
@@ -227,13 +242,18 @@ void msg_lane_taken(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p)
 {
 	uint32_t word;
-	bool tells = mailbox_take(&p->box, m->n_slots, &word);
+	bool tells;
 
 	if (m->written)
-		forget_slot(m, lane, rank, p->box.taken);
+		forget_slot(m, lane, rank, p->box.taken + 1);
+	if (m->n_blocks) {
+		msg_pool_taken(m, rank, p);
+		return;
+	}
+	tells = mailbox_take(&p->box, m->n_slots, &word);
 	msg_set_peer(m, lane, rank, p);
 	if (tells)
-		msg_post(m, rank, credits_at(m, lane, m->rank) + 8 * word,
+		msg_post(m, rank, msg_credits_at(m, lane, m->rank) + 8 * word,
 			&p->box.taken, 8);
 }
 

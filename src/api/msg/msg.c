@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/pool.h"
 #include "api/msg/slots.h"
 #include "meas/calls.h"
 #include "parts/mpi/mpi.h"
@@ -32,6 +33,9 @@ static void lay_out(struct msg_state *m, uint64_t own, uint64_t tagged)
 	uint64_t n = m->n_ranks, at = m->at;
 	uint64_t n_slots = tagged ? 0 : n * MSG_LANES * m->n_slots;
 
+	m->n_blocks = tagged ? 0 : m->n_blocks;
+	if (m->n_blocks)
+		n_slots = msg_pool_slots(m);
 	m->own_at = at;
 	at += round_up(own);
 	m->peers_at = at;
@@ -53,6 +57,9 @@ static void lay_out(struct msg_state *m, uint64_t own, uint64_t tagged)
 	m->more_fins_at = round_up(at + n_slots * MSG_SLOT);
 	m->n_more_fins = tagged ? 0 : MSG_MORE_FINS;
 	m->end = m->more_fins_at + round_up((uint64_t)FIN * m->n_more_fins);
+	m->pieces_at = m->n_blocks ? m->end : m->stages_at;
+	if (m->n_blocks)
+		m->end += round_up((uint64_t)MSG_STAGES * WEFT_MSG_EAGER);
 }
 
 static uint64_t most_own(void)
@@ -74,12 +81,13 @@ static int set_options(struct msg_state *m, const struct weft_msg_options *o)
 		m->n_slots = 2 * (parts - 1);
 	m->eager = o->eager ? o->eager : WEFT_MSG_EAGER;
 	m->is_eager_set = o->eager;
+	m->n_blocks = o->pool;
 	m->at = o->at;
 	m->is_software = o->software;
 	if (m->n_slots < 2 || m->n_slots > WEFT_MSG_SLOTS ||
 		m->eager > WEFT_MSG_EAGER_MOST ||
 		(m->eager > WEFT_MSG_EAGER && parts > m->n_slots / 2 + 1) ||
-		m->at % MSG_PAGE || o->start < 0 ||
+		m->at % MSG_PAGE || o->start < 0 || o->pool > WEFT_MSG_POOL ||
 		(uint32_t)o->matching >= WEFT_MSG_MATCHINGS)
 		return EINVAL;
 	return 0;
@@ -238,24 +246,41 @@ static void add_news(struct msg_state *m, uint32_t what)
 		m->news[(m->news_first + m->n_news++) % MSG_NEWS] = what;
 }
 
+/* The sender of a message in a slot; MSG_TAGGED_ANY: it is none. */
+static uint32_t sender_of(const struct msg_state *m, uint64_t slot)
+{
+	if (m->n_blocks)
+		return msg_pool_rank(m, slot);
+	return slot / m->n_ranks / m->n_slots == MSG_USER
+		       ? (uint32_t)(slot % m->n_ranks)
+		       : MSG_TAGGED_ANY;
+}
+
 static void on_slot(struct msg_state *m, sim_time t, uint64_t end)
 {
-	uint64_t slot = end / MSG_SLOT - 1;
+	uint32_t rank;
 
 	/* the number comes last */
 	if (end % MSG_SLOT) {
 		m->has_word |= end > m->more_fins_at - m->slots_at;
 		return;
 	}
-	if (slot / m->n_ranks / m->n_slots == MSG_USER) {
-		uint32_t rank = (uint32_t)(slot % m->n_ranks);
-
+	rank = sender_of(m, end / MSG_SLOT - 1);
+	if (rank != MSG_TAGGED_ANY) {
 		add_news(m, rank << 1);
 		if (m->trip.trips)
 			trips_arrive(m->trip.trips, m->node, m->rank, rank, t);
 	} else {
 		m->has_word = true;
 	}
+}
+
+/* The pool's words beside credits are about blocks. */
+static void on_credit(struct msg_state *m, uint64_t at)
+{
+	m->has_word = true;
+	if (at / (8 * CREDITS) % MSG_LANES != MSG_USER)
+		add_news(m, (uint32_t)(at / (8 * CREDITS * MSG_LANES)) << 1);
 }
 
 /* Also called outside of the program. */
@@ -279,6 +304,8 @@ static void on_write(void *arg, sim_time t, uint64_t at, size_t n)
 		end -= m->asks_at;
 		if (end % ASK == 0)
 			add_news(m, (uint32_t)(end / ASK - 1) << 1 | NEWS_ASK);
+	} else if (m->n_blocks && at >= m->credits_at) {
+		on_credit(m, at - m->credits_at);
 	} else if (at >= m->fins_at ||
 		   msg_word_is_zero(m, (uint32_t)((at - m->words_at) / 8))) {
 		m->has_word = true;
@@ -617,6 +644,13 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 
 /* --- life --- */
 
+uint32_t msg_count_ranks(struct host *h)
+{
+	const struct host_world *w = program_world();
+
+	return (w ? w->n : host_nic(h)->net->n_nodes) * host_n_processes(h);
+}
+
 /* Its rank, and its part of the node's memory. */
 static void find_place(struct msg_state *m)
 {
@@ -627,8 +661,7 @@ static void find_place(struct msg_state *m)
 	m->rank = (m->world ? m->world->place[m->node] : m->node) *
 			  m->n_processes +
 		  m->process;
-	m->n_ranks = (m->world ? m->world->n : m->nic->net->n_nodes) *
-		     m->n_processes;
+	m->n_ranks = msg_count_ranks(m->host);
 	m->each = host_memory_each(m->host);
 	m->base = program_base();
 }
@@ -664,7 +697,8 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	if (m->end > m->base + m->each)
 		return EFAULT;
 	m->tagged = tagged ? m->ops->tagged : &msg_slots;
-	m->pieces = tagged ? &msg_pieces_by_tags : &msg_pieces_by_slots;
+	m->pieces = tagged || m->n_blocks ? &msg_pieces_by_tags
+					  : &msg_pieces_by_slots;
 	return 0;
 }
 
@@ -706,7 +740,7 @@ int weft_msg_fini(struct weft_msg *msg)
 
 	if (!m->ops)
 		return EBADF;
-	if (m->dones || m->fins || !msg_has_no_requests(m))
+	if (!msg_has_no_requests(m) || m->dones || m->fins)
 		return EBUSY;
 	weft_msg_barrier(msg);
 	m->ops->close(m);

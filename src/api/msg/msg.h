@@ -26,6 +26,9 @@
 
 #define MSG_NO_FIN UINT32_MAX
 
+/* Of tagged messages that collectives send. */
+#define MSG_TAG_COLL (UINT64_C(1) << 63)
+
 enum msg_lane { MSG_USER, MSG_COLL, MSG_LANES };
 
 enum {
@@ -52,7 +55,9 @@ struct msg_trailer {
 	uint64_t bytes; /* of the message */
 	uint64_t from; /* address of a long message */
 	uint32_t tag;
-	uint8_t kind, is_wide;
+	uint8_t kind;
+	/* wants: its sender needs a block of the pool (api/msg/pool.h) */
+	uint8_t is_wide : 1, wants : 1, unused : 6;
 	uint16_t fin;
 	uint64_t number; /* in its lane, from 1; arrives last */
 };
@@ -150,6 +155,7 @@ struct __attribute__((may_alias)) msg_state {
 	const struct host_world *world; /* NULL: all nodes */
 	uint64_t base, each; /* of its memory: where it begins, its size */
 	uint32_t n_slots, eager, n_more_fins;
+	uint32_t n_blocks; /* of the pool (api/msg/pool.h); 0: there is none */
 	bool is_eager_set; /* by the program */
 	bool is_software; /* do not use the network's collectives */
 	bool is_logged; /* what processes do */
@@ -161,6 +167,7 @@ struct __attribute__((may_alias)) msg_state {
 	 * a page for the machine */
 	uint64_t at, own_at, peers_at, stages_at;
 	uint64_t more_fins_at; /* behind all else */
+	uint64_t pieces_at; /* stages of collectives by tagged messages */
 	uint64_t words_at, fins_at, credits_at, asks_at, tagged_at, slots_at;
 	uint64_t end;
 
@@ -325,6 +332,9 @@ static inline uint64_t msg_address(
 
 /* --- msg.c --- */
 
+/* Of the job that the program is a process of. */
+uint32_t msg_count_ranks(struct host *h);
+
 /* Writes to a rank, at the counterpart of an address of the process itself. */
 void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 	const void *data, uint32_t bytes);
@@ -405,9 +415,15 @@ struct msg_peer msg_peer(
 	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
 void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p);
+/* Their addresses: of that state, and of two words in which a rank reports the
+ * slots that it has emptied. */
+uint64_t msg_peer_at(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+uint64_t msg_credits_at(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
 /* p: what msg_peer() returns; it is kept up to date. */
-bool msg_lane_has_slot(const struct msg_state *m, enum msg_lane lane,
-	uint32_t rank, const struct msg_peer *p);
+bool msg_lane_has_slot(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	const struct msg_peer *p);
 /* Fills a slot of a rank that has one; a MSG_SHORT has t->bytes of data. */
 void msg_lane_send(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
@@ -426,12 +442,21 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 /* The slots of a message, and the most bytes of so many slots. */
 uint32_t msg_lane_parts(uint64_t bytes, bool is_wide);
 uint64_t msg_lane_most(uint32_t n_parts, bool is_wide);
-bool msg_lane_has_slots(const struct msg_state *m, enum msg_lane lane,
-	uint32_t rank, const struct msg_peer *p, uint32_t n);
+bool msg_lane_has_slots(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	const struct msg_peer *p, uint32_t n);
 /* Fills the slots of a message; t->kind: MSG_PARTS. */
 void msg_lane_send_parts(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	struct msg_peer *p, struct msg_trailer *t, const struct msg_wide *w,
 	const uint8_t *data);
+/* Bytes in the first slot of such a message; fills the slot of another part. */
+uint64_t msg_lane_first(bool is_wide);
+void msg_lane_send_part(struct msg_state *m, enum msg_lane lane, uint32_t rank,
+	struct msg_peer *p, const uint8_t *data, uint64_t bytes);
+/* Whether part i of the next message is here, and the address of its n bytes.
+ */
+bool msg_lane_has_part(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p, uint32_t i, uint64_t n,
+	uint64_t *at);
 /* Reads the bytes of a message of several slots, whose first bytes are at an
  * address.  Returns false if not all of it is here. */
 bool msg_lane_gather(const struct msg_state *m, enum msg_lane lane,

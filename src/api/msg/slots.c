@@ -30,6 +30,7 @@ static struct op *begin(
 	x->e = *e;
 	x->state = state;
 	x->trip = NULL;
+	x->sent = 0;
 	return x;
 }
 
@@ -161,6 +162,12 @@ void soft_end_trip(struct msg_state *m, struct op *x, struct trip_sums *sums)
 	x->trip = NULL;
 }
 
+/* Messages of collectives are not a program's. */
+static bool is_logged(uint64_t tag, uint16_t space)
+{
+	return space || !(tag & MSG_TAG_COLL);
+}
+
 /* at: the address of a short message's bytes, or 0: they are in memory. */
 static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	uint64_t at, const uint8_t *memory)
@@ -168,7 +175,10 @@ static void deliver(struct msg_state *m, struct op *x, const struct letter *l,
 	describe(x, l);
 	if (l->trip)
 		time_match(x, l->trip);
-	x->mark = msg_log_matched(m, l->rank, l->tag, l->bytes, x->e.since);
+	x->mark = is_logged(l->tag, l->space)
+			  ? msg_log_matched(
+				    m, l->rank, l->tag, l->bytes, x->e.since)
+			  : 0;
 	x->bytes = l->bytes < x->e.bytes ? l->bytes : x->e.bytes;
 	if (x->e.flags & MSG_TAGGED_DISCARD)
 		x->bytes = 0;
@@ -297,35 +307,101 @@ static void leave_untaken(struct trip *t)
 		t->is_taken = false;
 }
 
+/* With a pool, a message of several slots has begun to arrive. */
+static bool take_first_part(struct msg_state *m, struct letter *l,
+	struct msg_peer *p, uint64_t at, uint64_t bytes)
+{
+	if (!has_room(m->soft, l->bytes)) {
+		m->is_full = true;
+		return false;
+	}
+	l->kind = MSG_SHORT;
+	soft_begin_partial(m, l, at, bytes);
+	msg_lane_taken(m, MSG_USER, l->rank, p);
+	return true;
+}
+
+/* It is all here. */
+static void arrive_whole(struct msg_state *m, struct early *e)
+{
+	struct msg_soft *s = m->soft;
+	struct op *x;
+
+	e->letter.trip = begin_taking(m, e->letter.rank);
+	if (m->match)
+		spend_on_posted(m, &e->letter);
+	x = take_posted(s, &e->letter);
+	if (!x) {
+		add_early(s, e, e->letter.bytes);
+		return;
+	}
+	deliver(m, x, &e->letter, 0, e->bytes);
+	mem_free(e);
+}
+
+static bool take_part(struct msg_state *m, uint32_t rank, struct msg_peer *p)
+{
+	struct early *e;
+
+	if (!soft_take_part(m, rank, p, &e))
+		return false;
+	if (e)
+		arrive_whole(m, e);
+	return true;
+}
+
+/* Of messages whose parts must all be here. */
+static bool take_parts(struct msg_state *m, struct letter *l,
+	struct msg_peer *p, const struct msg_trailer *t, uint64_t at)
+{
+	uint32_t n = arrive_in_parts(m, l, p, t, at);
+
+	for (uint32_t i = 0; i < n; i++)
+		msg_lane_taken(m, MSG_USER, l->rank, p);
+	if (!n)
+		leave_untaken(l->trip);
+	return n;
+}
+
+/* Takes the next message or part, if it has arrived and there is room. */
+static bool take_next(struct msg_state *m, uint32_t rank, struct msg_peer *p)
+{
+	struct msg_trailer t;
+	struct msg_wide w;
+	struct letter l;
+	uint64_t at;
+
+	if (m->n_blocks && msg_pool_share(m, rank).is_partial)
+		return take_part(m, rank, p);
+	if (!msg_lane_next(m, MSG_USER, rank, p, &t, &w, &at))
+		return false;
+	if (m->n_blocks && t.wants)
+		msg_pool_want(m, rank);
+	l = letter_of(&t, &w, rank);
+	if (m->n_blocks && l.kind == MSG_PARTS)
+		return take_first_part(m, &l, p, at, msg_lane_first(t.is_wide));
+	l.trip = begin_taking(m, rank);
+	if (l.kind == MSG_PARTS)
+		return take_parts(m, &l, p, &t, at);
+	if (!arrive(m, &l, at)) {
+		m->is_full = true;
+		leave_untaken(l.trip);
+		return false;
+	}
+	msg_lane_taken(m, MSG_USER, rank, p);
+	return true;
+}
+
 static void slots_drain(struct msg_state *m, uint32_t rank)
 {
 	struct msg_peer p = msg_peer(m, MSG_USER, rank);
-	struct msg_trailer t;
-	struct msg_wide w;
-	uint64_t at;
 
-	while (msg_lane_next(m, MSG_USER, rank, &p, &t, &w, &at)) {
-		struct letter l = letter_of(&t, &w, rank);
-		uint32_t n;
-
-		l.trip = begin_taking(m, rank);
-		if (l.kind == MSG_PARTS) {
-			n = arrive_in_parts(m, &l, &p, &t, at);
-			for (uint32_t i = 0; i < n; i++)
-				msg_lane_taken(m, MSG_USER, rank, &p);
-			if (!n) {
-				leave_untaken(l.trip);
-				return;
-			}
-			continue;
-		}
-		if (!arrive(m, &l, at)) {
-			m->is_full = true;
-			leave_untaken(l.trip);
-			return;
-		}
-		msg_lane_taken(m, MSG_USER, rank, &p);
-	}
+	if (m->n_blocks)
+		msg_pool_give_back(m, rank, &p);
+	do {
+		while (take_next(m, rank, &p))
+			;
+	} while (m->n_blocks && msg_pool_has_back(m, rank, &p));
 }
 
 /* --- sends --- */
@@ -344,13 +420,16 @@ static uint64_t most_short(
 	uint64_t most =
 		WEFT_MSG_EAGER - (is_wide(m, e) ? sizeof(struct msg_wide) : 0);
 
+	/* with a pool such a send would take its answer part by part */
+	if (m->n_blocks && e->flags & MSG_TAGGED_SYNC)
+		return m->eager < most ? m->eager : most;
 	if (m->eager > WEFT_MSG_EAGER)
 		most = msg_lane_most(m->n_slots / 2 + 1, is_wide(m, e));
 	return m->eager < most ? m->eager : most;
 }
 
-static bool has_slots(const struct msg_state *m,
-	const struct msg_tagged_entry *e, const struct msg_peer *p)
+static bool has_slots(struct msg_state *m, const struct msg_tagged_entry *e,
+	const struct msg_peer *p)
 {
 	if (m->eager <= WEFT_MSG_EAGER || e->bytes > most_short(m, e))
 		return msg_lane_has_slot(m, MSG_USER, e->rank, p);
@@ -414,16 +493,21 @@ static void fill_several(struct msg_state *m, const struct msg_tagged_entry *e,
 	mem_free(data);
 }
 
-/* Fills slots that are free. */
-static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
-	struct msg_peer *p, struct msg_trailer *t)
+static struct msg_wide wide_of(const struct msg_tagged_entry *e)
 {
-	const struct msg_wide w = {
+	return (struct msg_wide){
 		.data = e->data,
 		.tag = (uint32_t)(e->tag >> 32),
 		.flags = e->flags,
 		.space = e->space,
 	};
+}
+
+/* Fills slots that are free. */
+static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
+	struct msg_peer *p, struct msg_trailer *t)
+{
+	const struct msg_wide w = wide_of(e);
 	bool is_at_once = e->bytes <= most_short(m, e);
 	uint32_t n = is_at_once ? msg_lane_parts(e->bytes, is_wide(m, e)) : 1;
 
@@ -436,7 +520,8 @@ static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 		fill_several(m, e, p, t, is_wide(m, e) ? &w : NULL);
 	else
 		fill_one(m, e, p, t, is_wide(m, e) ? &w : NULL);
-	msg_log_sent(m, e->rank, e->tag, e->bytes, e->since);
+	if (is_logged(e->tag, e->space))
+		msg_log_sent(m, e->rank, e->tag, e->bytes, e->since);
 }
 
 /* If it can go now. */
@@ -454,9 +539,14 @@ static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
 static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 {
 	struct msg_trailer t = { 0 };
+	bool wide = is_wide(m, &x->e);
 
 	if (is_short(m, &x->e)) {
+		const struct msg_wide w = wide_of(&x->e);
+
 		x->state = STATE_SENT;
+		if (m->n_blocks && msg_lane_parts(x->e.bytes, wide) > 1)
+			return soft_send_parts(m, x, p, wide ? &w : NULL);
 		return send_short(m, &x->e, p);
 	}
 	if (!has_slots(m, &x->e, p) || !soft_expect_answer(m, x, &t))
@@ -668,59 +758,10 @@ static bool slots_has_next(const struct msg_state *m)
 	return m->soft->over.first;
 }
 
-/* Also those that a program had in its hands when it was stopped. */
-static void fini(void *kept)
-{
-	struct msg_soft *s = kept;
-
-	while (s->newest) {
-		struct op *older = s->newest->older;
-
-		mem_free(s->newest);
-		s->newest = older;
-	}
-	mem_free(s->free_fins);
-	mem_free(s->lost);
-	mem_free(s->written);
-	s->free_fins = s->lost = NULL;
-	s->written = NULL;
-	while (s->early) {
-		struct early *next = s->early->next;
-
-		mem_free(s->early);
-		s->early = next;
-	}
-}
-
-uint8_t *soft_track(struct msg_soft *s, uint64_t bytes)
-{
-	mem_free(s->written);
-	s->written = mem_alloc(bytes, 1);
-	return s->written;
-}
-
-static uint64_t held(const void *kept)
-{
-	const struct msg_soft *s = kept;
-
-	return s->n_kept;
-}
-
-static const struct program_library library = {
-	.size = sizeof(struct msg_soft), .fini = fini, .held = held
-};
-
-/* Whoever ends has received everything, so it is empty. */
-static void slots_open(struct msg_state *m)
-{
-	m->soft = program_keep(&library);
-	m->soft->early_end = &m->soft->early;
-}
-
 const struct msg_tagged msg_slots = {
 	.eager = WEFT_MSG_EAGER,
 	.logs = true,
-	.open = slots_open,
+	.open = soft_open,
 	.send = slots_send,
 	.receive = slots_receive,
 	.cancel = slots_cancel,

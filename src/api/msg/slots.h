@@ -5,7 +5,7 @@
 #ifndef API_MSG_SLOTS_H
 #define API_MSG_SLOTS_H
 
-#include "api/msg/msg.h"
+#include "api/msg/pool.h"
 
 enum state {
 	STATE_POSTED, /* a receive waits for a message */
@@ -27,6 +27,7 @@ struct op {
 	enum state state;
 	uint32_t fin, word, mark;
 	uint64_t from, bytes; /* that are got */
+	uint64_t sent; /* bytes of a send that goes part by part */
 	sim_time called; /* of a receive, if time is budgeted */
 	struct trip *trip; /* of a receive with a message, or NULL */
 };
@@ -54,11 +55,20 @@ struct early {
 	uint8_t bytes[];
 };
 
+/* One of several slots that has begun to arrive.  n_kept has all of it. */
+struct partial {
+	struct partial *next;
+	struct early *early;
+	uint64_t done; /* bytes */
+};
+
 /* Behind msg_state.soft. */
 struct msg_soft {
 	struct ops posted, waiting, active, over;
 	struct op *spare, *newest;
 	struct early *early, **early_end;
+	struct partial *partial; /* one of a rank, with a pool */
+	struct msg_pool pool;
 	uint64_t n_kept; /* bytes of early messages */
 	/* Answers beyond the first MSG_FINS: how many were ever used, and those
 	 * that are free. */
@@ -101,8 +111,26 @@ void soft_end_alone(struct msg_soft *s, struct op *x, int error);
 /* The trip of its message is over, or was dropped: see trips_end(). */
 void soft_end_trip(struct msg_state *m, struct op *x, struct trip_sums *sums);
 
+/* --- slots_life.c --- */
+
+void soft_open(struct msg_state *m);
 /* Bytes that live as long as it does. */
 uint8_t *soft_track(struct msg_soft *s, uint64_t bytes);
+
+/* --- slots_parts.c --- */
+
+/* Sends as many parts of a message as there are slots; w: or NULL.  Returns
+ * whether all of it has left. */
+bool soft_send_parts(struct msg_state *m, struct op *x, struct msg_peer *p,
+	const struct msg_wide *w);
+/* The first part of a message has arrived, at an address. */
+void soft_begin_partial(struct msg_state *m, const struct letter *l,
+	uint64_t at, uint64_t bytes);
+/* Takes the next part of a rank's message out of its slot, if it has arrived.
+ * *whole: the message, with its last part, or NULL. */
+bool soft_take_part(struct msg_state *m, uint32_t rank, struct msg_peer *p,
+	struct early **whole);
+void soft_forget_partial(struct msg_soft *s);
 
 /* --- slots_answers.c --- */
 

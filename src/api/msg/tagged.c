@@ -14,8 +14,7 @@
 
 enum { STATE_BEGUN = MSG_OVER + 1 };
 
-#define TAGS	 UINT64_C(0xffffffff)
-#define TAG_COLL (UINT64_C(1) << 63)
+#define TAGS UINT64_C(0xffffffff)
 
 struct trip *msg_time_send(
 	struct msg_state *m, const struct msg_tagged_entry *e, uint32_t n)
@@ -157,7 +156,7 @@ static void end(struct msg_state *m, const struct msg_tagged_end *x)
 	r->status.rank = x->rank;
 	r->status.tag = (uint32_t)x->tag;
 	r->status.bytes = x->bytes;
-	if (!(x->tag & TAG_COLL) && !m->tagged->logs)
+	if (!(x->tag & MSG_TAG_COLL) && !m->tagged->logs)
 		program_log_received(msg_log_matched(
 			m, x->rank, r->status.tag, x->bytes, 0));
 }
@@ -232,7 +231,7 @@ bool msg_has_no_requests(struct msg_state *m)
 
 static uint64_t stage_at(const struct msg_state *m, uint32_t i)
 {
-	return m->stages_at + (uint64_t)i * WEFT_MSG_EAGER;
+	return m->pieces_at + (uint64_t)i * WEFT_MSG_EAGER;
 }
 
 /* The last stage is for receives. */
@@ -249,7 +248,7 @@ static void give(
 	};
 	if (bytes)
 		program_write(r->at, data, bytes);
-	while (!try_send(m, r, TAG_COLL))
+	while (!try_send(m, r, MSG_TAG_COLL))
 		msg_go_on(m);
 }
 
@@ -265,7 +264,7 @@ static uint64_t take(
 		.state = STATE_BEGUN,
 		.mark = 1,
 	};
-	while (!try_receive(m, r, TAG_COLL))
+	while (!try_receive(m, r, MSG_TAG_COLL))
 		msg_go_on(m);
 	wait_for(m, r);
 	if (most)
@@ -291,9 +290,9 @@ static void pass(struct msg_state *m, const struct msg_piece *given,
 		.state = STATE_BEGUN,
 	};
 
-	while (!try_receive(m, &in, TAG_COLL))
+	while (!try_receive(m, &in, MSG_TAG_COLL))
 		msg_go_on(m);
-	while (!try_send(m, &out, TAG_COLL))
+	while (!try_send(m, &out, MSG_TAG_COLL))
 		msg_go_on(m);
 	wait_for(m, &in);
 	wait_for(m, &out);

@@ -8,6 +8,8 @@
 		help_, source_)
 
 #define MOST_EAGER (INT64_C(16) << 10)
+#define MOST_POOL  INT64_C(4096)
+#define MOST_RANKS (INT64_C(1) << 30)
 
 static const struct param rows[] = {
 	TIME("turn", turn, "0 ns",
@@ -26,6 +28,15 @@ static const struct param rows[] = {
 		"longest message that is sent before its receiver has asked "
 		"for it; 0 B: the machine's own choice",
 		"assumed: the machine's own"),
+	PARAM_ROW(PARAM_COUNT, "pool", AT(pool), "64", 1, MOST_POOL,
+		"blocks of slots for short messages that the senders of a rank "
+		"share in a large job",
+		"assumed: as many as a rank has busy partners"),
+	PARAM_ROW(PARAM_COUNT, "pool-above", AT(pool_above), "256", 0,
+		MOST_RANKS,
+		"most ranks of a job in which every pair of ranks has all its "
+		"slots; with more, ranks have pools",
+		"assumed: 2 MiB of slots a rank"),
 	TIME("send", send, "0 ns",
 		"time of the library's part of a send, unless the interface's "
 		"parameters have it",

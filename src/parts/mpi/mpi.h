@@ -12,6 +12,9 @@ struct mpi_params {
 	int64_t test, look; /* ps, of looks at an empty queue */
 	int64_t reg; /* ps, to register a buffer */
 	int64_t eager; /* bytes; 0: as the machine has it */
+	/* Blocks of slots that senders share (api/msg/pool.h), in jobs of more
+	 * ranks than so many. */
+	int64_t pool, pool_above;
 	/* ps; of machines that do not keep it elsewhere */
 	int64_t send, receive, match;
 };
