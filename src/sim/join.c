@@ -33,7 +33,8 @@ static uint32_t number(const char *variable)
 static const struct kind *find_kind(void)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (number(kinds[i].size) > 1)
+		/* a shell within a job may have kept one of them */
+		if (number(kinds[i].size) > 1 && getenv(kinds[i].rank))
 			return &kinds[i];
 	return NULL;
 }
