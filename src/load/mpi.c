@@ -253,6 +253,33 @@ static void on_lost(struct proxy *p)
 	m->is_over = 1;
 }
 
+/*
+ * Whether another rank was killed from outside while this one computes: nothing
+ * would notice before it calls MPI.  Ranks whose nodes die are killed by us,
+ * and other ends wait for their simulated time.
+ */
+static bool is_vain(const struct proxy *p)
+{
+	struct mpi *m = of_programs(p->owner);
+	char how[300], text[400];
+
+	for (uint32_t i = 0; i < m->n_ranks; i++) {
+		int code;
+
+		if (i == p->rank || m->proxy[i].dies_at != SIM_NEVER ||
+			!start_was_killed(m->start, i))
+			continue;
+		code = describe_end(m, i, how, sizeof(how));
+		snprintf(text, sizeof(text),
+			"rank %u %s while rank %u computed at %.3f us", i, how,
+			p->rank, (double)program_now() / 1e6);
+		if (!is_stopped(m))
+			programs_give_up(&m->programs, code, text);
+		return true;
+	}
+	return false;
+}
+
 static void run_rank(void *arg)
 {
 	proxy_run(arg);
@@ -396,6 +423,7 @@ static struct proxy proxy_of(struct mpi *m, uint32_t rank)
 		.by_channel = m->copy,
 		.dies_at = host_dies_at(l->host, node),
 		.on_lost = on_lost,
+		.is_vain = is_vain,
 	};
 }
 

@@ -161,7 +161,8 @@ static bool join(struct proxy *p)
 		if (answer == HANDOVER_LATE && p->patience)
 			tell_late(p, &late);
 		if (answer == HANDOVER_LATE &&
-			handover_is_stopped(p->channel)) {
+			(handover_is_stopped(p->channel) ||
+				(p->is_vain && p->is_vain(p)))) {
 			p->ending = PROXY_STOPPED;
 			return false;
 		}

@@ -57,6 +57,9 @@ struct proxy {
 	sim_time dies_at; /* its node; SIM_NEVER: it does not */
 	/* It has ended where its program cannot. */
 	void (*on_lost)(struct proxy *p);
+	/* Asked now and then while it does not give its turn back: whether
+	 * there is no use in waiting.  NULL: there always is. */
+	bool (*is_vain)(const struct proxy *p);
 
 	/* while it runs */
 	struct handover *channel;
