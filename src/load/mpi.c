@@ -258,18 +258,22 @@ static void on_lost(struct proxy *p)
  * would notice before it calls MPI.  Ranks whose nodes die are killed by us,
  * and other ends wait for their simulated time.
  */
-static bool is_vain(const struct proxy *p)
+static bool is_vain(struct proxy *p)
 {
 	struct mpi *m = of_programs(p->owner);
 	char how[300], text[400];
 
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
+		struct start_end end;
 		int code;
 
 		if (i == p->rank || m->proxy[i].dies_at != SIM_NEVER ||
 			!start_was_killed(m->start, i))
 			continue;
-		code = describe_end(m, i, how, sizeof(how));
+		/* the other's proxy may belong to another worker */
+		p->reasons |= CHANNEL_SIGNAL;
+		end = start_end(m->start, i);
+		code = start_describe(&end, how, sizeof(how));
 		snprintf(text, sizeof(text),
 			"rank %u %s while rank %u computed at %.3f us", i, how,
 			p->rank, (double)program_now() / 1e6);

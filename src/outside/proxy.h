@@ -59,7 +59,7 @@ struct proxy {
 	void (*on_lost)(struct proxy *p);
 	/* Asked now and then while it does not give its turn back: whether
 	 * there is no use in waiting.  NULL: there always is. */
-	bool (*is_vain)(const struct proxy *p);
+	bool (*is_vain)(struct proxy *p);
 
 	/* while it runs */
 	struct handover *channel;
