@@ -210,6 +210,29 @@ static void count_streak(
 	*streak = w->is_injection ? 0 : (uint8_t)(*streak + (*streak < 255));
 }
 
+/* One of some heads that make the same request. */
+static inline struct winner one_head(const struct direct *d,
+	struct direct_site *s, uint64_t heads, uint32_t request, uint8_t rank)
+{
+	return (struct winner){
+		.rank = rank,
+		.request = (uint8_t)request,
+		.bit = choose(s, heads, d->n_bits),
+	};
+}
+
+/* The same of injection FIFOs. */
+static inline struct winner one_fifo(const struct direct *d,
+	struct direct_site *s, uint32_t fifos, uint32_t request, uint8_t rank)
+{
+	return (struct winner){
+		.rank = rank,
+		.is_injection = true,
+		.request = (uint8_t)request,
+		.bit = choose(s, fifos, d->n_fifos),
+	};
+}
+
 /* High priority or system packets, which have a channel each. */
 static struct winner pick_class(const struct direct *d, struct direct_site *s,
 	uint32_t port, uint32_t request, uint32_t injection, uint8_t rank)
@@ -220,18 +243,10 @@ static struct winner pick_class(const struct direct *d, struct direct_site *s,
 		d, s, port, rank == RANK_HIGH ? STREAK_HIGH : STREAK_SYSTEM);
 
 	if (m && !(i && due))
-		return (struct winner){
-			.rank = rank,
-			.request = (uint8_t)request,
-			.bit = choose(s, m, d->n_bits),
-		};
+		return one_head(d, s, m, request, rank);
 	if (i)
-		return (struct winner){
-			.rank = (uint8_t)(due ? rank : rank + 1),
-			.is_injection = true,
-			.request = (uint8_t)injection,
-			.bit = choose(s, i, d->n_fifos),
-		};
+		return one_fifo(
+			d, s, i, injection, (uint8_t)(due ? rank : rank + 1));
 	return nobody;
 }
 
@@ -268,20 +283,9 @@ static inline struct winner pick_deterministic(
 	uint32_t i;
 
 	if (m)
-		return (struct winner){
-			.rank = RANK_USER,
-			.request = REQ_DETERMINISTIC,
-			.bit = choose(s, m, d->n_bits),
-		};
+		return one_head(d, s, m, REQ_DETERMINISTIC, RANK_USER);
 	i = inject_ring(d, s, port, INJ_DETERMINISTIC);
-	if (i)
-		return (struct winner){
-			.rank = RANK_USER + 1,
-			.is_injection = true,
-			.request = INJ_DETERMINISTIC,
-			.bit = choose(s, i, d->n_fifos),
-		};
-	return nobody;
+	return i ? one_fifo(d, s, i, INJ_DETERMINISTIC, RANK_USER + 1) : nobody;
 }
 
 #if DIRECT_TREE
@@ -320,20 +324,9 @@ static inline struct winner pick_simple(
 	uint32_t i;
 
 	if (m)
-		return (struct winner){
-			.rank = RANK_USER,
-			.request = REQ_DYNAMIC,
-			.bit = choose(s, m, d->n_bits),
-		};
+		return one_head(d, s, m, REQ_DYNAMIC, RANK_USER);
 	i = inject_dynamic(d, s, port);
-	if (i)
-		return (struct winner){
-			.rank = RANK_USER + 1,
-			.is_injection = true,
-			.request = INJ_DYNAMIC,
-			.bit = choose(s, i, d->n_fifos),
-		};
-	return nobody;
+	return i ? one_fifo(d, s, i, INJ_DYNAMIC, RANK_USER + 1) : nobody;
 }
 
 /* As pick_shared() in that case. */
