@@ -72,6 +72,13 @@ static inline size_t layers_entry(
 	return ((size_t)set * l->n + to) * l->n + at;
 }
 
+/* The number of the wire at a port of a switch. */
+static inline uint32_t layers_wire(
+	const struct layers *l, uint32_t at, port_id p)
+{
+	return at * l->route.topo->n_ports + p;
+}
+
 /* The other end of a port of a switch, by number; false: a node or nothing. */
 bool layers_peer(const struct layers *l, uint32_t at, port_id p, uint32_t *to);
 

@@ -14,11 +14,6 @@ struct chooser {
 	uint32_t *queue; /* switches, nearest first */
 };
 
-static size_t wire_of(const struct layers *l, uint32_t at, port_id p)
-{
-	return (size_t)at * l->route.topo->n_ports + p;
-}
-
 /* Distances to a switch; the number of switches that reach it. */
 static uint32_t search(struct chooser *c, uint32_t to)
 {
@@ -58,7 +53,7 @@ static port_id best_port(
 
 		if (!layers_peer(l, at, p, &next) || hops[next] >= hops[at])
 			continue;
-		cost = c->load[wire_of(l, at, p)];
+		cost = c->load[layers_wire(l, at, p)];
 		cost = c->cost[next] + cost * cost;
 		if (cost >= c->cost[at])
 			continue;
@@ -79,7 +74,7 @@ static void add_tree(struct chooser *c, uint32_t set, uint32_t to, bool is_off)
 		c->flow[i] = (uint64_t)l->nodes[i] * l->nodes[to];
 	for (i = l->n; i-- > 1;) {
 		uint32_t at = c->queue[i];
-		uint64_t *load = &c->load[wire_of(l, at, port[at])];
+		uint64_t *load = &c->load[layers_wire(l, at, port[at])];
 
 		*load += is_off ? -c->flow[at] : c->flow[at];
 		layers_peer(l, at, port[at], &next);
@@ -119,7 +114,7 @@ static uint64_t worst(
 	uint64_t most = 0;
 
 	while (at != to) {
-		uint64_t load = c->load[wire_of(l, at, port[at])];
+		uint64_t load = c->load[layers_wire(l, at, port[at])];
 
 		most = load > most ? load : most;
 		layers_peer(l, at, port[at], &at);
@@ -146,8 +141,8 @@ static void choose_first(
 		if (!layers_peer(l, from, p, &next) || hops[next] > hops[from])
 			continue;
 		most = worst(c, set, to, next);
-		if (c->load[wire_of(l, from, p)] > most)
-			most = c->load[wire_of(l, from, p)];
+		if (c->load[layers_wire(l, from, p)] > most)
+			most = c->load[layers_wire(l, from, p)];
 		/* of equals the shorter one */
 		most = 2 * most + (hops[next] == hops[from]);
 		if (most < least) {
@@ -156,10 +151,10 @@ static void choose_first(
 		}
 	}
 	l->first[layers_entry(l, set, to, from)] = (uint8_t)best;
-	c->load[wire_of(l, from, best)] += add;
+	c->load[layers_wire(l, from, best)] += add;
 	layers_peer(l, from, best, &at);
 	while (at != to) {
-		c->load[wire_of(l, at, port[at])] += add;
+		c->load[layers_wire(l, at, port[at])] += add;
 		layers_peer(l, at, port[at], &at);
 	}
 }

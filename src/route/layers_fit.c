@@ -13,11 +13,6 @@ struct fitter {
 	uint32_t n; /* of those that are used */
 };
 
-static uint32_t wire_of(const struct layers *l, uint32_t at, port_id p)
-{
-	return at * l->route.topo->n_ports + p;
-}
-
 /* Adds what a path makes wait to a layer; false, without a change, if it does
  * not fit. */
 static bool fits(
@@ -36,7 +31,7 @@ static bool fits(
 			added[n] = behind;
 			ports[n++] = port;
 		}
-		behind = wire_of(l, path.at, port);
+		behind = layers_wire(l, path.at, port);
 		layers_step(l, &path, port);
 	}
 	return true;
@@ -82,50 +77,51 @@ static void set_ranks(struct layers *l)
 	mem_free(queue);
 }
 
+/* A search back from a switch along one direction of the tree. */
+struct climb {
+	uint8_t *port; /* [switch] the next port, or LAYERS_HERE */
+	uint32_t *queue, n; /* switches that have one, and the last one */
+};
+
+/*
+ * Gives a port to all switches without one from which a hop leads to one that
+ * has: a hop down, from a lower rank to a higher one, or up.
+ */
+static void climb(
+	const struct layers *l, struct climb *c, uint32_t to, bool is_down)
+{
+	const struct topo *t = l->route.topo;
+
+	for (uint32_t head = 0; head < c->n; head++) {
+		uint32_t at = c->queue[head], next;
+
+		for (port_id p = 0; p < t->n_ports; p++) {
+			if (!layers_peer(l, at, p, &next) || next == to ||
+				c->port[next] != LAYERS_HERE ||
+				(l->rank[next] < l->rank[at]) != is_down)
+				continue;
+			c->port[next] =
+				(uint8_t)t->ops->peer(t, t->n_nodes + at, p)
+					.port;
+			c->queue[c->n++] = next;
+		}
+	}
+}
+
 /*
  * The shortest paths that go up and then down, back from a switch: first those
  * that only go down, then those that go up to one of these.
  */
 static void set_over(struct layers *l, uint32_t to, uint32_t *queue)
 {
-	size_t half = (size_t)l->n * l->n;
-	uint8_t *down = l->over + half + (size_t)to * l->n;
-	uint8_t *up = l->over + (size_t)to * l->n;
-	uint32_t head = 0, tail = 0, next;
-	uint32_t n_ports = l->route.topo->n_ports;
+	uint8_t *up = l->over + layers_entry(l, 0, to, 0);
+	struct climb c = { .port = up, .queue = queue, .n = 1 };
 
-	memset(down, LAYERS_HERE, l->n);
 	memset(up, LAYERS_HERE, l->n);
-	queue[tail++] = to;
-	for (; head < tail; head++) {
-		for (port_id p = 0; p < n_ports; p++) {
-			struct topo_end far;
-
-			if (!layers_peer(l, queue[head], p, &next) ||
-				l->rank[next] > l->rank[queue[head]] ||
-				next == to || down[next] != LAYERS_HERE)
-				continue;
-			far = l->route.topo->ops->peer(l->route.topo,
-				l->route.topo->n_nodes + queue[head], p);
-			down[next] = (uint8_t)far.port;
-			up[next] = (uint8_t)far.port;
-			queue[tail++] = next;
-		}
-	}
-	for (head = 0; head < tail; head++) {
-		for (port_id p = 0; p < n_ports; p++) {
-			struct topo_end far;
-
-			if (!layers_peer(l, queue[head], p, &next) ||
-				l->rank[next] < l->rank[queue[head]] ||
-				next == to || up[next] != LAYERS_HERE)
-				continue;
-			far = l->route.topo->ops->peer(l->route.topo,
-				l->route.topo->n_nodes + queue[head], p);
-			up[next] = (uint8_t)far.port;
-			queue[tail++] = next;
-		}
-	}
+	queue[0] = to;
+	climb(l, &c, to, true);
+	memcpy(l->over + layers_entry(l, 1, to, 0), up, l->n);
+	climb(l, &c, to, false);
 }
 
 static void make_tree(struct layers *l)

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "meas/digest.h"
 #include "topo/graph.h"
 
 /* What has been read, in whatever form. */
@@ -36,7 +37,7 @@ static int wrong(struct reader *r, const char *what, const char *text)
 static int64_t switch_of(struct reader *r, const char *name)
 {
 	struct switches_plan *p = r->plan;
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	uint64_t h = digest_text(0, name);
 	uint32_t id;
 
 	if (!*name || strlen(name) >= SWITCHES_NAME)
@@ -44,12 +45,10 @@ static int64_t switch_of(struct reader *r, const char *name)
 			*name ? "want a name of at most 31 letters, not"
 			      : "the name of a switch is missing",
 			*name ? name : NULL);
-	for (const char *s = name; *s; s++) {
+	for (const char *s = name; *s; s++)
 		if (!isgraph((unsigned char)*s))
 			return wrong(r,
 				"want a name of letters and digits, not", name);
-		h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001b3);
-	}
 	for (; (id = index_find(&r->names, h)); h++)
 		if (!strcmp(p->name[id - 1], name))
 			return id - 1;
