@@ -167,6 +167,22 @@ static struct bill_row *add_row(
 	return row;
 }
 
+/* Switches or cards of one price, a row for each number of ports in use. */
+static void add_sites(struct bill *b, const struct counts *c,
+	enum bill_kind kind, port_id ports, const struct price *x)
+{
+	for (port_id used = 0; used <= TOPO_MAX_PORTS; used++) {
+		struct bill_row *row;
+
+		if (!c->sites[kind][used])
+			continue;
+		row = add_row(b, kind, c->sites[kind][used]);
+		row->ports = ports;
+		row->used = used;
+		row->price = x;
+	}
+}
+
 /* All switches are of one kind, as the topology says. */
 static int add_switches(
 	struct bill *b, const struct counts *c, uint32_t needs, struct err *e)
@@ -180,16 +196,7 @@ static int add_switches(
 	snprintf(part, sizeof(part), "switch of %u ports", ports);
 	if (!x)
 		return refuse(b, part, PRICES_SWITCHES, ports, e);
-	for (port_id used = 0; used <= TOPO_MAX_PORTS; used++) {
-		struct bill_row *row;
-
-		if (!c->sites[BILL_SWITCH][used])
-			continue;
-		row = add_row(b, BILL_SWITCH, c->sites[BILL_SWITCH][used]);
-		row->ports = (port_id)x->size;
-		row->used = used;
-		row->price = x;
-	}
+	add_sites(b, c, BILL_SWITCH, (port_id)x->size, x);
 	return check_price(b, x, needs, e);
 }
 
@@ -200,16 +207,7 @@ static int add_cards(
 
 	if (!x)
 		return refuse(b, "card", PRICES_CARDS, 0, e);
-	for (port_id used = 0; used <= TOPO_MAX_PORTS; used++) {
-		struct bill_row *row;
-
-		if (!c->sites[BILL_CARD][used])
-			continue;
-		row = add_row(b, BILL_CARD, c->sites[BILL_CARD][used]);
-		row->ports = card_ports(b->topo);
-		row->used = used;
-		row->price = x;
-	}
+	add_sites(b, c, BILL_CARD, card_ports(b->topo), x);
 	return check_price(b, x, needs, e);
 }
 
