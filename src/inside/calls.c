@@ -85,21 +85,24 @@ void call_next(void *function, const char *name)
 	memcpy(function, &found, sizeof(found));
 }
 
-void call_library(void *function, const char *library, const char *name)
+static void *find_next_or_in(const char *library, const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
-	if (!found)
-		found = call_find_in(library, name);
+	return found ? found : call_find_in(library, name);
+}
+
+void call_library(void *function, const char *library, const char *name)
+{
+	void *found = find_next_or_in(library, name);
+
 	memcpy(function, &found, sizeof(found));
 }
 
 void *call_find_in_mpi(const char *name)
 {
-	void *found = dlsym(RTLD_NEXT, name);
+	void *found = find_next_or_in("libmpi.so.40", name);
 
-	if (!found)
-		found = call_find_in("libmpi.so.40", name);
 	return found ? found : call_find_in("libmpi_mpifh.so.40", name);
 }
 
