@@ -8,16 +8,6 @@ set -u
 
 list=$src/examples/prices.yaml
 
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run "$@"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: $text"
-}
-
 # Each line: kind, number, ports in use, ports empty, metres, key.
 counts() { # WHAT LINES ARGUMENTS
 	what=$1 lines=$2

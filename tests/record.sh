@@ -20,16 +20,6 @@ value() { # KEY: of the JSON in $tmp/out
 	sed -n "s/^ *\"$1\": *\"*\([^\",]*\)\"*,*$/\1/p" "$tmp/out" | head -1
 }
 
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run "$@"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: weft $*"
-}
-
 small='random --shape 2x2x2 warmup=2us measure=10us'
 
 small="$small bytes=64"

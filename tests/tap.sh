@@ -53,3 +53,14 @@ value() { # KEY of the JSON in $tmp/out
 		q
 	}" "$tmp/out"
 }
+
+# Bad input: exit code 2, and one line that has the text.
+refused() { # TEXT ARGUMENTS
+	text=$1
+	shift
+	run "$@"
+	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
+	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	report "refused: weft $*"
+}
