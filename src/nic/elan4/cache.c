@@ -381,8 +381,8 @@ sim_time elan_cache_stream(const struct nic_at *a, enum elan_unit unit,
 	uint64_t at, uint32_t bytes, enum elan_ports ports, sim_time t)
 {
 	struct elan_cache *c = cache_of(a);
-	bool is_second = ports == ELAN_ANY_PORT && c->read[1] < c->read[0];
-	sim_time *port[ELAN_READ_PORTS] = { &c->read[is_second], &c->read[1] };
+	sim_time *first = ports == ELAN_ANY_PORT ? read_port(a) : c->read;
+	sim_time *port[ELAN_READ_PORTS] = { first, &c->read[1] };
 	uint32_t n = ports == ELAN_BOTH_PORTS ? 2 : 1;
 	struct access p = access_of(a, unit, at, 0);
 
