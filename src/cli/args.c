@@ -115,6 +115,11 @@ static const struct cli_option table[] = {
 		"only points that it does not have yet" },
 	{ CLI_SWEEP, "jobs", 'j', COUNT, AT(threads), "N",
 		"number of concurrent runs (default: number of cores)" },
+	{ CLI_SWEEP, "processes", 0, COUNT, AT(processes), "N",
+		"number of processes of this computer for the runs (see "
+		"weft-cluster(7))" },
+	{ CLI_SWEEP, "processes-per-run", 0, COUNT, AT(processes_per_run), "N",
+		"number of processes that share each run (default 1)" },
 	{ CLI_SWEEP, "figures", 0, TEXT, AT(figures), "NAME,...",
 		"print these figures, at most four, by their names in `weft "
 		"run --json`" },
