@@ -218,8 +218,7 @@ static struct host_waiting list_waiting(
 	struct waiting *x = mem_alloc(1, sizeof(*x));
 	struct host_waiting first;
 
-	if (l->ops->tell_waiting && sim_is_shared(l->net->sim))
-		l->ops->tell_waiting(l);
+	load_tell_waiting(l);
 	x->load = l;
 	x->result = result;
 	sim_by_turns(l->net->sim, add_own, x, &x->told, sizeof(x->told));
