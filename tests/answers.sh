@@ -21,34 +21,42 @@ proved() { # WHAT A NODE WAITS FOR: true or false; ARGUMENTS
 		[$want]"
 }
 
-while read -r how machine; do
-	proved true $machine
+tries() { # safe, unproved or wrong: what held answers are; ARGUMENTS
+	how=$1
+	shift
+	proved true "$@"
 	holds .proved
-	ends 0 run $machine $full --json
+	ends 0 run "$@" $full --json
 	holds '.ending == "finished"'
-	case $how in
-	safe) proved true $machine $held ;;
-	*) proved false $machine $held ;;
-	esac
-	[ $how = wrong ] || continue
-	run run $machine $full $held
-	[ $code -eq 4 ] || complain "$machine: held answers do no harm"
-done <<END
-wrong dragonfly --shape 24 --set topology.per-router=4 --set topology.routers=2 --set topology.global=1 --set routing.mode=valiant
-wrong dragonfly --shape 24 --set topology.per-router=4 --set topology.routers=2 --set topology.global=1 --set routing.mode=ugal
-wrong dragonfly --shape 24 --set topology.per-router=4 --set topology.routers=2 --set topology.global=1 --set routing.mode=par
-safe hyperx --shape 3x2 --set topology.per-router=4 --set routing.mode=minimal
-wrong hyperx --shape 3x2 --set topology.per-router=6 --set routing.mode=adaptive
-wrong hyperx --shape 3x2 --set topology.per-router=6 --set routing.mode=dal
-wrong hyperx --shape 3x2 --set topology.per-router=6 --set routing.mode=ugal
-unproved graph --shape 6x2x1 --set topology.per-router=4 --set routing.by=layer
-unproved graph --shape 6x2x1 --set topology.per-router=4 --set routing.by=hop
-wrong graph --shape 8x3x1 --set topology.per-router=3 --set routing.layers=1 --set routing.overflow=updown
-safe fattree --shape 16 --set routing.spread=source
-safe fattree --shape 16 --set routing.spread=adaptive
-safe torus --shape 3x3
-wrong torus --shape 3x3 --set topology.nodes=3
-END
+	[ "$how" = safe ] && is=true || is=false
+	proved $is "$@" $held
+	[ "$how" = wrong ] || return
+	run run "$@" $full $held
+	[ $code -eq 4 ] || complain "$*: held answers do no harm"
+}
+
+for mode in valiant ugal par; do
+	tries wrong dragonfly --shape 24 --set topology.per-router=4 \
+		--set topology.routers=2 --set topology.global=1 \
+		--set routing.mode=$mode
+done
+tries safe hyperx --shape 3x2 --set topology.per-router=4 \
+	--set routing.mode=minimal
+for mode in adaptive dal ugal; do
+	tries wrong hyperx --shape 3x2 --set topology.per-router=6 \
+		--set routing.mode=$mode
+done
+for by in layer hop; do
+	tries unproved graph --shape 6x2x1 --set topology.per-router=4 \
+		--set routing.by=$by
+done
+tries wrong graph --shape 8x3x1 --set topology.per-router=3 \
+	--set routing.layers=1 --set routing.overflow=updown
+for spread in source adaptive; do
+	tries safe fattree --shape 16 --set routing.spread=$spread
+done
+tries safe torus --shape 3x3
+tries wrong torus --shape 3x3 --set topology.nodes=3
 report 'requests and answers do not wait for each other, on every routing'
 
 exit $status
