@@ -80,21 +80,28 @@ uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
 static uint32_t up_link(
 	const struct updown *u, uint32_t src, uint32_t level, uint32_t *number)
 {
-	uint32_t n = u->tree->n_up[level], add = *number % n;
+	uint32_t n = u->tree->n_up[level], add = *number;
 	uint32_t own = u->spread == UPDOWN_SINGLE
 			       ? 0
 			       : fattree_digit(u->tree, src, level - 1);
 
-	*number /= n;
-	return (own + add) % n;
+	/* most numbers are small, and divisions slow */
+	*number = 0;
+	if (add >= n) {
+		*number = add / n;
+		add %= n;
+	}
+	own += add;
+	return own < n ? own : own % n;
 }
 
-uint64_t updown_route(
-	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
+/* Over a switch of a level that is above both nodes. */
+static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
+	uint32_t dst, uint32_t number)
 {
 	const struct fattree *t = u->tree;
-	uint32_t top = fattree_meet(t, src, dst), l, n = 0;
 	uint64_t route = 0;
+	uint32_t l, n = 0;
 
 	for (l = 1; l < top; l++) {
 		uint64_t port = t->n_down[l] + up_link(u, src, l, &number);
@@ -105,6 +112,12 @@ uint64_t updown_route(
 		route |= (uint64_t)fattree_digit(t, dst, l - 1)
 			 << u->bits * n++;
 	return route | (uint64_t)n << COUNT_SHIFT;
+}
+
+uint64_t updown_route(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
+{
+	return route_over(u, fattree_meet(u->tree, src, dst), src, dst, number);
 }
 
 uint32_t updown_back(
@@ -136,6 +149,11 @@ static void put_route(struct packet *p, uint64_t route)
 static uint64_t get_route(const struct packet *p)
 {
 	return p->way >> WAY_SHIFT;
+}
+
+uint64_t updown_rest(const struct packet *p)
+{
+	return get_route(p) << MANY_BITS | p->escape;
 }
 
 /* The level of the switch that a broadcast climbs to: at least 1. */
@@ -202,7 +220,7 @@ static void updown_start(const struct route *r, struct packet *p)
 		[PACKET_SYSTEM] = PACKET_HIGH,
 	};
 	const struct updown *u = updown_of(r);
-	uint32_t number;
+	uint32_t number, top;
 
 	p->kind = kind[p->kind];
 	put_route(p, 0);
@@ -212,9 +230,10 @@ static void updown_start(const struct route *r, struct packet *p)
 	}
 	if (p->src == p->dst || is_free(u, p))
 		return;
-	number = choose_route(u, p, updown_n_routes(u, p->src, p->dst));
+	top = fattree_meet(u->tree, p->src, p->dst);
+	number = choose_route(u, p, n_routes(u, top));
 	p->hints = (uint16_t)(number + 1);
-	put_route(p, updown_route(u, p->src, p->dst, number));
+	put_route(p, route_over(u, top, p->src, p->dst, number));
 }
 
 /* Takes the next port off a packet's route; none where it ends. */
@@ -240,7 +259,7 @@ static struct route_step climb_or_descend(
 	if (!level)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	below = (at - t->first[level]) / t->n_paths[level];
-	if (p->dst / t->span[level] != below)
+	if (fattree_tree(t, p->dst, level) != below)
 		return (struct route_step){
 			.ports = updown_ups(t, at),
 			.escape = t->n_down[level],

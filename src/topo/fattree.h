@@ -66,6 +66,7 @@ struct fattree {
 	uint32_t n_below[FATTREE_MAX_LEVELS + 1];
 	uint32_t side[FATTREE_MAX_LEVELS + 1]; /* first port to the sibling */
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
+	uint64_t share[FATTREE_MAX_LEVELS + 1]; /* see fattree_tree() */
 	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
 	router_id per_rail; /* switches */
@@ -144,13 +145,25 @@ static inline router_id fattree_switch(
 	return t->first[level] + rail * t->per_rail + index;
 }
 
+/*
+ * The subtree of a level that a node is in: node / span[level].  Multiplying by
+ * 2^44 / span, rounded up, is quicker, and exact for nodes below 2^18.
+ */
+enum { FATTREE_SHARE_SHIFT = 44 };
+
+static inline uint32_t fattree_tree(
+	const struct fattree *t, router_id node, uint32_t level)
+{
+	return (uint32_t)(node * t->share[level] >> FATTREE_SHARE_SHIFT);
+}
+
 /* The level at which ways between two nodes meet; 0 where they are one. */
 static inline uint32_t fattree_meet(
 	const struct fattree *t, router_id a, router_id b)
 {
 	uint32_t level = 0;
 
-	while (a / t->span[level] != b / t->span[level])
+	while (fattree_tree(t, a, level) != fattree_tree(t, b, level))
 		level++;
 	return level;
 }
@@ -158,7 +171,8 @@ static inline uint32_t fattree_meet(
 static inline uint32_t fattree_digit(
 	const struct fattree *t, router_id node, uint32_t i)
 {
-	return node / t->span[i] % t->n_below[i + 1];
+	return fattree_tree(t, node, i) -
+	       fattree_tree(t, node, i + 1) * t->n_below[i + 1];
 }
 
 /* Subtrees of a level that have nodes. */
