@@ -39,8 +39,7 @@ static void set_level(struct table *x, uint32_t l)
 		.n_down = t->n_down[l],
 		.side = t->side[l],
 		.n_up = t->n_up[l],
-		.digit =
-			(UINT64_C(1) << TABLE_DIGIT_SHIFT) / t->span[l - 1] + 1,
+		.digit = t->share[l - 1],
 		.ups = PORTS(t->n_up[l]) << t->n_down[l],
 		.swaps = has_sides && l > 1,
 	};

@@ -70,14 +70,17 @@ static uint32_t n_routes(const struct updown *u, uint32_t top)
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
 }
 
-uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
+/* The level at which ways between two nodes meet, on any rail. */
+static uint32_t meet(const struct updown *u, uint32_t src, uint32_t dst)
 {
 	const struct fattree *t = u->tree;
 
-	if (src == dst)
-		return 1;
-	return n_routes(u, fattree_meet(t, fattree_end(t, src, 0),
-				   fattree_end(t, dst, 0)));
+	return fattree_meet(t, fattree_end(t, src, 0), fattree_end(t, dst, 0));
+}
+
+uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
+{
+	return src == dst ? 1 : n_routes(u, meet(u, src, dst));
 }
 
 /* The rail of a route, and what is left of its number. */
@@ -97,23 +100,29 @@ static uint32_t rail_of(
 static uint32_t up_link(
 	const struct updown *u, uint32_t src, uint32_t level, uint32_t *number)
 {
-	uint32_t n = u->tree->n_up[level], add = *number % n;
+	uint32_t n = u->tree->n_up[level], add = *number;
 	uint32_t own = u->spread == UPDOWN_SINGLE
 			       ? 0
 			       : fattree_digit(u->tree, src, level - 1);
 
-	*number /= n;
-	return (own + add) % n;
+	/* most numbers are small, and divisions slow */
+	*number = 0;
+	if (add >= n) {
+		*number = add / n;
+		add %= n;
+	}
+	own += add;
+	return own < n ? own : own % n;
 }
 
-uint64_t updown_route(
-	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
+/* Over a switch of a level that is above both nodes. */
+static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
+	uint32_t dst, uint32_t number)
 {
 	const struct fattree *t = u->tree;
 	uint32_t rail = rail_of(u, src, dst, &number);
 	uint32_t from = fattree_end(t, src, rail);
-	uint32_t to = fattree_end(t, dst, rail);
-	uint32_t top = fattree_meet(t, from, to), l, n = 0, up = 0;
+	uint32_t to = fattree_end(t, dst, rail), l, n = 0, up = 0;
 	uint64_t route = 0;
 
 	for (l = 1; l < top; l++) {
@@ -129,6 +138,12 @@ uint64_t updown_route(
 		route |= (uint64_t)port << u->bits * n++;
 	}
 	return route | (uint64_t)n << COUNT_SHIFT;
+}
+
+uint64_t updown_route(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
+{
+	return route_over(u, meet(u, src, dst), src, dst, number);
 }
 
 uint32_t updown_back(
@@ -165,6 +180,11 @@ static void put_route(struct packet *p, uint64_t route)
 static uint64_t get_route(const struct packet *p)
 {
 	return p->way >> WAY_SHIFT;
+}
+
+uint64_t updown_rest(const struct packet *p)
+{
+	return get_route(p) << MANY_BITS | p->escape;
 }
 
 /* The level of the switch that a broadcast climbs to: at least 1. */
@@ -233,7 +253,7 @@ static void updown_start(const struct route *r, struct packet *p)
 		[PACKET_SYSTEM] = PACKET_HIGH,
 	};
 	const struct updown *u = updown_of(r);
-	uint32_t number;
+	uint32_t number, top;
 
 	p->kind = kind[p->kind];
 	put_route(p, 0);
@@ -243,9 +263,10 @@ static void updown_start(const struct route *r, struct packet *p)
 	}
 	if (p->src == p->dst || is_free(u, p))
 		return;
-	number = choose_route(u, p, updown_n_routes(u, p->src, p->dst));
+	top = meet(u, p->src, p->dst);
+	number = choose_route(u, p, n_routes(u, top));
 	p->hints = (uint16_t)(number + 1);
-	put_route(p, updown_route(u, p->src, p->dst, number));
+	put_route(p, route_over(u, top, p->src, p->dst, number));
 }
 
 /* Takes the next port off a packet's route; none where it ends. */
@@ -277,7 +298,7 @@ static struct route_step climb_or_descend(
 	to = p->dst;
 	if (t->join)
 		to = fattree_end(t, to, fattree_place(t, at).rail);
-	if (to / t->span[level] != below)
+	if (fattree_tree(t, to, level) != below)
 		return (struct route_step){
 			.ports = updown_ups(t, at),
 			.escape = t->n_down[level],

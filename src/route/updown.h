@@ -82,6 +82,9 @@ uint64_t updown_route(
 uint32_t updown_back(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number);
 
+/* The ports that a packet at a switch has still to take, as one number. */
+uint64_t updown_rest(const struct packet *p);
+
 /* Ports of a switch that lead up. */
 static inline port_mask updown_ups(const struct fattree *t, router_id r)
 {

@@ -165,6 +165,12 @@ static int fattree_init(struct topo *topo, struct err *e)
 		t->rails = 1;
 	if (t->rails == 1)
 		t->join = 0;
+	if (t->join && t->nodes * t->rails > FATTREE_MAX_ENDS)
+		return err_set(e,
+			"topology.join: %lld nodes on %lld rails that join "
+			"have more than %d ports",
+			(long long)t->nodes, (long long)t->rails,
+			FATTREE_MAX_ENDS);
 	t->ends = (uint32_t)(t->nodes * (t->join ? t->rails : 1));
 	t->n_trees = (uint32_t)(t->join ? 1 : t->rails);
 	if (fattree_set_levels(t, e) || fattree_check_join(t, e))

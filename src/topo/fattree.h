@@ -48,6 +48,7 @@ enum {
 	FATTREE_MAX_RADIX = TOPO_MAX_PORTS - 1,
 	FATTREE_MAX_NODES = 1 << 18,
 	FATTREE_MAX_RAILS = 8,
+	FATTREE_MAX_ENDS = (1 << 20) - 1,
 	FATTREE_AUTO = -1, /* as the word "auto" is read */
 };
 
@@ -89,6 +90,7 @@ struct fattree {
 	uint32_t n_parents[FATTREE_MAX_LEVELS + 1]; /* switches above one */
 	uint32_t side[FATTREE_MAX_LEVELS + 1]; /* first port to the sibling */
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
+	uint64_t share[FATTREE_MAX_LEVELS + 1]; /* see fattree_tree() */
 	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
 	router_id per_rail; /* switches of a tree */
@@ -224,13 +226,25 @@ static inline uint32_t fattree_span(const struct fattree *t, uint32_t level)
 					   : t->span[level];
 }
 
+/*
+ * The subtree of a level that an end is in: end / span[level].  Multiplying by
+ * 2^44 / span, rounded up, is quicker, and exact for ends below 2^20.
+ */
+enum { FATTREE_SHARE_SHIFT = 44 };
+
+static inline uint32_t fattree_tree(
+	const struct fattree *t, uint32_t end, uint32_t level)
+{
+	return (uint32_t)(end * t->share[level] >> FATTREE_SHARE_SHIFT);
+}
+
 /* The level at which ways between two ends meet; 0 where they are one. */
 static inline uint32_t fattree_meet(
 	const struct fattree *t, router_id a, router_id b)
 {
 	uint32_t level = 0;
 
-	while (a / t->span[level] != b / t->span[level])
+	while (fattree_tree(t, a, level) != fattree_tree(t, b, level))
 		level++;
 	return level;
 }
@@ -238,7 +252,8 @@ static inline uint32_t fattree_meet(
 static inline uint32_t fattree_digit(
 	const struct fattree *t, uint32_t end, uint32_t i)
 {
-	return end / t->span[i] % t->n_below[i + 1];
+	return fattree_tree(t, end, i) -
+	       fattree_tree(t, end, i + 1) * t->n_below[i + 1];
 }
 
 /* Subtrees of a level that have nodes, of one tree. */

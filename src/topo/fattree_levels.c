@@ -169,6 +169,12 @@ static int check_lists(const struct fattree *t, struct err *e)
 	return 0;
 }
 
+static void set_share(struct fattree *t, uint32_t level)
+{
+	t->share[level] =
+		(UINT64_C(1) << FATTREE_SHARE_SHIFT) / t->span[level] + 1;
+}
+
 /* Levels until all ends are below one subtree. */
 int fattree_set_levels(struct fattree *t, struct err *e)
 {
@@ -177,11 +183,13 @@ int fattree_set_levels(struct fattree *t, struct err *e)
 	if (check_lists(t, e))
 		return -1;
 	t->span[0] = t->n_paths[0] = t->n_paths[1] = 1;
+	set_share(t, 0);
 	for (l = 1; l <= FATTREE_MAX_LEVELS; l++) {
 		if (set_ports(t, l, e))
 			return -1;
 		end_here(t, l);
 		t->span[l] = t->span[l - 1] * t->n_below[l];
+		set_share(t, l);
 		if (t->span[l] >= t->ends)
 			break;
 		t->n_parents[l] = t->n_up[l];
