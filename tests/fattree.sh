@@ -141,7 +141,43 @@ same qsnet2 complement --shape 100 --set topology.up=2 warmup=5us measure=5us
 same qsnet2 random --set routing.spread=rotate bytes=100 warmup=5us measure=5us
 same qsnet2-16 alltoall bytes=1300
 
+# --- chips of a given size ---
+
+# Trees with bundles at the top carry what trees without carry, by the same
+# routes, and are proved.
+plain="--shape 128 --set topology.radix=8"
+for spread in source rotate adaptive; do
+	chips="--shape 128 --set topology.ports=16 --set routing.spread=$spread"
+	one=$(rate fattree random $plain --set routing.spread=$spread)
+	about "$(rate fattree random $chips)" "$one" 10
+	ends 0 check fattree $chips --json
+	holds .proved
+done
+chips='--shape 128 --set topology.ports=16'
+about "$(rate fattree complement $chips --set routing.spread=source)" \
+	"$(rate fattree complement $plain --set routing.spread=source)" 1
+ends 0 show fattree $chips --json
+holds '[.levels[].switches] == [16, 8] and .bisection.links == 64'
+report "bundles at the top carry what single links do"
+ends 0 run fattree random --shape 84 --set topology.ports=12 \
+	--set topology.taper=3 --set routing.spread=adaptive $lasting --json
+holds '.results.fraction_of_peak > 0.93 and .results.fraction_of_peak <= 1'
+ends 0 show fattree --shape 84 --set topology.ports=12 --set topology.taper=3
+grep -q '9,10-ary 2-tree, taper 3:1 at level 1, 84 nodes' "$tmp/out" &&
+	grep -q '^1 *10 *9 *3 *114 *6$' "$tmp/out" &&
+	grep -q '^2 *3 *84 *- *30 *6$' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report "a tapered tree of chips"
+
 # --- bad input ---
+
+refuses 'leaves no link up for switches with 8 ports' show fattree \
+	--set topology.ports=8 --set topology.taper=8
+refuses 'topology.ports: 65 is out of range' show fattree \
+	--set topology.ports=65
+refuses 'did you mean topology.taper' show fattree --set topology.tapers=2
+refuses 'needs topology.parallel: 1' show sunway --shape 32 \
+	--set topology.parallel=auto
 
 refuses 'neighbours needs a torus' run qsnet2 neighbours
 refuses 'tornado needs a torus' run qsnet2 tornado

@@ -11,6 +11,10 @@ struct cluster;
  * the first process prints. */
 int cli_cluster_begin(
 	const struct cli_args *a, struct cluster **c, struct err *e);
+/* The same for commands that start processes themselves: finds those of a job
+ * only. */
+int cli_cluster_join(
+	const struct cli_args *a, struct cluster **c, struct err *e);
 /* Before any command: whether it would run in each process of a job of MPI by
  * itself, all at once.  Returns an exit code then, with the error in the first
  * process; or 0. */

@@ -66,7 +66,7 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 /* Of nodes whose ways meet at a level. */
 static uint32_t n_routes(const struct updown *u, uint32_t top)
 {
-	uint32_t n = u->tree->n_paths[top];
+	uint32_t n = top ? fattree_up_links(u->tree, top - 1) : 1;
 
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
 }
@@ -100,17 +100,21 @@ static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
 	uint32_t dst, uint32_t number)
 {
 	const struct fattree *t = u->tree;
+	uint32_t l, n = 0, up = 0;
 	uint64_t route = 0;
-	uint32_t l, n = 0;
 
 	for (l = 1; l < top; l++) {
-		uint64_t port = t->n_down[l] + up_link(u, src, l, &number);
-
-		route |= port << u->bits * n++;
+		up = up_link(u, src, l, &number);
+		route |= (uint64_t)(t->n_down[l] + up) << u->bits * n++;
 	}
-	for (l = top; l; l--)
-		route |= (uint64_t)fattree_digit(t, dst, l - 1)
-			 << u->bits * n++;
+	for (l = top; l; l--) {
+		uint32_t port = fattree_digit(t, dst, l - 1) * t->bundle[l];
+
+		/* of a bundle, which is at the top, the link of its number */
+		if (t->bundle[l] > 1)
+			port += up / t->n_parents[l - 1];
+		route |= (uint64_t)port << u->bits * n++;
+	}
 	return route | (uint64_t)n << COUNT_SHIFT;
 }
 
@@ -167,9 +171,7 @@ static uint32_t range_top(const struct fattree *t, const struct packet *p)
 
 uint32_t updown_n_climbs(const struct updown *u, const struct packet *p)
 {
-	uint32_t n = u->tree->n_paths[range_top(u->tree, p)];
-
-	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
+	return n_routes(u, range_top(u->tree, p));
 }
 
 /* Which of its routes a packet takes. */
@@ -253,12 +255,12 @@ static uint32_t next_port(const struct updown *u, struct packet *p)
 static struct route_step climb_or_descend(
 	const struct fattree *t, const struct packet *p, router_id at)
 {
-	uint32_t level = fattree_level(t, at);
+	uint32_t level = fattree_level(t, at), index = at - t->first[level];
 	uint32_t below, port;
 
 	if (!level)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
-	below = (at - t->first[level]) / t->n_paths[level];
+	below = index / t->n_paths[level];
 	if (fattree_tree(t, p->dst, level) != below)
 		return (struct route_step){
 			.ports = updown_ups(t, at),
@@ -266,8 +268,9 @@ static struct route_step climb_or_descend(
 		};
 	port = fattree_digit(t, p->dst, level - 1);
 	return (struct route_step){
-		.ports = (port_mask)1 << port,
-		.escape = port,
+		.ports = fattree_bundle(
+			t, level, index - below * t->n_paths[level], port),
+		.escape = port * t->bundle[level],
 	};
 }
 
@@ -308,9 +311,9 @@ static port_mask updown_spread(
 	if (port != PACKET_NO_PORT)
 		return (port_mask)1 << port;
 	below = (at - t->first[level]) / t->n_paths[level] * t->span[level];
-	for (i = 0; i < t->n_down[level]; i++, below += t->span[level - 1])
+	for (i = 0; i < t->n_below[level]; i++, below += t->span[level - 1])
 		if (below <= p->last && p->dst < below + t->span[level - 1])
-			ports |= (port_mask)1 << i;
+			ports |= (port_mask)1 << i * t->bundle[level];
 	return ports;
 }
 

@@ -84,9 +84,9 @@ uint64_t updown_rest(const struct packet *p);
 /* Ports of a switch that lead up. */
 static inline port_mask updown_ups(const struct fattree *t, router_id r)
 {
-	uint32_t level = fattree_level(t, r);
+	uint32_t level = fattree_level(t, r), n = t->n_up[level];
 
-	return (((port_mask)1 << t->n_up[level]) - 1) << t->n_down[level];
+	return n ? fattree_ports(n) << t->n_down[level] : 0;
 }
 
 /* See struct route_ops; of a routing whose ops may be others. */

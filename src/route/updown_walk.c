@@ -121,7 +121,7 @@ static void walk_from(struct walk *w, uint32_t src)
 	for (uint32_t l = 1; l <= t->n_levels; l++) {
 		uint32_t base = src / t->span[l] * t->span[l];
 
-		for (uint32_t i = 0; i < t->n_down[l]; i++) {
+		for (uint32_t i = 0; i < t->n_below[l]; i++) {
 			uint32_t dst = base + i * t->span[l - 1];
 
 			if (dst >= t->topo.n_nodes ||
@@ -257,9 +257,7 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 		at = to.router;
 		ports = w->route->ops->spread(w->route, p, at);
 		if (!ports ||
-			ports & (((port_mask)1
-					 << t->n_down[fattree_level(t, at)]) -
-					1))
+			ports & fattree_ports(t->n_down[fattree_level(t, at)]))
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {

@@ -4,11 +4,16 @@
  *
  * A switch of level l has n_down[l] ports down and, behind these, n_up[l] up.
  * Below it are the nodes whose numbers agree but for their l lowest digits
- * (digit i is to the base of n_down[i + 1]), and above these nodes there are
+ * (digit i is to the base of n_below[i + 1]), and above these nodes there are
  * n_paths[l] such switches:
  * one for each way of going up.  So a switch is a subtree and a path; its
  * parent by up-link j covers the subtree that holds its own, and its path is
  * the switch's with j in front.
+ *
+ * Switches at the top may use all ports of their chips.  Then there are fewer
+ * of them, and links lead to each of them in bundles: up-link j leads to parent
+ * j % n_parents[l], at whose other end it is link j / n_parents[l] of a bundle
+ * of bundle[l + 1] ports.
  *
  *	level 2     0.0  0.1  0.2  0.3       subtree.path
  *	level 1     0  1  2  3               subtree
@@ -34,6 +39,7 @@ enum {
 	FATTREE_MAX_RADIX = TOPO_MAX_PORTS - 1,
 	FATTREE_MAX_NODES = 1 << 18,
 	FATTREE_MAX_RAILS = 8,
+	FATTREE_AUTO = -1, /* as the word "auto" is read */
 };
 
 /* Classes of wires, by stage and direction: stage 0 is at the nodes.  Behind
@@ -51,6 +57,8 @@ struct fattree {
 	int64_t rails;
 	int64_t siblings; /* links between the two of a pair */
 	int64_t ports; /* of every switch; 0: what the levels need */
+	struct param_list taper; /* links down for each one up; by level */
+	int64_t parallel; /* links to each switch at the top; FATTREE_AUTO */
 	/* two switches and ports whose cables are plugged in the other way
 	 * round; one number: none */
 	struct param_list exchanged;
@@ -60,10 +68,13 @@ struct fattree {
 
 	/* set by init(); of levels 1 .. n_levels */
 	uint32_t n_levels;
+	uint32_t ends; /* nodes, as a tree counts them */
 	uint32_t n_down[FATTREE_MAX_LEVELS + 1], n_up[FATTREE_MAX_LEVELS + 1];
-	/* the first ports that have something below: n_down, or fewer by fill
-	 */
+	/* nodes or subtrees below: a port for each, or a bundle; by fill fewer
+	 * than n_down */
 	uint32_t n_below[FATTREE_MAX_LEVELS + 1];
+	uint32_t bundle[FATTREE_MAX_LEVELS + 1]; /* ports to each one below */
+	uint32_t n_parents[FATTREE_MAX_LEVELS + 1]; /* switches above one */
 	uint32_t side[FATTREE_MAX_LEVELS + 1]; /* first port to the sibling */
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
 	uint64_t share[FATTREE_MAX_LEVELS + 1]; /* see fattree_tree() */
@@ -178,8 +189,34 @@ static inline uint32_t fattree_digit(
 /* Subtrees of a level that have nodes. */
 static inline uint32_t fattree_subtrees(const struct fattree *t, uint32_t level)
 {
-	return (uint32_t)(((uint64_t)t->topo.n_nodes + t->span[level] - 1) /
+	return (uint32_t)(((uint64_t)t->ends + t->span[level] - 1) /
 			  t->span[level]);
+}
+
+/* Links that lead up from a subtree, or from a node. */
+static inline uint32_t fattree_up_links(const struct fattree *t, uint32_t level)
+{
+	return level ? t->n_paths[level] * t->n_up[level] : 1;
+}
+
+/* The first ports of a switch. */
+static inline port_mask fattree_ports(uint32_t n)
+{
+	return n < TOPO_MAX_PORTS ? ((port_mask)1 << n) - 1 : ~(port_mask)0;
+}
+
+/* The ports of a switch that lead to one below it; path is its own. */
+static inline port_mask fattree_bundle(
+	const struct fattree *t, uint32_t level, uint32_t path, uint32_t below)
+{
+	uint32_t parents, up, n, per = t->bundle[level];
+
+	if (per == 1)
+		return (port_mask)1 << below;
+	parents = t->n_parents[level - 1];
+	up = t->n_up[level - 1];
+	n = (up - path / t->n_paths[level - 1] + parents - 1) / parents;
+	return fattree_ports(n) << below * per;
 }
 
 /* Metres of cable of a stage. */
@@ -195,6 +232,10 @@ static inline bool fattree_is_fibre(const struct fattree *t, int64_t metres)
 {
 	return metres > t->copper;
 }
+
+/* For init(): its levels, from what was read and the number of ends. */
+int fattree_set_levels(struct fattree *t, struct err *e);
+int fattree_check_siblings(const struct fattree *t, struct err *e);
 
 /* Names and figures of a tree, for its table of operations. */
 void fattree_name_router(

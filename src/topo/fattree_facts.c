@@ -42,15 +42,53 @@ void fattree_name_port(const struct topo *topo, router_id r, port_id p,
 		snprintf(text, size, "side %u", p - t->side[level]);
 }
 
-/* ", up 2,1"; of the levels below the top. */
-static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
-	char *text, size_t size)
+/* Subtrees that a switch has ports for. */
+static uint32_t radix_of(const struct fattree *t, uint32_t level)
 {
+	return t->n_down[level] / t->bundle[level];
+}
+
+/* "4" or "8,4,2". */
+static size_t name_radices(const struct fattree *t, char *text, size_t size)
+{
+	uint32_t n = 1;
 	size_t at = 0;
 
+	for (uint32_t l = 1; l < t->n_levels; l++)
+		if (radix_of(t, l) != radix_of(t, l + 1))
+			n = t->n_levels;
 	for (uint32_t l = 1; l <= n && at < size; l++)
 		at += (size_t)snprintf(text + at, size - at, "%s%u",
-			l > 1 ? "," : word, list[l]);
+			l > 1 ? "," : "", radix_of(t, l));
+	return at < size ? at : size;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+/* ", taper 2:1 at level 1"; of several levels that are the same
+ * ", taper 2:1 at levels 1-3". */
+static size_t name_tapers(const struct fattree *t, char *text, size_t size)
+{
+	const uint32_t *down = t->n_down, *up = t->n_up;
+	size_t at = 0;
+	uint32_t to, many;
+
+	for (uint32_t l = 1; l < t->n_levels && at < size; l = to + 1) {
+		for (to = l; to + 1 < t->n_levels &&
+			     down[l] * up[to + 1] == down[to + 1] * up[l];)
+			to++;
+		if (down[l] == up[l])
+			continue;
+		many = common_divisor(down[l], up[l]);
+		at += (size_t)snprintf(text + at, size - at,
+			"%s %u:%u at level%s %u", at ? "," : ", taper",
+			down[l] / many, up[l] / many, to > l ? "s" : "", l);
+		if (to > l && at < size)
+			at += (size_t)snprintf(text + at, size - at, "-%u", to);
+	}
 	return at < size ? at : size;
 }
 
@@ -59,20 +97,16 @@ static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
 void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 {
 	const struct fattree *t = fattree_of(topo);
-	bool is_tapered = false, is_mixed = false;
-	size_t n;
+	size_t n = name_radices(t, text, size);
 
-	for (uint32_t l = 1; l < t->n_levels; l++) {
-		is_tapered |= t->n_up[l] != t->n_down[l];
-		is_mixed |= t->n_down[l] != t->n_down[l + 1];
-	}
-	n = name_list(t->n_down, is_mixed ? t->n_levels : 1, "", text, size);
 	if (n < size)
 		n += (size_t)snprintf(
 			text + n, size - n, "-ary %u-tree", t->n_levels);
-	if (is_tapered && n < size)
-		n += name_list(
-			t->n_up, t->n_levels - 1, ", up ", text + n, size - n);
+	if (n < size)
+		n += name_tapers(t, text + n, size - n);
+	if (t->bundle[t->n_levels] > 1 && n < size)
+		n += (size_t)snprintf(text + n, size - n,
+			", %u links to each top", t->bundle[t->n_levels]);
 	if (t->siblings && n < size)
 		n += (size_t)snprintf(text + n, size - n, ", %lld siblings",
 			(long long)t->siblings);
@@ -117,7 +151,7 @@ void fattree_sketch(const struct topo *topo, char *text, size_t size)
 static uint128 up_rate(
 	const struct fattree *t, const struct topo_rates *k, uint32_t level)
 {
-	uint64_t n = t->topo.n_nodes, below = t->span[level], sum = 0;
+	uint64_t n = t->ends, below = t->span[level], sum = 0;
 
 	for (uint32_t l = level + 1; l <= t->n_levels; l++) {
 		uint64_t within = t->span[l] < n ? t->span[l] : n;
@@ -134,12 +168,12 @@ static uint128 up_rate(
 uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint128 n = topo->n_nodes, peak = up_rate(t, k, 0);
+	uint128 n = t->ends, peak = up_rate(t, k, 0);
 
 	for (uint32_t l = 1; l < t->n_levels; l++) {
 		uint128 below = t->span[l];
-		uint128 bound = up_rate(t, k, l) * t->n_paths[l + 1] * (n - 1) /
-				(below * (n - below));
+		uint128 bound = up_rate(t, k, l) * fattree_up_links(t, l) *
+				(n - 1) / (below * (n - below));
 
 		if (bound < peak)
 			peak = bound;
@@ -163,7 +197,7 @@ uint64_t fattree_links(const struct topo *topo, uint32_t class)
 	uint64_t n = class == fattree_side_wire(t)
 			     ? n_side_links(t)
 			     : (uint64_t)fattree_subtrees(t, class / 2) *
-				       t->n_paths[class / 2 + 1];
+				       fattree_up_links(t, class / 2);
 
 	return n * (uint64_t)t->rails;
 }
@@ -190,7 +224,7 @@ struct topo_cut fattree_cut(const struct topo *topo)
 	const struct fattree *t = fattree_of(topo);
 	uint32_t top = t->n_levels;
 	uint64_t half = fattree_subtrees(t, top - 1) / 2;
-	uint64_t links = half * t->n_paths[top];
+	uint64_t links = half * fattree_up_links(t, top - 1);
 
 	if (top > 1 && half % 2)
 		links += t->n_paths[top - 1] * (uint64_t)t->siblings;
@@ -205,9 +239,23 @@ const struct topo_table fattree_tables[] = {
 	{ "levels", { { "level", "level", true, true },
 			    { "switches", "switches", true, false },
 			    { "nodes below", "nodes_below", true, false },
-			    { "up-links of each", "up", true, false } } },
+			    { "up-links of each", "up", true, false },
+			    { "ports used", "ports_used", true, false },
+			    { "empty", "ports_empty", true, false } } },
 	{ NULL, { { NULL, NULL, false, false } } },
 };
+
+/* Ports of the switches of a level that have cables. */
+static uint64_t ports_used(const struct fattree *t, uint32_t level)
+{
+	uint64_t n = fattree_links(&t->topo, fattree_wire(level - 1, 0));
+
+	if (level == t->n_levels)
+		return n;
+	n += fattree_links(&t->topo, fattree_wire(level, 0));
+	return n + (uint64_t)fattree_subtrees(t, level) * t->n_paths[level] *
+			   (uint64_t)(t->siblings * t->rails);
+}
 
 bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	struct topo_cell cell[TOPO_MAX_COLUMNS])
@@ -222,9 +270,11 @@ bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	cell[0].n = level;
 	cell[1].n =
 		(t->first[level + 1] - t->first[level]) * (uint64_t)t->rails;
-	cell[2].n = t->span[level];
+	cell[2].n = t->span[level] < t->ends ? t->span[level] : t->ends;
 	cell[3].n = t->n_up[level];
 	cell[3].is_blank = !t->n_up[level];
+	cell[4].n = ports_used(t, level);
+	cell[5].n = cell[1].n * topo->n_ports - cell[4].n;
 	return true;
 }
 

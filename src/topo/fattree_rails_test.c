@@ -14,21 +14,24 @@ static const struct tree_how prototype = { .nodes = "512",
 	.fill = "16",
 	.rails = "2",
 	.siblings = "4",
-	.ports = "40" };
+	.ports = "40",
+	.parallel = "1" };
 static const struct tree_how some[] = {
 	{ .nodes = "576",
 		.radix = "18x32",
 		.up = "18",
 		.rails = "2",
 		.siblings = "4",
-		.ports = "40" },
+		.ports = "40",
+		.parallel = "1" },
 	{ .nodes = "32",
 		.radix = "18x32",
 		.up = "18",
 		.fill = "16",
 		.rails = "2",
 		.siblings = "4",
-		.ports = "40" },
+		.ports = "40",
+		.parallel = "1" },
 	{ .nodes = "96",
 		.radix = "4",
 		.fill = "3",
@@ -36,7 +39,11 @@ static const struct tree_how some[] = {
 		.rails = "3" },
 	{ .nodes = "60", .radix = "4x6", .up = "2", .fill = "2" },
 	{ .nodes = "5", .radix = "8", .rails = "2", .siblings = "1" },
-	{ .nodes = "64", .radix = "4", .siblings = "1", .ports = "9" },
+	{ .nodes = "64",
+		.radix = "4",
+		.siblings = "1",
+		.ports = "9",
+		.parallel = "1" },
 };
 
 static struct topo_end peer(const struct fattree *t, router_id r, port_id p)
@@ -151,7 +158,8 @@ static void sun_n89_four_levels_hold_104976_nodes(void **state)
 			      .up = "18",
 			      .rails = "2",
 			      .siblings = "4",
-			      .ports = "40" });
+			      .ports = "40",
+			      .parallel = "1" });
 	assert_int_equal(m.n_levels, 4);
 	assert_int_equal(m.per_rail, 4 * 18 * 18 * 18);
 	assert_int_equal(m.side[3], 36);
@@ -255,12 +263,14 @@ static void shapes_that_cannot_be_are_refused(void **state)
 		&(struct tree_how){
 			.nodes = "27", .radix = "3", .siblings = "1" },
 		"an odd number");
-	tree_is_refused(&(struct tree_how){ .nodes = "16", .ports = "7" },
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .radix = "4", .ports = "7" },
 		"topology.ports: a switch of level 1 would have 8 ports, more "
 		"than the 7 of its chip");
-	tree_is_refused(
-		&(struct tree_how){
-			.nodes = "16", .siblings = "2", .ports = "9" },
+	tree_is_refused(&(struct tree_how){ .nodes = "16",
+				.radix = "4",
+				.siblings = "2",
+				.ports = "9" },
 		"would have 10 ports");
 	tree_is_refused(
 		&(struct tree_how){ .nodes = "16", .rails = "9" }, "rails");
