@@ -214,16 +214,22 @@ bool collective_is_from(
 	return true;
 }
 
+/* Among the members; the root may be another process's. */
+static uint32_t root_index(const struct collective *c, int64_t round)
+{
+	uint32_t root = collective_root(c, round);
+
+	return c->tree ? collective_tree_index(&c->bench.ends[root]) : root;
+}
+
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
 {
 	const struct collective *c = of(x);
-	const struct member *root =
-		c->bench.ends[collective_root(c, round)].data;
 
 	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x, round)))
 		return true;
 	if (c->op == OP_BROADCAST)
-		return collective_is_from(x, at, round, root->index);
+		return collective_is_from(x, at, round, root_index(c, round));
 	for (uint64_t i = 0; i < n_words(c); i++)
 		if (!is_right(x, at, round, i, combined(c, x->data, round, i)))
 			return false;
@@ -458,6 +464,7 @@ static int collective_init(struct load *l, struct err *e)
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
+		.results = offsetof(struct member, own),
 		.is_msg = true,
 		.is_software = true,
 		.is_for_all = true,
@@ -645,6 +652,14 @@ static int collective_check(struct load *l, struct err *e)
 	return 0;
 }
 
+/* Ranks of a group, which may be on several nodes, share memory. */
+static const char *collective_alone(const struct load *l)
+{
+	const struct collective *c = (const struct collective *)l;
+
+	return c->by == BY_MPI ? "collective by=mpi" : NULL;
+}
+
 static void collective_fini(struct load *l)
 {
 	collective_mpi_close((struct collective *)l);
@@ -657,6 +672,7 @@ const struct load_ops load_collective = {
 	.help = "a barrier, broadcast or reduction over all nodes",
 	.size = sizeof(struct collective),
 	PARAMS(params),
+	.alone = collective_alone,
 	.init = collective_init,
 	.start = collective_start,
 	.report = collective_report,
