@@ -4,7 +4,7 @@ PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
 .PHONY: build help demo test sanitize tutorial matrix bench inside campaign \
-	mutants chaos fuzz sources format install clean
+	mutants chaos fuzz sources format install deb clean
 
 build:
 	@scripts/deps
@@ -28,6 +28,7 @@ help:
 	@echo 'make sources    add new files to the meson.build files'
 	@echo 'make format     run clang-format on all C files'
 	@echo 'make install    install into PREFIX=$(PREFIX); DESTDIR works'
+	@echo 'make deb        build the Debian packages in build/deb'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'JOBS=N limits the number of concurrent jobs.'
@@ -47,6 +48,8 @@ matrix:
 	@WEFT=build/release/src/weft WHOLE=1 tests/processes.sh \
 		>build/release/log 2>&1 || { cat build/release/log; exit 1; }
 	@echo 'golden runs, packed and in several processes: passed'
+	@scripts/deps deb
+	@scripts/deb
 
 bench:
 	@scripts/deps
@@ -117,6 +120,10 @@ install:
 	@PREFIX='$(PREFIX)' scripts/build install
 	@meson install -C build/release --no-rebuild --quiet
 	@scripts/installed '$(PREFIX)'
+
+deb:
+	@scripts/deps deb
+	@scripts/deb
 
 clean:
 	rm -rf build

@@ -115,6 +115,11 @@ static const struct cli_option table[] = {
 		"only points that it does not have yet" },
 	{ CLI_SWEEP, "jobs", 'j', COUNT, AT(threads), "N",
 		"number of concurrent runs (default: number of cores)" },
+	{ CLI_SWEEP, "processes", 0, COUNT, AT(processes), "N",
+		"number of processes of this computer for the runs (see "
+		"weft-cluster(7))" },
+	{ CLI_SWEEP, "processes-per-run", 0, COUNT, AT(processes_per_run), "N",
+		"number of processes that share each run (default 1)" },
 	{ CLI_SWEEP, "figures", 0, TEXT, AT(figures), "NAME,...",
 		"print these figures, at most four, by their names in `weft "
 		"run --json`" },
@@ -139,6 +144,9 @@ static const struct cli_option table[] = {
 		"by the price list in FILE (see weft-bill(5))" },
 	{ CLI_BILL, "csv", 0, TEXT, AT(csv), "FILE",
 		"with --bill: write the parts to a CSV file" },
+	{ CLI_DRAW, "processes", 0, RANKS, AT(processes), "N",
+		"print the share of each of N Weft processes instead (see "
+		"weft-cluster(7))" },
 	{ CLI_DRAW, "svg", 0, FLAG, AT(is_svg), NULL, "print a picture (SVG)" },
 	{ CLI_DRAW, "dot", 0, FLAG, AT(is_dot), NULL,
 		"print a graph for graphviz" },

@@ -91,6 +91,7 @@ struct cli_args {
 	bool allows_programs; /* that files name */
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 	uint32_t processes; /* 0: one */
+	uint32_t processes_per_run; /* of a sweep; 0: one */
 	bool packs; /* all mail, as if it went to another process */
 };
 

@@ -9,11 +9,13 @@
 #include "meas/digest.h"
 #include "sim/kin.h"
 
-/* What the first process prints is the same for all. */
-static void be_silent(void)
+void cli_cluster_hush(const struct cluster *c)
 {
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int nowhere;
 
+	if (!c || !c->me)
+		return;
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	fflush(stdout);
 	if (nowhere < 0)
 		return;
@@ -58,7 +60,7 @@ static int check_alike(
 	return cluster_share_error(c, e);
 }
 
-int cli_cluster_begin(
+int cli_cluster_join(
 	const struct cli_args *a, struct cluster **c, struct err *e)
 {
 	uint32_t me, n = cluster_job(&me);
@@ -69,25 +71,36 @@ int cli_cluster_begin(
 			"--processes has no effect in a job of MPI, which has "
 			"%u",
 			n);
-	if (a->processes < 2 && n < 2)
+	if (n < 2)
+		return 0;
+	*c = cluster_join(e);
+	return *c ? check_alike(*c, a, e) : -1;
+}
+
+int cli_cluster_begin(
+	const struct cli_args *a, struct cluster **c, struct err *e)
+{
+	uint32_t me, n = cluster_job(&me);
+
+	*c = NULL;
+	if (n < 2 && a->processes < 2)
 		return 0;
 	if (check_options(a, e))
 		return -1;
-	*c = n > 1 ? cluster_join(e) : kin_start(a->processes, e);
-	if (!*c)
-		return -1;
-	if ((*c)->me)
-		be_silent();
-	return check_alike(*c, a, e);
+	if (n > 1)
+		return cli_cluster_join(a, c, e);
+	fflush(stdout); /* or each prints what is there */
+	*c = kin_start(a->processes, e);
+	return *c ? check_alike(*c, a, e) : -1;
 }
 
 int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 {
-	const unsigned runs =
-		CLI_SEED | CLI_THREADS | CLI_SWEEP | CLI_PAPER | CLI_MPI;
+	const unsigned runs = CLI_SEED | CLI_THREADS | CLI_PAPER | CLI_MPI;
 	uint32_t me, n = cluster_job(&me);
 
-	if (n < 2 || c->takes & CLI_PROCESSES || !(c->takes & runs))
+	if (n < 2 || c->takes & (CLI_PROCESSES | CLI_SWEEP) ||
+		!(c->takes & runs))
 		return 0;
 	if (me)
 		return EXIT_BAD_INPUT;
@@ -98,7 +111,8 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 
 int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
-	bool is_first = !c || !c->me;
+	uint32_t me;
+	bool is_first = c ? !c->me : cluster_job(&me) < 2 || !me;
 
 	/* a launcher ends all others when one has ended with an error */
 	if (!is_first)

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "out/facts_json.h"
 #include "out/facts_text.h"
+#include "sim/cluster.h"
 
 int cli_out_close(struct stream *o, struct err *e)
 {
@@ -84,18 +85,26 @@ int cli_facts(const struct cli_args *a,
 	return -1;
 }
 
+/* Launchers of MPI put a terminal of their own in front of files. */
+static bool is_terminal(FILE *f)
+{
+	uint32_t me;
+
+	return cluster_job(&me) < 2 && isatty(fileno(f));
+}
+
 bool cli_colour(FILE *f)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return !(no && *no) && isatty(fileno(f));
+	return !(no && *no) && is_terminal(f);
 }
 
 size_t cli_width(FILE *f)
 {
 	struct winsize size;
 
-	if (!isatty(fileno(f)) || ioctl(fileno(f), TIOCGWINSZ, &size))
+	if (!is_terminal(f) || ioctl(fileno(f), TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col;
 }

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/sweep.h"
 #include "out/file.h"
 #include "sim/barrier.h"
+#include "sim/cluster.h"
 
 /* What is drawn along x, if it varies, in this order. */
 static const char *const x_names[] = { "load", "bytes" };
@@ -180,10 +182,10 @@ static void note_ending(struct sweep *w, size_t i, enum load_ending ending)
 		*at = x;
 }
 
-static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+/* Whether a point is to be run, now that its turn has come. */
+static bool is_wanted(void *arg, size_t i)
 {
 	struct sweep *w = arg;
-	const struct axes *x = &w->axes;
 	struct curves_point p;
 	enum load_ending ending;
 
@@ -198,6 +200,14 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		w->skipped++;
 		return false;
 	}
+	return true;
+}
+
+static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
+{
+	struct sweep *w = arg;
+	const struct axes *x = &w->axes;
+
 	s->machine = (struct machine_source){
 		.name = axes_value(x, i, 0),
 		.sets = w->sets,
@@ -206,7 +216,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	};
 	s->faults = w->args->faults;
 	s->workload = w->args->word[1];
-	s->seed = strtoull(p.seed, NULL, 10);
+	s->seed = strtoull(axes_value(x, i, w->seed), NULL, 10);
 	s->threads = 1;
 	s->programs = &app_strict_ops;
 	s->command = w->args->rest;
@@ -294,26 +304,106 @@ static void on_wait(void *arg)
 	cli_progress(line);
 }
 
+/* --- the order of runs --- */
+
+struct place {
+	double cost;
+	size_t at;
+};
+
+static int compare_costs(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Points of a curve on the same machine. */
+static double count_nodes(struct sweep *w, size_t i)
+{
+	struct machine_run_setup s = { 0 };
+	struct err none = { 0 };
+	struct machine *m;
+	double n = 0;
+
+	set_up(w, i, &s);
+	m = machine_load_from(&s.machine, &none);
+	if (m)
+		n = m->topo->n_nodes;
+	machine_free(m);
+	return n;
+}
+
+/* A curve that may end at saturation is run from its first point on. */
+static double weigh(const struct sweep *w, size_t i)
+{
+	double x;
+
+	if (w->x == w->seed || !w->args->is_past ||
+		axes_number(axes_value(&w->axes, i, w->x), &x) == AXIS_WORD ||
+		x <= 0)
+		return 1;
+	return x;
+}
+
+/* Long runs first, so that none is left alone at the end: those of large
+ * machines and, where all points are run, with large values of x. */
+static void find_order(struct sweep *w, size_t *order)
+{
+	struct place *p = mem_alloc(w->n, sizeof(*p));
+	double nodes = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		if (!i || sweep_curve_of(w, i) != sweep_curve_of(w, i - 1))
+			nodes = count_nodes(w, i);
+		p[i] = (struct place){ nodes * weigh(w, i), i };
+	}
+	qsort(p, w->n, sizeof(*p), compare_costs);
+	for (size_t i = 0; i < w->n; i++)
+		order[i] = p[i].at;
+	mem_free(p);
+}
+
+/* --- */
+
+/* Runs at a time on this computer. */
+static uint32_t count_places(const struct cli_args *a)
+{
+	uint32_t each = a->processes_per_run ? a->processes_per_run : 1;
+
+	if (a->processes)
+		return a->processes / each;
+	return a->threads ? a->threads : barrier_cpus();
+}
+
 static int run_all(struct sweep *w, struct err *e)
 {
+	size_t *order = mem_alloc(w->n, sizeof(*order));
 	struct batch b = {
+		.wants = is_wanted,
 		.setup = set_up,
 		.look = look,
 		.on_done = on_done,
-		.on_wait = on_wait,
+		.on_wait = w->cluster && w->cluster->me ? NULL : on_wait,
 		.arg = w,
 		.n = w->n,
-		.at_a_time =
-			w->args->threads ? w->args->threads : barrier_cpus(),
+		.order = order,
+		.at_a_time = count_places(w->args),
+		.processes = w->args->processes_per_run,
+		.cluster = w->cluster,
 		.stop = cli_stop_flag(),
 	};
 	int code;
 
+	find_order(w, order);
 	w->start = machine_clock();
 	w->talks = !w->args->is_quiet && isatty(STDERR_FILENO);
 	code = batch_run(&b, e);
 	if (w->talks)
 		cli_progress(NULL);
+	mem_free(order);
 	return code;
 }
 
@@ -387,6 +477,8 @@ static int sweep(struct sweep *w, struct err *e)
 {
 	int code;
 
+	if (w->cluster && w->cluster->me) /* the first one has the file */
+		return run_all(w, e) < 0 ? -1 : 0;
 	if (open_curves(w, e))
 		return -1;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
@@ -406,7 +498,8 @@ static int sweep(struct sweep *w, struct err *e)
 	return code;
 }
 
-static int perform(const struct cli_args *a, struct err *e)
+static int perform_in(
+	const struct cli_args *a, struct cluster *c, struct err *e)
 {
 	static struct sweep w;
 	int code;
@@ -415,11 +508,40 @@ static int perform(const struct cli_args *a, struct err *e)
 		(a->svg && out_file_check(a->svg, &out_picture, e)) ||
 		(a->output && out_file_check(a->output, &out_run, e)))
 		return -1;
-	w = (struct sweep){ .args = a };
+	w = (struct sweep){ .args = a, .cluster = c };
 	code = cli_launch(a, &w.launch, e) || read_axes(&w, e) ? -1
 							       : sweep(&w, e);
 	axes_free(&w.axes);
 	return code;
+}
+
+static int check_processes(const struct cli_args *a, struct err *e)
+{
+	uint32_t me, n = cluster_job(&me), each = a->processes_per_run;
+
+	if (a->threads && (a->processes || n > 1))
+		return err_set(e,
+			"--jobs has no effect on several processes, each of "
+			"which runs one point at a time");
+	if (n < 2 && each > 1 && !a->processes)
+		return err_set(e, "--processes-per-run has no effect without "
+				  "--processes");
+	if (n < 2 && each > a->processes)
+		return err_set(e,
+			"--processes-per-run: %u is more than the %u of "
+			"--processes",
+			each, a->processes);
+	return 0;
+}
+
+static int perform(const struct cli_args *a, struct err *e)
+{
+	struct cluster *c = NULL;
+
+	if (check_processes(a, e) || cli_cluster_join(a, &c, e))
+		return cli_cluster_end(c, -1, e);
+	cli_cluster_hush(c);
+	return cli_cluster_end(c, perform_in(a, c, e), e);
 }
 
 const struct cli_command cli_sweep = { .name = "sweep",

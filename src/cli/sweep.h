@@ -15,6 +15,7 @@ struct sweep {
 	enum axis_unit unit; /* of x */
 	size_t n; /* points */
 	struct load_launch launch; /* of a program of the host */
+	struct cluster *cluster; /* a job that shares the points; or NULL */
 	struct db *curves;
 	bool *is_there; /* done before, or now */
 	size_t *saturated; /* [point without x and seed]: the first value */

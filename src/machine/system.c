@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "machine/system.h"
 
+#include <unistd.h>
+
 #include "api/api.h"
 #include "base/mem.h"
 #include "sim/barrier.h"
@@ -8,10 +10,22 @@
 
 enum { NODES_PER_THREAD = 256 };
 
-static uint32_t pick_threads(const struct machine *m, uint32_t wanted)
+/* Processes of a computer share its processors, unless each was given some. */
+static uint32_t count_cpus(const struct cluster *c)
 {
-	uint32_t most = m->topo->n_nodes / NODES_PER_THREAD;
 	uint32_t cpus = barrier_cpus();
+
+	return c && cpus == (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)
+		       ? cpus / c->n_here
+		       : cpus;
+}
+
+static uint32_t pick_threads(
+	const struct machine *m, const struct cluster *c, uint32_t wanted)
+{
+	uint32_t nodes = m->topo->n_nodes / (c ? c->n : 1);
+	uint32_t most = nodes / NODES_PER_THREAD;
+	uint32_t cpus = count_cpus(c);
 
 	if (wanted)
 		return wanted;
@@ -32,7 +46,7 @@ static struct net_setup net_of(
 		.router = &m->router,
 		.client = s->client,
 		.client_state = s->client_state,
-		.n_workers = pick_threads(m, s->threads),
+		.n_workers = pick_threads(m, s->cluster, s->threads),
 		.seed = s->seed,
 		.stop = s->stop,
 		.book = s->book,

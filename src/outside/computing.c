@@ -12,7 +12,7 @@
 enum {
 	VERSION = 1,
 	MOST_RANKS = 1 << 24,
-	SINGLE_LOOKS = 64, /* in a row; further ones are kept together */
+	SINGLE_LOOKS = 4096, /* in a row; further ones are kept together */
 };
 
 #define OPERATION "operation" /* what a call outside of MPI is called */

@@ -39,8 +39,7 @@ static void set_level(struct table *x, uint32_t l)
 		.n_down = t->n_down[l],
 		.side = t->side[l],
 		.n_up = t->n_up[l],
-		.digit =
-			(UINT64_C(1) << TABLE_DIGIT_SHIFT) / t->span[l - 1] + 1,
+		.digit = t->share[l - 1],
 		.ups = PORTS(t->n_up[l]) << t->n_down[l],
 		.swaps = has_sides && l > 1,
 	};
@@ -78,6 +77,9 @@ static int table_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: table needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
+	if (x->tree->bundle[x->tree->n_levels] > 1 || x->tree->join)
+		return err_set(e, "routing.kind: table needs "
+				  "topology.parallel: 1 and topology.join: 0");
 	r->topo = t;
 	if (table_number(x, e))
 		return -1;
@@ -289,6 +291,8 @@ const struct route_lists table_lists = {
 	.guid = table_guid_of,
 	.find = table_find_guid,
 	.free = table_free,
+	.pack = table_pack,
+	.unpack = table_unpack,
 	.memory = table_memory,
 };
 

@@ -100,12 +100,10 @@ static inline const struct table *table_of(const struct route *r)
 	return (const struct table *)r;
 }
 
-/* x / span[level - 1], for x below 2^18: the number of a child. */
-enum { TABLE_DIGIT_SHIFT = 44 };
-
+/* x / span[level - 1], as fattree_tree() has it: the number of a child. */
 static inline uint32_t table_child(const struct table_level *l, uint32_t x)
 {
-	return (uint32_t)(x * l->digit >> TABLE_DIGIT_SHIFT);
+	return (uint32_t)(x * l->digit >> FATTREE_SHARE_SHIFT);
 }
 
 static inline enum table_from table_from(
@@ -188,6 +186,8 @@ int table_split(const struct route *r, struct route_memory **own, router_id at,
 	port_id port, uint32_t n_intra);
 void table_free(struct route_memory *own);
 uint64_t table_memory(const struct route_memory *own);
+void table_pack(const struct route_memory *own, struct cluster_bytes *to);
+struct route_memory *table_unpack(const void *from);
 
 /* Marks the destinations whose packets may use a written entry of a switch. */
 void table_touches(const struct table *x, const struct route_memory *own,

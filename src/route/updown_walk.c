@@ -7,19 +7,46 @@
  * enough to go from every node by all its routes to one node of each subtree
  * beside its own, and to let all that goes down a wire go on to everything
  * below it.
+ *
+ * Nodes at one switch have the same routes from there on, in another order.  So
+ * walks keep in mind from which switches, and with which ports to take, they
+ * have come to their destination: one that gets there again ends.
  */
 #include "route/updown.h"
 
 #include "base/mem.h"
 
-enum { WALKED_ALL = 64, MOST_HOPS = 16 };
+enum { WALKED_ALL = 64, MOST_HOPS = 16, KEPT_BITS = 16 };
+
+/* A packet at a switch, which came to its destination. */
+struct stage {
+	uint64_t rest; /* updown_rest() */
+	router_id at;
+	uint32_t dst;
+};
 
 struct walk {
 	const struct route *route;
 	const struct topo *topo;
 	port_mask *after; /* of the one channel */
 	struct route_walks *found;
+	struct stage *kept; /* by hash, the last ones */
 };
+
+static struct stage *place_of(const struct walk *w, const struct stage *s)
+{
+	uint64_t x = (s->rest ^ (uint64_t)s->at << 32 ^ s->dst) *
+		     UINT64_C(0x9e3779b97f4a7c15);
+
+	return &w->kept[x >> (64 - KEPT_BITS)];
+}
+
+static bool is_kept(const struct walk *w, const struct stage *s)
+{
+	const struct stage *k = place_of(w, s);
+
+	return k->rest == s->rest && k->at == s->at && k->dst == s->dst;
+}
 
 static void say_broken(struct walk *w, const struct packet *p, uint32_t number,
 	const char *how)
@@ -40,14 +67,26 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 		.dst = dst,
 		.hints = (uint16_t)(i + 1),
 	};
+	struct stage stage[MOST_HOPS];
 	port_mask *behind = NULL;
+	uint32_t hops = 0, n = 0;
 	router_id at = src;
 
 	w->found->n_routes++;
 	route_begin(w->route, &p);
-	for (uint32_t hops = 0; p.escape != PACKET_NO_PORT; hops++) {
-		struct topo_end to = w->topo->ops->peer(w->topo, at, p.escape);
+	for (; p.escape != PACKET_NO_PORT; hops++) {
+		struct topo_end to;
 
+		if (behind) {
+			*behind |= (port_mask)1 << p.escape;
+			stage[n] = (struct stage){ updown_rest(&p), at, dst };
+			if (is_kept(w, &stage[n])) {
+				at = dst;
+				break;
+			}
+			n++;
+		}
+		to = w->topo->ops->peer(w->topo, at, p.escape);
 		if (to.router == NO_ROUTER || hops == MOST_HOPS) {
 			say_broken(w, &p, i,
 				hops == MOST_HOPS
@@ -55,14 +94,14 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 					: "uses a port that has no wire");
 			return;
 		}
-		if (behind)
-			*behind |= (port_mask)1 << p.escape;
 		behind = &w->after[(size_t)at * w->topo->n_ports + p.escape];
 		at = to.router;
 		route_arrive(w->route, &p, at, to.port);
 	}
 	if (at != dst)
 		say_broken(w, &p, i, "ends at another node");
+	while (at == dst && n--)
+		*place_of(w, &stage[n]) = stage[n];
 }
 
 static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
@@ -78,26 +117,36 @@ static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
 static void walk_from(struct walk *w, uint32_t src)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
+	uint32_t from = fattree_end(t, src, 0);
 
 	for (uint32_t l = 1; l <= t->n_levels; l++) {
-		uint32_t base = src / t->span[l] * t->span[l];
+		uint32_t base = from / t->span[l] * t->span[l];
 
-		for (uint32_t i = 0; i < t->n_down[l]; i++) {
-			uint32_t dst = base + i * t->span[l - 1];
+		for (uint32_t i = 0; i < t->n_below[l]; i++) {
+			uint32_t end = base + i * t->span[l - 1], rail, dst;
 
-			if (dst >= t->topo.n_nodes ||
-				fattree_meet(t, src, dst) != l)
+			if (end >= t->ends || fattree_meet(t, from, end) != l)
 				continue;
+			dst = fattree_node(t, end, &rail);
+			if (rail)
+				continue; /* its rail 0 is beside it */
 			walk_pair(w, src, dst);
-			walk_one(w, dst, src, 0);
+			for (rail = 0; rail < t->rails; rail++)
+				walk_one(w, dst, src, rail);
 		}
 	}
+}
+
+/* On any rail. */
+static uint32_t level_of(const struct fattree *t, router_id r)
+{
+	return fattree_level(t, fattree_fold(t, r));
 }
 
 /* Ports of a switch that lead down, and have wires. */
 static port_mask downs(const struct fattree *t, router_id r)
 {
-	uint32_t n = t->n_down[fattree_level(t, r)], p;
+	uint32_t n = t->n_down[level_of(t, r)], p;
 	port_mask m = 0;
 
 	for (p = 0; p < n; p++)
@@ -114,12 +163,12 @@ static void spread_down(struct walk *w, port_mask *used)
 	uint32_t n = w->topo->n_ports, p;
 
 	for (router_id r = w->topo->n_routers; r-- > t->first[2];) {
-		uint32_t n_down = t->n_down[fattree_level(t, r)];
+		uint32_t n_down = t->n_down[level_of(t, r)];
 
 		for (p = 0; p < n_down; p++) {
 			router_id to;
 
-			if (!(used[r] >> p & 1))
+			if (!(used[r] >> p & 1) || level_of(t, r) == 1)
 				continue;
 			to = w->topo->ops->peer(w->topo, r, p).router;
 			w->after[(size_t)r * n + p] |= downs(t, to);
@@ -147,16 +196,16 @@ static void climb_freely(struct walk *w)
 	uint32_t n = w->topo->n_ports, p;
 
 	for (router_id r = 0; r < w->topo->n_routers; r++) {
-		uint32_t level = fattree_level(t, r);
+		uint32_t level = level_of(t, r);
 
-		for (p = 0; p < (level ? n : 1); p++) {
+		for (p = 0; p < (level ? n : w->topo->node_ports); p++) {
 			struct topo_end to = w->topo->ops->peer(w->topo, r, p);
 			port_mask *after = &w->after[(size_t)r * n + p];
 
 			if (to.router == NO_ROUTER || to.router < t->first[1])
 				continue;
 			*after |= downs(t, to.router);
-			if (fattree_level(t, to.router) > level)
+			if (level_of(t, to.router) > level)
 				*after |= updown_ups(t, to.router);
 		}
 	}
@@ -165,7 +214,7 @@ static void climb_freely(struct walk *w)
 void updown_walk(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
-	struct walk w = { r, r->topo, g->after, found };
+	struct walk w = { r, r->topo, g->after, found, NULL };
 	uint32_t n = r->topo->n_nodes;
 	port_mask *used;
 
@@ -175,8 +224,10 @@ void updown_walk(
 		route_follow(r, g, found);
 		return;
 	}
+	w.kept = mem_alloc((size_t)1 << KEPT_BITS, sizeof(*w.kept));
 	for (uint32_t src = 0; src < n; src++)
 		walk_from(&w, src);
+	mem_free(w.kept);
 	used = mem_alloc(r->topo->n_routers, sizeof(*used));
 	find_used(&w, used);
 	spread_down(&w, used);
@@ -215,10 +266,7 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 		behind = &w->after[(size_t)at * w->topo->n_ports + port];
 		at = to.router;
 		ports = w->route->ops->spread(w->route, p, at);
-		if (!ports ||
-			ports & (((port_mask)1
-					 << t->n_down[fattree_level(t, at)]) -
-					1))
+		if (!ports || ports & fattree_ports(t->n_down[level_of(t, at)]))
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {
@@ -235,7 +283,8 @@ static void climb_from(struct walk *w, uint32_t src, port_mask *used)
 	uint32_t n = w->topo->n_nodes;
 
 	for (uint32_t l = 1; l <= u->tree->n_levels; l++) {
-		uint32_t span = u->tree->span[l], first = src / span * span;
+		uint32_t span = fattree_span(u->tree, l);
+		uint32_t first = src / span * span;
 		uint32_t last = first + span < n ? first + span - 1 : n - 1;
 		struct packet p = {
 			.src = src,
@@ -274,7 +323,7 @@ static void descend(struct walk *w, router_id r, port_id port, port_mask *used)
 void updown_walk_ranges(
 	const struct route *r, struct route_graph *g, struct route_walks *found)
 {
-	struct walk w = { r, r->topo, g->after, found };
+	struct walk w = { r, r->topo, g->after, found, NULL };
 	port_mask *used = mem_alloc(r->topo->n_routers, sizeof(*used));
 
 	for (uint32_t src = 0; src < r->topo->n_nodes; src++)

@@ -64,7 +64,7 @@ struct cluster_ops {
 struct cluster {
 	const struct cluster_ops *ops;
 	uint32_t me, n; /* of n processes */
-	uint32_t n_here; /* of these on this computer */
+	uint32_t me_here, n_here; /* the same, of those on this computer */
 };
 
 /* --- jobs of MPI --- */

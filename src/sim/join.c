@@ -13,7 +13,7 @@
 
 enum { PATH = 1024 };
 
-/* What launchers say in the environment, and who understands it. */
+/* What launchers say in the environment, and the object that understands it. */
 static const struct kind {
 	const char *size, *rank;
 	const char *name; /* of weft-cluster-NAME.so */
@@ -21,6 +21,9 @@ static const struct kind {
 } kinds[] = {
 	{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi",
 		"libopenmpi-dev" },
+	/* srun, by the door that Open MPI has */
+	{ "SLURM_STEP_NUM_TASKS", "PMIX_RANK", "openmpi", "libopenmpi-dev" },
+	{ "PMI_SIZE", "PMI_RANK", "mpich", "libmpich-dev" },
 };
 
 static uint32_t number(const char *variable)

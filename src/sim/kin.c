@@ -288,7 +288,7 @@ static bool fork_child(struct kin *k, uint32_t i)
 		return false;
 	}
 	memset(k->child, 0, sizeof(k->child));
-	k->c.me = i;
+	k->c.me = k->c.me_here = i;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != first)
 		_exit(KIN_GONE);

@@ -47,6 +47,7 @@ struct job {
 	MPI_Comm all;
 	struct near *near[CLUSTER_MOST]; /* on first use */
 	MPI_Request wait[2 * CLUSTER_MOST + 1], later[CLUSTER_MOST];
+	MPI_Status status[2 * CLUSTER_MOST + 1]; /* nobody looks at it */
 	int n_wait, n_later;
 };
 
@@ -70,7 +71,7 @@ static int is_done_by(struct job *j, int64_t until)
 	int is_done = 0;
 
 	for (;;) {
-		MPI_Testall(j->n_wait, j->wait, &is_done, MPI_STATUSES_IGNORE);
+		MPI_Testall(j->n_wait, j->wait, &is_done, j->status);
 		if (is_done || now > until)
 			break;
 		now = clock_ns();
@@ -226,15 +227,19 @@ static const struct cluster_ops mpi_ops = {
 	.leave = mpi_leave,
 };
 
-static uint32_t count_here(MPI_Comm all)
+/* Processes of this computer. */
+static void look_here(struct job *j)
 {
 	MPI_Comm here;
-	int n;
+	int n, me;
 
-	MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+	MPI_Comm_split_type(
+		j->all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
 	MPI_Comm_size(here, &n);
+	MPI_Comm_rank(here, &me);
 	MPI_Comm_free(&here);
-	return (uint32_t)n;
+	j->c.n_here = (uint32_t)n;
+	j->c.me_here = (uint32_t)me;
 }
 
 __attribute__((visibility("default"))) struct cluster *weft_cluster_open(
@@ -254,7 +259,7 @@ struct cluster *weft_cluster_open(const struct cluster_help *help)
 		.ops = &mpi_ops,
 		.me = (uint32_t)me,
 		.n = (uint32_t)n,
-		.n_here = count_here(j->all),
 	};
+	look_here(j);
 	return &j->c;
 }

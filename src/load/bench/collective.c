@@ -252,16 +252,22 @@ bool collective_is_from(
 		x, at, round, 0, (uint64_t)of(x)->bench.bytes, index);
 }
 
+/* Among the members; the root may be another process's. */
+static uint32_t root_index(const struct collective *c, int64_t round)
+{
+	uint32_t root = collective_root(c, round);
+
+	return c->tree ? collective_tree_index(&c->bench.ends[root]) : root;
+}
+
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
 {
 	const struct collective *c = of(x);
-	const struct member *root =
-		c->bench.ends[collective_root(c, round)].data;
 
 	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x, round)))
 		return true;
 	return collective_is_from(x, at, round,
-		c->op == OP_BROADCAST ? root->index : COLLECTIVE_SUM);
+		c->op == OP_BROADCAST ? root_index(c, round) : COLLECTIVE_SUM);
 }
 
 /* --- the program --- */
@@ -492,6 +498,7 @@ static int collective_init(struct load *l, struct err *e)
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
+		.results = offsetof(struct member, own),
 		.is_msg = true,
 		.is_software = true,
 		.is_for_all = true,
@@ -696,6 +703,14 @@ static int collective_check(struct load *l, struct err *e)
 	return 0;
 }
 
+/* Ranks of a group, which may be on several nodes, share memory. */
+static const char *collective_alone(const struct load *l)
+{
+	const struct collective *c = (const struct collective *)l;
+
+	return c->by == BY_MPI ? "collective by=mpi" : NULL;
+}
+
 static void collective_fini(struct load *l)
 {
 	collective_mpi_close((struct collective *)l);
@@ -709,6 +724,7 @@ const struct load_ops load_collective = {
 	.help = "a barrier, broadcast, reduction or exchange of all ranks",
 	.size = sizeof(struct collective),
 	PARAMS(params),
+	.alone = collective_alone,
 	.init = collective_init,
 	.start = collective_start,
 	.report = collective_report,

@@ -83,6 +83,8 @@ int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);
 /* The program. */
 void collective_tree_run(struct bench_end *x);
+/* A node's number among the members of its only tree. */
+uint32_t collective_tree_index(const struct bench_end *x);
 /* A packet's bytes are in memory. */
 void collective_tree_delivered(struct collective *c, site_id s, sim_time t);
 void collective_tree_report(const struct collective *c, struct load_result *r);

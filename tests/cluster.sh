@@ -1,0 +1,157 @@
+#!/bin/sh
+#
+# What Weft processes do beside one run: shares, points of a sweep that are
+# handed out.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/job.sh"
+
+# --- shares ---
+
+shares() { # CUT-WIRES LEAST-NODES MOST-NODES ARGUMENTS
+	cut=$1 least=$2 most=$3
+	shift 3
+	run show "$@" --json
+	jq -e ".cut_wires == $cut and ([.shares[].nodes] | min == $least and
+		max == $most) and ([.shares[].cut_wires] | add) == 2 * $cut" \
+		"$tmp/out" >/dev/null || complain "$(cat "$tmp/out" "$tmp/err")"
+	report "shares: weft show $*"
+}
+
+if command -v jq >/dev/null; then
+	# slabs, and boxes where these cut fewer wires
+	shares $((4 * 16 * 16 * 12 * 2)) 24576 24576 bgq-20pf --processes 4
+	shares $((6 * 16 * 16 * 12 * 2)) 12288 12288 bgq-20pf --processes 8
+	# nodes of a switch stay together, those of a short ring do not
+	shares 436 204 208 dragonfly --processes 5
+	shares 111 9 10 torus --shape 4x4x4 --processes 7
+	run show fattree --shape 4096 --processes 4 --json
+	jq -e '[.shares[] | [.nodes, .others]] | unique | length == 1' \
+		"$tmp/out" >/dev/null || complain "$(cat "$tmp/out")"
+	report 'shares of a fat tree have their switches'
+else
+	skip 'shares' 'no jq'
+fi
+refused 'at most one for each of the 4 nodes' show torus --shape 4 \
+	--processes 5
+refused 'want at most 1024' show bgq-20pf --processes 1025
+refused 'want it without' show torus --processes 2 --svg
+
+# --- sweeps ---
+
+points='sweep torus,fattree random load=0.2,0.6 seed=1..2 --shape 16
+	warmup=1us measure=2us'
+run $points
+cp "$tmp/out" "$tmp/one"
+
+same() { # WHAT, of the last run or job
+	[ $code -eq 0 ] && cmp -s "$tmp/one" "$tmp/out" ||
+		complain "$code: $(diff "$tmp/one" "$tmp/out")" \
+			"$(cat "$tmp/err")"
+	report "$1 prints the same"
+}
+
+run $points --processes 3
+same 'a sweep on three processes'
+run $points --processes 4 --processes-per-run 2
+same 'a sweep of runs that two processes share'
+run sweep torus random --shape 2,4x4,3 warmup=0us measure=1us load=0.1,0.2 \
+	--processes 1 -o "$tmp/a.db"
+"$weft" sql "$tmp/a.db" 'SELECT name FROM point ORDER BY id' |
+	sed -n 's/.*shape=\([^ ]*\) load=\([^ ]*\) .*/\1:\2/p' >"$tmp/out"
+[ "$(tr '\n' ' ' <"$tmp/out")" = \
+	'4x4:0.1 4x4:0.2 3:0.1 3:0.2 2:0.1 2:0.2 ' ] ||
+	complain "$(cat "$tmp/out")"
+report 'large machines first, and curves from their first point on'
+rm -f "$tmp/a.db"
+refused '--jobs has no effect on several' $points --processes 2 --jobs 2
+refused 'without --processes' $points --processes-per-run 2
+refused '3 is more than the 2' $points --processes 2 --processes-per-run 3
+
+
+# The first child of a process, as soon as it has one.
+child_of() { # PARENT
+	until pgrep -P "$1" >"$tmp/children"; do
+		kill -0 "$1" || return
+		sleep 0.02
+	done
+	head -n 1 "$tmp/children"
+}
+
+# A killed run costs its point, and the same command runs that one again.
+long='sweep torus random load=0.3,0.4 --shape 8x8x4 warmup=0us measure=20us
+	--past-saturation'
+costs_a_point() { # CAUSE
+	[ $code -eq 5 ] && [ "$(grep -c '^torus' "$tmp/out")" -eq 1 ] &&
+		grep -q "1 of 2 points failed; torus load=0.[34] seed=1: $1" \
+			"$tmp/err" || complain "$code: $(cat "$tmp/err")"
+	run $long -o "$tmp/a.db" --json
+	[ "$(value done)" = 2 ] && [ "$(value failed)" = 0 ] ||
+		complain "$(cat "$tmp/out" "$tmp/err")"
+	rm -f "$tmp/a.db"
+}
+
+"$weft" $long -o "$tmp/a.db" --processes 2 --quiet \
+	>"$tmp/out" 2>"$tmp/err" </dev/null &
+first=$!
+kill -KILL "$(child_of $first)"
+wait $first
+code=$?
+costs_a_point 'the run was killed by signal 9'
+report 'a killed run costs its point, not the sweep'
+
+# Children of Weft processes, which run points, below a process.
+runs_of() { # PROCESS
+	ps -e -o pid=,ppid=,comm= | awk -v top="$1" '
+		{ parent[$1] = $2; name[$1] = $3 }
+		END {
+			for (p in name) {
+				if (name[p] != "weft" ||
+					name[parent[p]] != "weft")
+					continue
+				for (q = p; q in parent && q != top; )
+					q = parent[q]
+				if (q == top)
+					print p
+			}
+		}'
+}
+
+jobs_of() { # MPI
+	MPI=$1
+	if ! has_job "$MPI"; then
+		skip "sweeps as a job of $MPI" "there is no mpirun.$MPI"
+		return
+	fi
+	for processes in 2 3; do
+		job $processes $points
+		same "a sweep of $processes processes of $MPI"
+	done
+	job 4 $points --processes-per-run 2
+	same "a sweep of runs that processes of $MPI share"
+	job 2 $points --processes-per-run 3
+	[ $code -eq 2 ] && [ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] &&
+		grep -q 'no computer of the job has 3' "$tmp/err" ||
+		complain "$code: $(cat "$tmp/err")"
+	report "$MPI: too few processes to share a run"
+
+
+	(
+		job 2 $long -o "$tmp/a.db" --quiet
+		echo $code >"$tmp/code"
+	) &
+	launched=$!
+	until runs_of $launched >"$tmp/runs" && [ -s "$tmp/runs" ]; do
+		sleep 0.02
+	done
+	kill -KILL "$(head -n 1 "$tmp/runs")"
+	wait $launched
+	code=$(cat "$tmp/code")
+	costs_a_point 'the run was killed by signal 9 .* (process [01] on '
+	report "a killed run costs its point of a job of $MPI"
+}
+
+jobs_of openmpi
+jobs_of mpich
+
+exit $status
