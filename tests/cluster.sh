@@ -1,9 +1,41 @@
 #!/bin/sh
 #
-# What Weft processes do beside one run: points of a sweep that are handed out.
+# What Weft processes do beside one run: shares, points of a sweep that are
+# handed out.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/job.sh"
+
+# --- shares ---
+
+shares() { # CUT-WIRES LEAST-NODES MOST-NODES ARGUMENTS
+	cut=$1 least=$2 most=$3
+	shift 3
+	run show "$@" --json
+	jq -e ".cut_wires == $cut and ([.shares[].nodes] | min == $least and
+		max == $most) and ([.shares[].cut_wires] | add) == 2 * $cut" \
+		"$tmp/out" >/dev/null || complain "$(cat "$tmp/out" "$tmp/err")"
+	report "shares: weft show $*"
+}
+
+if command -v jq >/dev/null; then
+	# slabs, and boxes where these cut fewer wires
+	shares $((4 * 16 * 16 * 12 * 2)) 24576 24576 bgq-20pf --processes 4
+	shares $((6 * 16 * 16 * 12 * 2)) 12288 12288 bgq-20pf --processes 8
+	# nodes of a switch stay together, those of a short ring do not
+	shares 436 204 208 dragonfly --processes 5
+	shares 111 9 10 torus --shape 4x4x4 --processes 7
+	run show fattree --shape 4096 --processes 4 --json
+	jq -e '[.shares[] | [.nodes, .others]] | unique | length == 1' \
+		"$tmp/out" >/dev/null || complain "$(cat "$tmp/out")"
+	report 'shares of a fat tree have their switches'
+else
+	skip 'shares' 'no jq'
+fi
+refused 'at most one for each of the 4 nodes' show torus --shape 4 \
+	--processes 5
+refused 'want at most 1024' show bgq-20pf --processes 1025
+refused 'want it without' show torus --processes 2 --svg
 
 # --- sweeps ---
 
@@ -23,6 +55,15 @@ run $points --processes 3
 same 'a sweep on three processes'
 run $points --processes 4 --processes-per-run 2
 same 'a sweep of runs that two processes share'
+run sweep torus random --shape 2,4x4,3 warmup=0us measure=1us load=0.1,0.2 \
+	--processes 1 -o "$tmp/a.db"
+"$weft" sql "$tmp/a.db" 'SELECT name FROM point ORDER BY id' |
+	sed -n 's/.*shape=\([^ ]*\) load=\([^ ]*\) .*/\1:\2/p' >"$tmp/out"
+[ "$(tr '\n' ' ' <"$tmp/out")" = \
+	'4x4:0.1 4x4:0.2 3:0.1 3:0.2 2:0.1 2:0.2 ' ] ||
+	complain "$(cat "$tmp/out")"
+report 'large machines first, and curves from their first point on'
+rm -f "$tmp/a.db"
 refused '--jobs has no effect on several' $points --processes 2 --jobs 2
 refused 'without --processes' $points --processes-per-run 2
 refused '3 is more than the 2' $points --processes 2 --processes-per-run 3

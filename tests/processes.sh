@@ -49,7 +49,7 @@ refused() { # WORDS ARGUMENTS
 	report "refused: $*"
 }
 
-same '2x1 3x2 7x1' bgq random --shape 4x4x2 $short
+same '2x1 3x2 7x1 8x1' bgq random --shape 4x4x2 $short
 same '3x1' bgq random --shape 4x3x2 load=0.4 $short --histogram
 same '2x2' bgq hotspot --shape 4x4 message=4KiB load=0.3 $short
 same '4x1' torus neighbours --shape 4x4x2 $short

@@ -144,6 +144,9 @@ static const struct cli_option table[] = {
 		"by the price list in FILE (see weft-bill(5))" },
 	{ CLI_BILL, "csv", 0, TEXT, AT(csv), "FILE",
 		"with --bill: write the parts to a CSV file" },
+	{ CLI_DRAW, "processes", 0, RANKS, AT(processes), "N",
+		"print the share of each of N Weft processes instead (see "
+		"weft-cluster(7))" },
 	{ CLI_DRAW, "svg", 0, FLAG, AT(is_svg), NULL, "print a picture (SVG)" },
 	{ CLI_DRAW, "dot", 0, FLAG, AT(is_dot), NULL,
 		"print a graph for graphviz" },

@@ -65,6 +65,10 @@ static int check_options(const struct cli_args *a, struct err *e)
 	if (a->bill && (a->is_svg || a->is_dot || a->jobs))
 		return err_set(e, "--bill: a bill is text or JSON; want it "
 				  "without --jobs, --svg and --dot");
+	if (a->processes && (a->is_svg || a->is_dot || a->jobs || a->bill))
+		return err_set(e,
+			"--processes: shares are text or JSON; want it without "
+			"--bill, --jobs, --svg and --dot");
 	if (a->csv && !a->bill)
 		return err_set(e, "--csv has no effect without --bill");
 	return 0;
@@ -80,11 +84,12 @@ static int perform(const struct cli_args *a, FILE *f, struct err *e)
 	m = cli_machine(a, e);
 	if (!m)
 		return -1;
-	code = a->jobs	   ? show_jobs(a, m, f, e)
-	       : a->bill   ? print_bill(a, m, f, e)
-	       : a->is_svg ? show_svg(m, f, e)
-	       : a->is_dot ? show_dot(m, f, e)
-			   : print(a, m, f, e);
+	code = a->jobs	      ? show_jobs(a, m, f, e)
+	       : a->bill      ? print_bill(a, m, f, e)
+	       : a->processes ? show_shares(a, m, f, e)
+	       : a->is_svg    ? show_svg(m, f, e)
+	       : a->is_dot    ? show_dot(m, f, e)
+			      : print(a, m, f, e);
 	machine_free(m);
 	return code;
 }

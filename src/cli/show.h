@@ -13,6 +13,14 @@ int show_facts(struct facts *f, const struct machine *m, bool has_edges,
 /* Shape and parts of a machine, then its bill by a price list. */
 struct bill;
 void show_bill(struct facts *f, const struct machine *m, const struct bill *b);
+/* The share of each of several Weft processes. */
+struct cli_args;
+int show_shares(const struct cli_args *a, const struct machine *m, FILE *f,
+	struct err *e);
+/* The network that a machine makes; and a number of bytes with its unit. */
+enum { SHOW_SIZE = 32 };
+struct net_setup show_net(const struct machine *m);
+void show_size(uint64_t bytes, char text[SHOW_SIZE]);
 /* The head of both, and the tables of the topology. */
 void show_head(struct facts *f, const struct machine *m);
 /* All wires, each once; null if there are too many. */

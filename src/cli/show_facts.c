@@ -43,9 +43,9 @@ static void add_written(struct facts *f, struct stream *o)
 
 /* --- topology --- */
 
-/* Cells are texts called _0 to _3 for people. */
+/* Cells are texts called _0, _1 and so on for people. */
 static const char *const cell_names[TOPO_MAX_COLUMNS] = { "_0", "_1", "_2",
-	"_3" };
+	"_3", "_4", "_5" };
 
 static void add_row(struct facts *f, const struct topo_table *table,
 	const struct topo_cell *cell)
@@ -622,32 +622,44 @@ static void add_routing(struct facts *f, const struct route *r)
 	facts_end(f);
 }
 
-static void add_simulation(struct facts *f, const struct machine *m)
+struct net_setup show_net(const struct machine *m)
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	const struct topo *t = m->topo;
-	const struct net_setup setup = {
-		.topo = t,
+	return (struct net_setup){
+		.topo = m->topo,
 		.route = m->route,
 		.link = &m->link,
 		.router = &m->router,
 	};
-	uint64_t bytes = net_estimate(&setup);
+}
+
+void show_size(uint64_t bytes, char text[SHOW_SIZE])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	double size = (double)bytes;
 	size_t i = 0;
 
 	for (; size >= 1024 && i < 4; i++)
 		size /= 1024;
+	snprintf(text, SHOW_SIZE, "%.4g %s", size, units[i]);
+}
+
+static void add_simulation(struct facts *f, const struct machine *m)
+{
+	const struct topo *t = m->topo;
+	const struct net_setup setup = show_net(m);
+	uint64_t bytes = net_estimate(&setup);
+	char size[SHOW_SIZE];
+
+	show_size(bytes, size);
 	facts_group(f, "simulation");
 	facts_count(f, "bytes_per_node",
 		m->router.kind->site_bytes(
 			t->n_io ? t->n_ports : t->node_ports));
 	facts_count(f, "estimated_bytes", bytes);
-	facts_real(f, "_size", size);
-	facts_text(f, "_unit", units[i]);
+	facts_text(f, "_size", size);
 	facts_line(f, "simulation",
 		"{bytes_per_node} B of state per node; a saturated run needs "
-		"about {_size:.4g} {_unit}\n");
+		"about {_size}\n");
 	facts_end(f);
 }
 

@@ -78,28 +78,35 @@ static uint32_t list_kinds(const struct net_setup *s, struct kind kind[])
 	return 2;
 }
 
-uint64_t net_estimate(const struct net_setup *s)
+/* Saturated: one channel of each receiver half full, the injection FIFOs full,
+ * and the mail of a few windows. */
+static uint64_t site_bytes(const struct net_setup *s, const struct kind *k)
 {
 	uint64_t packet_bytes =
 		sizeof(struct packet) + (s->book ? book_packet_bytes : 0);
+	uint64_t packets =
+		k->sites.n_ports *
+		(uint64_t)(s->router->packets / 2 + s->router->injection);
+
+	return k->ops->site_bytes(k->sites.n_ports) + packets * packet_bytes +
+	       32 * sizeof(struct sim_event);
+}
+
+uint64_t net_estimate(const struct net_setup *s)
+{
+	const struct topo *t = s->topo;
+
+	return net_estimate_share(s, t->n_nodes, t->n_routers - t->n_nodes);
+}
+
+uint64_t net_estimate_share(
+	const struct net_setup *s, uint64_t nodes, uint64_t others)
+{
 	struct kind kind[NET_KINDS];
-	uint32_t n = list_kinds(s, kind), i;
-	uint64_t sum = 0;
+	bool is_one = list_kinds(s, kind) == 1;
 
-	/* Saturated: one channel of each receiver half full, the injection
-	 * FIFOs full, and the mail of a few windows. */
-	for (i = 0; i < n; i++) {
-		const struct router_sites *x = &kind[i].sites;
-		uint64_t packets =
-			x->n_ports * (uint64_t)(s->router->packets / 2 +
-						s->router->injection);
-
-		sum += (uint64_t)(x->end - x->first) *
-		       (kind[i].ops->site_bytes(x->n_ports) +
-			       packets * packet_bytes +
-			       32 * sizeof(struct sim_event));
-	}
-	return sum;
+	return nodes * site_bytes(s, &kind[NET_NODES]) +
+	       others * site_bytes(s, &kind[is_one ? NET_NODES : NET_SWITCHES]);
 }
 
 /*

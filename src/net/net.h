@@ -266,6 +266,9 @@ struct net_setup {
 
 /* Estimate of the memory of a network of this size, bytes; nothing is built. */
 uint64_t net_estimate(const struct net_setup *s);
+/* The same of so many nodes, and of so many switches and IO nodes. */
+uint64_t net_estimate_share(
+	const struct net_setup *s, uint64_t nodes, uint64_t others);
 
 /* Whether net_new() would refuse it; nothing is built. */
 int net_check(const struct net_setup *s, struct err *e);

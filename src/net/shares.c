@@ -5,29 +5,144 @@
 #include "base/mem.h"
 #include "sim/cluster.h"
 
-/* The first node of one of n equal shares. */
-static uint64_t share_first(const struct topo *t, uint64_t share, uint32_t n)
+/* The part of a share, 1/8, by which it may be smaller or larger, so that nodes
+ * of a switch stay together. */
+enum { NODES_ASTRAY = 8 };
+
+/* The node that a site is simulated with.  IO nodes are spread over all. */
+static router_id home_of(const struct topo *t, router_id r)
 {
-	return (share * t->n_nodes + n - 1) / n;
+	if (t->ops->home)
+		return t->ops->home(t, r);
+	return r < t->n_nodes ? r
+			      : (router_id)((uint64_t)(r - t->n_nodes) *
+					    t->n_nodes / t->n_io);
 }
 
-/* Each process gets equal shares of the nodes, by number, and of the switches
- * among them; and so does each worker of a process. */
-static void share_sites(const struct net_shares *x, const struct topo *t,
-	const struct sim_params *p)
+/* --- boxes of a grid --- */
+
+/* A grid that is cut into equal boxes. */
+struct boxes {
+	uint32_t n_dims, size[TOPO_MAX_DIMS], parts[TOPO_MAX_DIMS];
+};
+
+/* Wires that are cut, if the ends of each line are joined. */
+static uint64_t count_cut(const struct boxes *b, const struct topo *t)
 {
-	uint32_t n = p->cluster ? p->cluster->n : 1;
+	uint64_t n = 0;
 
-	for (router_id r = 0; r < t->n_routers; r++) {
-		uint64_t home = t->ops->home ? t->ops->home(t, r) : r;
-		uint64_t share = home * n / t->n_nodes;
-		uint64_t first = share_first(t, share, n);
-		uint64_t end = share_first(t, share + 1, n);
+	for (uint32_t i = 0; i < b->n_dims; i++)
+		if (b->parts[i] > 1)
+			n += (uint64_t)b->parts[i] * (t->n_nodes / b->size[i]);
+	return n;
+}
 
-		x->owner[r] = (uint8_t)((home - first) * p->n_workers /
-					(end - first));
-		x->process[r] = (uint16_t)share;
+/* Tries all ways to make n boxes by cuts from a dimension on.  Of equal ones
+ * the first is kept: that with slabs. */
+static void try_cuts(struct boxes *b, struct boxes *best, const struct topo *t,
+	uint32_t dim, uint32_t n)
+{
+	if (dim == b->n_dims) {
+		if (n == 1 &&
+			(!best->n_dims || count_cut(b, t) < count_cut(best, t)))
+			*best = *b;
+		return;
 	}
+	for (uint32_t k = n; k; k--) {
+		if (n % k || b->size[dim] % k)
+			continue;
+		b->parts[dim] = k;
+		try_cuts(b, best, t, dim + 1, n / k);
+	}
+}
+
+/* The number of the box that a node is in. */
+static uint32_t box_of(
+	const struct boxes *b, const struct topo *t, router_id node)
+{
+	uint32_t x[TOPO_MAX_DIMS], n = 0;
+
+	t->ops->place(t, node, x);
+	for (uint32_t i = 0; i < b->n_dims; i++)
+		n = n * b->parts[i] + x[i] * b->parts[i] / b->size[i];
+	return n;
+}
+
+/* False where nodes are no grid, or one that no equal boxes fill. */
+static bool share_boxes(uint16_t *process, const struct topo *t, uint32_t n)
+{
+	struct boxes b = { 0 }, best = { 0 };
+
+	if (!topo_is_direct(t) || !t->ops->grid || !t->ops->place)
+		return false;
+	b.n_dims = t->ops->grid(t, b.size);
+	try_cuts(&b, &best, t, 0, n);
+	for (router_id r = 0; best.n_dims && r < t->n_nodes; r++)
+		process[r] = (uint16_t)box_of(&best, t, r);
+	return best.n_dims;
+}
+
+/* --- equal numbers of nodes --- */
+
+static bool share_a_switch(const struct topo *t, router_id a, router_id b)
+{
+	return t->ops->peer(t, a, 0).router == t->ops->peer(t, b, 0).router;
+}
+
+/* The first node of one of n equal shares.  Nodes of a switch stay together
+ * where shares hold many switches. */
+static router_id share_first(const struct topo *t, uint32_t share, uint32_t n)
+{
+	uint64_t all = t->n_nodes, even = (share * all + n - 1) / n;
+	uint64_t most = all / n / NODES_ASTRAY, at = even;
+
+	if (topo_is_direct(t) || !even || even >= all)
+		return (router_id)even;
+	while (even - at < most &&
+		share_a_switch(t, (router_id)at - 1, (router_id)at))
+		at--;
+	return (router_id)(even - at < most ? at : even);
+}
+
+static void share_numbers(uint16_t *process, const struct topo *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		router_id end = share_first(t, i + 1, n);
+
+		for (router_id r = share_first(t, i, n); r < end; r++)
+			process[r] = (uint16_t)i;
+	}
+}
+
+/* --- */
+
+void net_share_processes(uint16_t *process, const struct topo *t, uint32_t n)
+{
+	if (n > 1 && !share_boxes(process, t, n))
+		share_numbers(process, t, n);
+	for (router_id r = t->n_nodes; r < t->n_routers; r++)
+		process[r] = process[home_of(t, r)];
+}
+
+/* Workers of a process get equal shares of its nodes, and the switches among
+ * them. */
+static void share_workers(const struct net_shares *x, const struct topo *t,
+	uint32_t n_processes, uint32_t n_workers)
+{
+	uint64_t *all = mem_alloc(n_processes, sizeof(*all));
+	uint64_t *at = mem_alloc(n_processes, sizeof(*at));
+
+	for (router_id r = 0; r < t->n_nodes; r++)
+		all[x->process[r]]++;
+	for (router_id r = 0; r < t->n_nodes; r++) {
+		uint32_t i = x->process[r];
+
+		x->owner[r] = (uint8_t)(at[i]++ * n_workers / all[i]);
+	}
+	for (router_id r = t->n_nodes; r < t->n_routers; r++)
+		x->owner[r] = x->owner[home_of(t, r)];
+	mem_free(all);
+	mem_free(at);
 }
 
 /* Processes whose sites have wires to those of this one. */
@@ -55,11 +170,54 @@ void net_share_out(
 		.owner = mem_alloc(t->n_routers, sizeof(*x->owner)),
 		.process = mem_alloc(t->n_routers, sizeof(*x->process)),
 	};
-	share_sites(x, t, p);
+	net_share_processes(x->process, t, p->cluster ? p->cluster->n : 1);
+	share_workers(x, t, p->cluster ? p->cluster->n : 1, p->n_workers);
 	if (!p->cluster)
 		return;
 	x->is_near = mem_alloc(p->cluster->n, sizeof(*x->is_near));
 	find_near(x, t, p);
+}
+
+/* --- what they will be --- */
+
+static void count_wires(struct net_share *x, const struct topo *t,
+	const uint16_t *process, bool *is_near, uint32_t n)
+{
+	for (router_id r = 0; r < t->n_routers; r++) {
+		uint32_t me = process[r];
+
+		for (port_id p = 0; p < t->n_ports; p++) {
+			router_id to = t->ops->peer(t, r, p).router;
+
+			if (to == NO_ROUTER)
+				continue;
+			x[me].wires++;
+			x[me].cut += process[to] != me;
+			if (process[to] != me)
+				is_near[(size_t)me * n + process[to]] = true;
+		}
+	}
+}
+
+void net_count_shares(
+	struct net_share *x, const struct net_setup *s, uint32_t n)
+{
+	const struct topo *t = s->topo;
+	uint16_t *process = mem_alloc(t->n_routers, sizeof(*process));
+	bool *is_near = mem_alloc((size_t)n * n, sizeof(*is_near));
+
+	net_share_processes(process, t, n);
+	for (router_id r = 0; r < t->n_routers; r++) {
+		x[process[r]].nodes += r < t->n_nodes;
+		x[process[r]].others += r >= t->n_nodes;
+	}
+	count_wires(x, t, process, is_near, n);
+	for (size_t i = 0; i < (size_t)n * n; i++)
+		x[i / n].near += is_near[i];
+	for (uint32_t i = 0; i < n; i++)
+		x[i].memory = net_estimate_share(s, x[i].nodes, x[i].others);
+	mem_free(is_near);
+	mem_free(process);
 }
 
 void net_shares_fini(struct net_shares *x)

@@ -13,6 +13,26 @@ struct net_shares {
 	bool *is_near; /* [process] it has wires to this one */
 };
 
+/*
+ * The process of each site, of n: boxes of a grid with the fewest wires between
+ * them, if it can be cut into equal ones; otherwise equal numbers of nodes in
+ * the order of their numbers, where nodes of a switch stay together, with the
+ * switches among them.
+ */
+void net_share_processes(uint16_t *process, const struct topo *t, uint32_t n);
+
+/* The share of one process. */
+struct net_share {
+	uint64_t nodes, others; /* others: switches and IO nodes */
+	uint64_t wires, cut; /* wires that leave its sites; to others' sites */
+	uint32_t near; /* processes at their other ends */
+	uint64_t memory; /* bytes of a saturated run, estimated */
+};
+
+/* Before anything is built; x is zeroed. */
+void net_count_shares(
+	struct net_share *x, const struct net_setup *s, uint32_t n);
+
 /* By the topology, for the workers and processes of p. */
 void net_share_out(
 	struct net_shares *x, const struct topo *t, const struct sim_params *p);
