@@ -68,6 +68,7 @@ struct plain {
 	struct side_reads_how reads;
 	struct workqs_how queues;
 	struct asks_how asks;
+	uint32_t window, buffers; /* as nic.window and nic.buffers, in trains */
 };
 
 static inline struct plain *plain_of(const struct nic_at *a)
@@ -89,6 +90,20 @@ static inline uint32_t plain_bytes(const struct ask_header *h)
 {
 	return (uint32_t)(h->word[WORD_KEY] >> 32);
 }
+
+/*
+ * Trains (link.train).  Their bytes cross the bus while they leave and while
+ * they come, as those of single packets would.
+ */
+
+/* Bytes that must be read before a train can leave: those of its first packet,
+ * and more where the bus is slower than the link. */
+uint32_t plain_first(const struct nic_at *a, uint32_t bytes);
+/* The others, which nobody waits for. */
+void plain_read_rest(
+	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes);
+/* Writes what has come; returns when loads can see the last of it. */
+sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes);
 
 /* A queue may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);

@@ -160,6 +160,8 @@ static int plain_init(struct nic *nic, struct err *e)
 		.fits = plain_receive_fits,
 		.answered = plain_receive_answered,
 	};
+	x->window = (uint32_t)link_trains(nic->net->link.train, p->window);
+	x->buffers = (uint32_t)link_trains(nic->net->link.train, p->buffers);
 	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS, PLAIN_ENGINES);
 	return asks_check(nic, e);
 }
@@ -217,7 +219,7 @@ const struct nic_ops plain_ops = {
 	.title = "plain RDMA card",
 	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side",
+	.has = "any-side trains",
 	.size = sizeof(struct plain),
 	.node_size = sizeof(struct plain_node),
 	PARAMS(params),

@@ -137,7 +137,7 @@ static void on_asked(const struct nic_at *a, packet_id id, struct ask *x)
 	if (world->n_asked++ < world->lost)
 		asks_finish(a, id, false); /* so its answer is lost */
 	else
-		asks_answer(a, id);
+		asks_answer(a, id, 0);
 }
 
 static bool fits(const struct ask_header *x, const struct ask_header *y)

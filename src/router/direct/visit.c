@@ -336,7 +336,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&s->port[in].sender,
+		link_owed(&d->link, rates_of(d, s, in, t).owed, p), t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		if (spread_arrive(d, w, s, in, channel, id, t))
