@@ -26,12 +26,9 @@ void cli_cluster_hush(const struct cluster *c)
 /* What only one process can write yet. */
 static int check_options(const struct cli_args *a, struct err *e)
 {
-	const char *option = a->jobs ? "jobs" : a->rest ? "-" : NULL;
-
-	if (!option)
+	if (!a->rest)
 		return 0;
-	return err_set(
-		e, "--%s cannot be used with several processes yet", option);
+	return err_set(e, "-- PROGRAM cannot be used with several processes");
 }
 
 /* Each must be the same program with the same arguments. */
