@@ -155,26 +155,6 @@ refused 'a time budget' torus random $two --budget
 refused 'partitions cannot be run' bgq --shape 4x4x8x12x2 --processes 2 \
 	--jobs "$src/examples/partitions.yaml"
 
-# A process that is killed ends all of them, with a word of it.
-"$weft" run bgq random --shape 8x4x4 warmup=1s measure=1s --processes 3 \
-	--quiet >"$tmp/out" 2>"$tmp/err" </dev/null &
-first=$!
-while pgrep -P $first >"$tmp/children"
-	[ "$(wc -l <"$tmp/children")" -lt 2 ]
-do
-	sleep 0.05
-done
-sleep 0.2
-kill -KILL "$(head -n 1 "$tmp/children")"
-wait $first
-code=$?
-[ $code -eq 3 ] && grep -q '^weft: process 1 was killed by signal 9' \
-	"$tmp/err" || complain "exit code $code: $(cat "$tmp/err")"
-for child in $(cat "$tmp/children"); do
-	! kill -0 "$child" 2>/dev/null || complain "process $child is left"
-done
-report 'a killed process ends the run, and is named'
-
 # --- as a job of Open MPI ---
 
 if has_job openmpi; then

@@ -523,6 +523,7 @@ static int run_all(
 	struct machine_run_setup s = {
 		.programs = &app_ops,
 		.cluster = cluster,
+		.check = cluster ? cli_cluster_check : NULL,
 		.packs = a->packs,
 	};
 	bool is_done = false;

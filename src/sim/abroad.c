@@ -187,6 +187,7 @@ static void share_failure(struct sim *s, uint64_t first, struct err *e)
 	for (uint32_t i = 0; i < s->p.n_workers && !e->code; i++)
 		*e = s->workers[i].failure;
 	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+	c->knows_error = true;
 }
 
 static bool has_failed(const struct sim *s)
