@@ -9,11 +9,13 @@
 #include "meas/digest.h"
 #include "sim/kin.h"
 
-/* What the first process prints is the same for all. */
-static void be_silent(void)
+void cli_cluster_hush(const struct cluster *c)
 {
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int nowhere;
 
+	if (!c || !c->me)
+		return;
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	fflush(stdout);
 	if (nowhere < 0)
 		return;
@@ -24,12 +26,7 @@ static void be_silent(void)
 /* What only one process can write yet. */
 static int check_options(const struct cli_args *a, struct err *e)
 {
-	const char *option = a->output	 ? "output"
-			     : a->links	 ? "links"
-			     : a->jobs	 ? "jobs"
-			     : a->tables ? "tables"
-			     : a->rest	 ? "-"
-					 : NULL;
+	const char *option = a->jobs ? "jobs" : a->rest ? "-" : NULL;
 
 	if (!option)
 		return 0;
@@ -58,15 +55,6 @@ static int check_alike(
 	return cluster_share_error(c, e);
 }
 
-static int begin(struct cluster *c, const struct cli_args *a, struct err *e)
-{
-	if (!c)
-		return -1;
-	if (c->me)
-		be_silent();
-	return check_alike(c, a, e);
-}
-
 int cli_cluster_join(
 	const struct cli_args *a, struct cluster **c, struct err *e)
 {
@@ -81,7 +69,7 @@ int cli_cluster_join(
 	if (n < 2)
 		return 0;
 	*c = cluster_join(e);
-	return begin(*c, a, e);
+	return *c ? check_alike(*c, a, e) : -1;
 }
 
 int cli_cluster_begin(
@@ -96,8 +84,9 @@ int cli_cluster_begin(
 		return -1;
 	if (n > 1)
 		return cli_cluster_join(a, c, e);
+	fflush(stdout); /* or each prints what is there */
 	*c = kin_start(a->processes, e);
-	return begin(*c, a, e);
+	return *c ? check_alike(*c, a, e) : -1;
 }
 
 int cli_cluster_refuse(const struct cli_command *c, struct err *e)
