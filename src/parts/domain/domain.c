@@ -47,6 +47,7 @@ static __attribute__((cold)) struct domain_node *new_node(
 	for (uint32_t i = 0; i < d->n_ports; i++) {
 		ring_init(&n->port[i].ready, sizeof(uint32_t));
 		ring_init(&n->port[i].coming, sizeof(uint32_t));
+		ring_init(&n->port[i].waiting, sizeof(uint32_t));
 	}
 	d->nodes[node] = n;
 	return n;
@@ -62,6 +63,7 @@ void domain_free_node(struct domain *d, struct domain_node *n)
 	for (uint32_t i = 0; n && i < d->n_ports; i++) {
 		ring_fini(&n->port[i].ready);
 		ring_fini(&n->port[i].coming);
+		ring_fini(&n->port[i].waiting);
 	}
 	if (!n)
 		return;
@@ -189,76 +191,126 @@ static void arrive(const struct domain_at *at, uint32_t id)
 
 /* --- bytes --- */
 
-/* From a page, or what is stored elsewhere. */
+/* Bytes of one page that have no name. */
 static void copy_stored(
-	struct memory *m, uint64_t to, uint64_t from, uint64_t bytes)
+	struct memory *m, uint64_t to, uint64_t from, uint64_t n)
 {
 	uint8_t buffer[MEMORY_PAGE];
-	const uint8_t *at;
+	const uint8_t *at = memory_stored(m, from, n);
+
+	if (!at && memory_read(m, MEMORY_NIC, from, buffer, n))
+		at = buffer;
+	if (at)
+		memory_write(m, MEMORY_NIC, to, at, n);
+}
+
+/* False if they have no one name. */
+static bool copy_named(const struct domain_at *at, struct memory *m,
+	uint64_t to, uint64_t from, uint64_t n)
+{
+	struct memory_name name;
+
+	return host_find_name(at->d->host, at->node, from, n, &name) &&
+	       memory_write_named(m, MEMORY_NIC, to, &name, n);
+}
+
+static void copy_pages(const struct domain_at *at, struct memory *m,
+	uint64_t to, uint64_t from, uint64_t bytes)
+{
 	uint64_t n;
 
 	for (uint64_t i = 0; i < bytes; i += n) {
 		n = MEMORY_PAGE - (from + i) % MEMORY_PAGE;
 		n = n < bytes - i ? n : bytes - i;
-		at = memory_stored(m, from + i, n);
-		if (!at && memory_read(m, MEMORY_NIC, from + i, buffer, n))
-			at = buffer;
-		if (at)
-			memory_write(m, MEMORY_NIC, to + i, at, n);
+		if (!copy_named(at, m, to + i, from + i, n))
+			copy_stored(m, to + i, from + i, n);
 	}
 }
 
-static void copy(const struct domain_at *at, const struct move *m, uint64_t n)
+/* All at once: nothing may look at them before the end. */
+static void copy(const struct domain_at *at, const struct move *m)
 {
 	struct host *h = at->d->host;
 	struct memory *memory = host_at(h, at->node);
-	uint64_t from = m->is.from_at + m->come, to = m->is.to_at + m->come;
-	struct memory_name name;
+	uint64_t from = m->is.from_at, to = m->is.to_at, n = m->is.bytes;
 
 	if (m->is.data)
-		memory_write(memory, MEMORY_NIC, to, m->data + m->come, n);
-	else if (host_find_name(h, at->node, from, n, &name))
-		memory_write_named(memory, MEMORY_NIC, to, &name, n);
-	else
-		copy_stored(memory, to, from, n);
+		memory_write(memory, MEMORY_NIC, to, m->data, n);
+	else if (!copy_named(at, memory, to, from, n))
+		copy_pages(at, memory, to, from, n);
 	host_tell(h, at->w, at->node, at->t, to, n);
 }
 
 /* --- ports --- */
 
-static void fly(const struct domain_at *at, uint32_t to, uint32_t move,
-	uint64_t bytes, sim_time t)
+static sim_time takes(const struct domain *d, uint64_t bytes)
 {
-	struct port *x = &here(at)->port[to];
-	sim_time takes = bytes == (uint64_t)at->d->params.chunk
-				 ? at->d->chunk
-				 : domain_takes(at->d, bytes);
-
-	x->in_free = later_of(t, x->in_free) + takes;
-	x->in_busy += takes;
-	*(uint32_t *)ring_push(&x->coming) = move;
-	host_post_engine(at->w, at->node, x->in_free, DOMAIN_IN + to);
+	return bytes == (uint64_t)d->params.chunk ? d->chunk
+						  : domain_takes(d, bytes);
 }
 
+/* From when on the switch has room for another chunk for a port. */
+static sim_time has_room_at(const struct domain *d, const struct port *x)
+{
+	return x->in_free - d->params.latency - d->queue;
+}
+
+static void call_at(const struct domain_at *at, uint32_t port, sim_time t)
+{
+	host_post_engine(
+		at->w, at->node, t > at->t ? t : at->t + 1, DOMAIN_CALL + port);
+}
+
+/* The switch has no room: the transfer waits for those before it. */
+static void queue_up(const struct domain_at *at, uint32_t id)
+{
+	struct domain_node *n = here(at);
+	uint32_t to = move_at(n, id)->is.to;
+	struct port *x = &n->port[to];
+
+	if (!x->waiting.n)
+		call_at(at, to, has_room_at(at->d, x));
+	*(uint32_t *)ring_push(&x->waiting) = id;
+}
+
+/* Occupies a port for a chunk that leaves now, and the receiver's as soon as
+ * that is free. */
 static void send_chunk(const struct domain_at *at, struct port *x, uint32_t id)
 {
 	struct domain_node *n = here(at);
 	struct move *m = move_at(n, id);
+	struct port *to = &n->port[m->is.to];
 	uint64_t bytes = piece_of(at->d, m->is.bytes - m->sent);
-	sim_time takes = bytes == (uint64_t)at->d->params.chunk
-				 ? at->d->chunk
-				 : domain_takes(at->d, bytes);
+	sim_time time = takes(at->d, bytes);
 
-	x->out_free = at->t + takes;
-	x->out_busy += takes;
+	x->out_free = at->t + time;
+	x->out_busy += time;
 	x->out += bytes;
+	to->in_free =
+		later_of(at->t + at->d->params.latency, to->in_free) + time;
+	to->in_busy += time;
 	n->n_chunks++;
 	m->sent += bytes;
-	m->flying++;
-	m->is_ready = m->sent < m->is.bytes && m->flying < at->d->window;
-	if (m->is_ready)
+	m->is_called = false;
+	if (m->sent < m->is.bytes) {
 		*(uint32_t *)ring_push(&x->ready) = id;
-	fly(at, m->is.to, id, bytes, at->t + at->d->params.latency);
+		return;
+	}
+	*(uint32_t *)ring_push(&to->coming) = id;
+	host_post_engine(at->w, at->node, to->in_free, DOMAIN_IN + m->is.to);
+}
+
+/* The transfer whose turn it is sends a chunk, if it may. */
+static void send_next(const struct domain_at *at, struct port *x)
+{
+	uint32_t id = *(uint32_t *)ring_pop(&x->ready);
+	const struct move *m = move_at(here(at), id);
+	const struct port *to = &here(at)->port[m->is.to];
+
+	if (!m->is_called && (to->waiting.n || has_room_at(at->d, to) > at->t))
+		queue_up(at, id);
+	else
+		send_chunk(at, x, id);
 }
 
 /* Gives a port to the transfer whose turn it is, now or later. */
@@ -273,41 +325,53 @@ static void give_turn(const struct domain_at *at, uint32_t port)
 			t = up_at(at->d, at->node, t);
 		if (t == SIM_NEVER)
 			return;
-		if (t > at->t) {
-			host_post_engine(at->w, at->node, t, DOMAIN_OUT + port);
-			x->is_posted = true;
-			return;
+		if (t == at->t) {
+			send_next(at, x);
+			continue;
 		}
-		send_chunk(at, x, *(uint32_t *)ring_pop(&x->ready));
+		host_post_engine(at->w, at->node, t, DOMAIN_OUT + port);
+		x->is_posted = true;
 	}
 }
 
 static void make_ready(const struct domain_at *at, uint32_t id)
 {
 	struct domain_node *n = here(at);
-	struct move *m = move_at(n, id);
+	uint32_t from = move_at(n, id)->is.from;
 
-	m->is_ready = true;
-	*(uint32_t *)ring_push(&n->port[m->is.from].ready) = id;
-	give_turn(at, m->is.from);
+	*(uint32_t *)ring_push(&n->port[from].ready) = id;
+	give_turn(at, from);
 }
 
-static void on_chunk(const struct domain_at *at, uint32_t to)
+/* The switch has room for a transfer that has waited.  The next one is called
+ * when this one's chunk is through, wherever it is now. */
+static void on_call(const struct domain_at *at, uint32_t port)
 {
 	struct domain_node *n = here(at);
-	uint32_t id = *(uint32_t *)ring_pop(&n->port[to].coming);
+	struct port *x = &n->port[port];
+	uint32_t id = *(uint32_t *)ring_pop(&x->waiting);
 	struct move *m = move_at(n, id);
-	uint64_t bytes = piece_of(at->d, m->is.bytes - m->come);
+	sim_time time = takes(at->d, piece_of(at->d, m->is.bytes - m->sent));
 
-	n->port[to].in += bytes;
-	m->flying--;
+	m->is_called = true;
+	make_ready(at, id);
+	if (x->waiting.n)
+		call_at(at, port,
+			later_of(at->t + time, has_room_at(at->d, x)));
+}
+
+/* The last chunk of a transfer is there. */
+static void on_last(const struct domain_at *at, uint32_t port)
+{
+	struct domain_node *n = here(at);
+	uint32_t id = *(uint32_t *)ring_pop(&n->port[port].coming);
+	struct move *m = move_at(n, id);
+
+	n->port[port].in += m->is.bytes;
+	m->is_there = true;
 	if (m->is.kind != DOMAIN_WORD)
-		copy(at, m, bytes);
-	m->come += bytes;
-	if (m->come == m->is.bytes)
-		arrive(at, id);
-	else if (!m->is_ready && m->sent < m->is.bytes)
-		make_ready(at, id);
+		copy(at, m);
+	arrive(at, id);
 }
 
 /* A request has come to the process that has the bytes, or an answer to the one
@@ -322,7 +386,7 @@ static void on_later(const struct domain_at *at)
 	while (n->later.n && (x = ring_at(&n->later, 0))->t <= at->t) {
 		id = x->move;
 		ring_pop(&n->later);
-		if (move_at(n, id)->come)
+		if (move_at(n, id)->is_there)
 			end(at, id);
 		else
 			make_ready(at, id);
@@ -347,7 +411,7 @@ static void on_death(const struct domain_at *at)
 		m = slots_find(&n->moves, id);
 		if (!m)
 			continue;
-		n->lost += m->sent - m->come;
+		n->lost += m->is_there ? 0 : m->sent;
 		end(at, id);
 	}
 	host_poke(at->d->host, at->w, at->node, at->t);
@@ -359,15 +423,17 @@ void domain_on_event(void *arg, struct sim_worker *w, site_id node, sim_time t,
 	const struct domain_at at = { arg, w, node, t };
 	const struct domain_node *n = at.d->nodes[node];
 
-	if (number == DOMAIN_DIES)
+	if (number == DOMAIN_DIES) {
 		on_death(&at);
-	else if (n->is_gone)
+	} else if (n->is_gone) {
 		return;
-	else if (number >= DOMAIN_OUT) {
+	} else if (number >= DOMAIN_OUT) {
 		n->port[number - DOMAIN_OUT].is_posted = false;
 		give_turn(&at, number - DOMAIN_OUT);
+	} else if (number >= DOMAIN_CALL) {
+		on_call(&at, number - DOMAIN_CALL);
 	} else if (number >= DOMAIN_IN) {
-		on_chunk(&at, number - DOMAIN_IN);
+		on_last(&at, number - DOMAIN_IN);
 	} else {
 		on_later(&at);
 	}

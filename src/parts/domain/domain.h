@@ -7,11 +7,12 @@
  * Each process has a port with two directions of domain.rate each.  A transfer
  * is cut into chunks.  A chunk occupies the sender's port for its duration and
  * domain.latency later, as soon as that is free, the receiver's.  Transfers
- * that share a port take turns, chunk by chunk.  So many chunks of a transfer
- * are under way that a single one is as fast as the ports, and no more: a busy
- * receiver does not keep its senders from serving others.
+ * that share a port take turns, chunk by chunk.  The switch holds few chunks
+ * for a receiver.  While it has no room, transfers to that receiver wait, one
+ * behind the other, and their senders serve others.
  *
- * The bytes of a transfer arrive in order.  Transfers may overtake each other.
+ * The bytes of a transfer appear at its end, all at once.  Transfers may
+ * overtake each other.
  */
 #ifndef PARTS_DOMAIN_DOMAIN_H
 #define PARTS_DOMAIN_DOMAIN_H

@@ -11,7 +11,8 @@ enum {
 	DOMAIN_DIES,
 	DOMAIN_LATER,
 	DOMAIN_IN = 16, /* and the port */
-	DOMAIN_OUT = DOMAIN_IN + DOMAIN_PORTS,
+	DOMAIN_CALL = DOMAIN_IN + DOMAIN_PORTS,
+	DOMAIN_OUT = DOMAIN_CALL + DOMAIN_PORTS,
 	DOMAIN_EVENTS = DOMAIN_OUT + DOMAIN_PORTS,
 };
 
@@ -19,9 +20,9 @@ enum {
 struct move {
 	struct slot slot;
 	struct domain_move is;
-	uint64_t sent, come; /* bytes */
-	uint32_t flying; /* chunks */
-	bool is_ready; /* in its sender's turn */
+	uint64_t sent; /* bytes */
+	bool is_called; /* the switch has room for its next chunk */
+	bool is_there; /* all of it */
 	uint64_t old; /* of a word */
 	struct book_message book;
 	uint8_t data[DOMAIN_DATA];
@@ -29,7 +30,8 @@ struct move {
 
 struct port {
 	struct ring ready; /* transfers that may send a chunk, in turn */
-	struct ring coming; /* transfers, of chunks in the order of arrival */
+	struct ring waiting; /* transfers to it that found no room */
+	struct ring coming; /* transfers whose last chunks are on their way */
 	sim_time out_free, in_free;
 	sim_time out_busy, in_busy; /* ever */
 	uint64_t out, in; /* bytes, ever */
@@ -64,8 +66,8 @@ struct domain {
 	struct domain_node **nodes; /* NULL until used */
 	site_id n_nodes;
 	uint32_t n_ports;
-	uint32_t window; /* chunks of a transfer */
 	sim_time chunk; /* of a full one, the duration */
+	sim_time queue; /* of the switch, for each port: its duration */
 	struct outage *outage;
 	size_t n_outages;
 };

@@ -8,6 +8,8 @@
 #define AT(field)  offsetof(struct domain_params, field)
 #define MOST_CHUNK (INT64_C(1) << 20)
 
+enum { QUEUE = 2 }; /* chunks for a port that the switch holds */
+
 static const struct param rows[] = {
 	PARAM_ROW(PARAM_RATE, "rate", AT(rate), "0 B/s", 0, PS_PER_S,
 		"rate of a process's port of its node's switch, each way; 0 "
@@ -122,7 +124,7 @@ static void *open(
 	d->nodes = map_alloc(d->n_nodes * sizeof(*d->nodes));
 	d->n_ports = host_n_processes(at->host);
 	d->chunk = domain_takes(d, (uint64_t)p->chunk);
-	d->window = (uint32_t)(p->latency / d->chunk) + 2;
+	d->queue = QUEUE * d->chunk;
 	add_outages(d, at->plan);
 	host_set_engine(at->host, &(struct host_engine){ domain_on_event, d });
 	return d;
