@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/domain.h"
 #include "base/mem.h"
 #include "outside/endpoint_op.h"
 
@@ -187,7 +188,7 @@ static bool get(struct endpoint *e, struct endpoint_op *x, uint64_t from,
 	if (!word)
 		return false;
 	x->arrived = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
-	m->ops->get(m, x->c.rank, from, to, bytes, word);
+	msg_get(m, x->c.rank, from, to, bytes, word);
 	return true;
 }
 
@@ -237,7 +238,7 @@ static bool start(struct endpoint *e, uint32_t i)
 	else if (m->dones == UINT64_MAX)
 		is_begun = false;
 	else
-		m->ops->deliver(m, x->c.rank, x->there, x->at, x->c.bytes,
+		msg_deliver(m, x->c.rank, x->there, x->at, x->c.bytes,
 			&x->source, &x->arrived);
 	if (is_begun)
 		x->state = ENDPOINT_MOVES;
