@@ -291,6 +291,8 @@ const struct route_lists table_lists = {
 	.guid = table_guid_of,
 	.find = table_find_guid,
 	.free = table_free,
+	.pack = table_pack,
+	.unpack = table_unpack,
 	.memory = table_memory,
 };
 
