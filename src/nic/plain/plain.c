@@ -219,7 +219,7 @@ const struct nic_ops plain_ops = {
 	.title = "plain RDMA card",
 	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side trains",
+	.has = "any-side domain trains",
 	.size = sizeof(struct plain),
 	.node_size = sizeof(struct plain_node),
 	PARAMS(params),
