@@ -9,6 +9,7 @@
 #include "base/name.h"
 #include "machine/energy.h"
 #include "machine/jobs.h"
+#include "sim/cluster.h"
 
 double machine_clock(void)
 {
@@ -311,13 +312,13 @@ static int check_deaths(const struct load *l, struct err *e)
 static int check_processes(const struct machine_run *r, struct err *e)
 {
 	const struct machine_run_setup *s = &r->setup;
-	const char *what = !r->load->ops->can_spread ? r->load->ops->name
-			   : s->book		     ? "a time budget"
-			   : s->jobs		     ? "a jobs file"
-			   : r->machine->topo->n_io  ? "a machine with IO nodes"
-			   : fault_plan_is_empty(&r->machine->faults)
-				   ? NULL
-				   : "a plan of faults";
+	const struct load *l = r->load;
+	const char *what = l->ops->alone ? l->ops->alone(l) : NULL;
+
+	if (s->book)
+		what = "a time budget";
+	else if (s->jobs)
+		what = "a jobs file";
 
 	if (s->packs && s->book)
 		return err_set(e, "--pack: has no place for time budgets yet");
@@ -366,6 +367,28 @@ static int open_energy(struct machine_run *r, struct err *e)
 	return r->energy ? 0 : -1;
 }
 
+/* Everything that is read before something is built. */
+static int read_all(struct machine_run *r, struct err *e)
+{
+	const struct machine_run_setup *s = &r->setup;
+
+	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
+	r->setup.loaded = NULL;
+	if (!r->machine ||
+		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
+		read_load(r, e) || check_faults(r, e) || check_processes(r, e))
+		return -1;
+	return open_energy(r, e);
+}
+
+/* Processes that share a run fail together. */
+static int share_error(const struct machine_run *r, struct err *e)
+{
+	if (r->setup.cluster)
+		return cluster_share_error(r->setup.cluster, e);
+	return e->code ? -1 : 0;
+}
+
 int machine_run_open(
 	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
 {
@@ -373,19 +396,13 @@ int machine_run_open(
 
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
-	r->setup.loaded = NULL;
-	if (!r->machine ||
-		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
-		read_load(r, e) || check_faults(r, e) ||
-		check_processes(r, e) || open_energy(r, e))
+	read_all(r, e);
+	if (share_error(r, e) || (s->check && s->check(r, e)))
 		return -1;
-	if (!build(r, e)) {
-		r->setup_s = machine_clock() - since;
-		return 0;
-	}
-	machine_explain(r->machine, e);
-	return -1;
+	if (build(r, e))
+		machine_explain(r->machine, e);
+	r->setup_s = machine_clock() - since;
+	return share_error(r, e);
 }
 
 static void note_result(struct machine_run *r)
@@ -425,9 +442,11 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 	r->checks_s = machine_clock();
 	r->wall_s = r->checks_s - r->wall_s;
 	r->cpu_s = cpu_clock() - r->cpu_s;
-	if (load_end(&r->course, e) ||
-		(r->result.ending == LOAD_FINISHED &&
-			parts_audit(&r->system->parts, e)))
+	if (load_end(&r->course, e))
+		return -1;
+	if (r->result.ending == LOAD_FINISHED)
+		parts_audit(&r->system->parts, e);
+	if (sim_share_error(r->load->net->sim, e))
 		return -1;
 	note_result(r);
 	r->checks_s = machine_clock() - r->checks_s;

@@ -39,6 +39,19 @@ static const struct param params[] = {
 			"switches at the top above it; auto: as many as fill "
 			"the ports of those, or 1 without topology.ports",
 		.source = "assumed: as few switches as possible" },
+	PARAM_ROW(PARAM_COUNT, "fill", AT(fill), "0", 0, FATTREE_MAX_RADIX,
+		"number of nodes connected to each switch of level 1, for "
+		"machines that leave ports empty; 0: one for each port that "
+		"leads down",
+		"assumed: full switches"),
+	PARAM_ROW(PARAM_COUNT, "rails", AT(rails), "1", 1, FATTREE_MAX_RAILS,
+		"number of ports of a node, each with switches of its own; "
+		"port N of every node is connected to rail N",
+		"assumed: one network"),
+	PARAM_ROW(PARAM_COUNT, "join", AT(join), "0", 0, FATTREE_MAX_LEVELS,
+		"level from which rails share switches; 0: they share nothing "
+		"but the nodes",
+		"assumed: separate networks"),
 	PARAM_ROW(PARAM_TIME, "switch", AT(logic), "100 ns", 0, 1000000000,
 		"time that a switch takes from a head's arrival to its "
 		"departure",
@@ -57,15 +70,6 @@ static const struct param params[] = {
 
 /* For machines whose routing goes by tables, which can lead anywhere. */
 static const struct param wide_params[] = {
-	PARAM_ROW(PARAM_COUNT, "fill", AT(fill), "0", 0, FATTREE_MAX_RADIX,
-		"number of nodes connected to each switch of level 1, for "
-		"machines that leave ports empty; 0: one for each port that "
-		"leads down",
-		"assumed: full switches"),
-	PARAM_ROW(PARAM_COUNT, "rails", AT(rails), "1", 1, FATTREE_MAX_RAILS,
-		"number of separate trees of switches; port N of every node is "
-		"connected to rail N",
-		"assumed: one network"),
 	PARAM_ROW(PARAM_COUNT, "siblings", AT(siblings), "0", 0, 32,
 		"number of links between the two switches of a pair: switches "
 		"2m and 2m + 1 of every level below the top",
@@ -144,7 +148,7 @@ static int count_sites(struct fattree *t, struct err *e)
 	}
 	t->first[t->n_levels + 1] = (router_id)n;
 	t->per_rail = (router_id)n - t->topo.n_nodes;
-	n += (uint64_t)t->per_rail * (uint64_t)(t->rails - 1);
+	n += (uint64_t)t->per_rail * (t->n_trees - 1);
 	if (n > TOPO_MAX_ROUTERS)
 		return err_set(e,
 			"topology.nodes: more than %d nodes and switches",
@@ -159,8 +163,17 @@ static int fattree_init(struct topo *topo, struct err *e)
 
 	if (!t->rails)
 		t->rails = 1;
-	t->ends = (uint32_t)t->nodes;
-	if (fattree_set_levels(t, e))
+	if (t->rails == 1)
+		t->join = 0;
+	if (t->join && t->nodes * t->rails > FATTREE_MAX_ENDS)
+		return err_set(e,
+			"topology.join: %lld nodes on %lld rails that join "
+			"have more than %d ports",
+			(long long)t->nodes, (long long)t->rails,
+			FATTREE_MAX_ENDS);
+	t->ends = (uint32_t)(t->nodes * (t->join ? t->rails : 1));
+	t->n_trees = (uint32_t)(t->join ? 1 : t->rails);
+	if (fattree_set_levels(t, e) || fattree_check_join(t, e))
 		return -1;
 	topo->n_nodes = (router_id)t->nodes;
 	topo->node_ports = (port_id)t->rails;
@@ -172,19 +185,33 @@ static int fattree_init(struct topo *topo, struct err *e)
 
 static const struct topo_end no_wire = { .router = NO_ROUTER };
 
+/* Where a switch is among those of its tree, whichever rail it is of. */
+struct spot {
+	uint32_t tree; /* separate rails: which; otherwise 0 */
+	uint32_t level, index;
+};
+
+static router_id site_of(
+	const struct fattree *t, uint32_t tree, uint32_t level, uint32_t index)
+{
+	return t->first[level] + tree * t->per_rail + index;
+}
+
 static struct topo_end node_peer(
 	const struct fattree *t, router_id r, port_id p)
 {
+	uint32_t end = fattree_end(t, r, p);
+
 	if (p >= t->rails)
 		return no_wire;
 	return (struct topo_end){
-		.router = fattree_switch(t, p, 1, r / t->span[1]),
-		.port = fattree_digit(t, r, 0),
+		.router = site_of(t, t->join ? 0 : p, 1, end / t->span[1]),
+		.port = fattree_digit(t, end, 0),
 	};
 }
 
 static struct topo_end down_peer(
-	const struct fattree *t, struct fattree_place at, port_id p)
+	const struct fattree *t, struct spot at, port_id p)
 {
 	uint32_t paths = t->n_paths[at.level], per = t->bundle[at.level];
 	uint32_t below = t->n_paths[at.level - 1], up;
@@ -194,20 +221,24 @@ static struct topo_end down_peer(
 	if (p / per >= t->n_below[at.level] ||
 		tree * t->span[at.level - 1] >= t->ends)
 		return no_wire;
-	if (at.level == 1)
-		return (struct topo_end){ .router = tree, .port = at.rail };
+	if (at.level == 1) {
+		uint32_t rail;
+		router_id node = fattree_node(t, tree, &rail);
+
+		return (struct topo_end){ node, rail + at.tree };
+	}
 	up = path / below + p % per * t->n_parents[at.level - 1];
 	if (up >= t->n_up[at.level - 1])
 		return no_wire;
 	return (struct topo_end){
-		.router = fattree_switch(
-			t, at.rail, at.level - 1, tree * below + path % below),
+		.router = site_of(
+			t, at.tree, at.level - 1, tree * below + path % below),
 		.port = t->n_down[at.level - 1] + up,
 	};
 }
 
 static struct topo_end up_peer(
-	const struct fattree *t, struct fattree_place at, uint32_t j)
+	const struct fattree *t, struct spot at, uint32_t j)
 {
 	uint32_t paths = t->n_paths[at.level], radix, parents;
 	uint32_t tree = at.index / paths, path = at.index % paths;
@@ -217,7 +248,7 @@ static struct topo_end up_peer(
 	radix = t->n_below[at.level + 1];
 	parents = t->n_parents[at.level];
 	return (struct topo_end){
-		.router = fattree_switch(t, at.rail, at.level + 1,
+		.router = site_of(t, at.tree, at.level + 1,
 			tree / radix * t->n_paths[at.level + 1] + path +
 				paths * (j % parents)),
 		.port = tree % radix * t->bundle[at.level + 1] + j / parents,
@@ -225,7 +256,7 @@ static struct topo_end up_peer(
 }
 
 static struct topo_end side_peer(
-	const struct fattree *t, struct fattree_place at, port_id p)
+	const struct fattree *t, struct spot at, port_id p)
 {
 	uint32_t paths = t->n_paths[at.level];
 	uint32_t tree = at.index / paths, path = at.index % paths;
@@ -233,8 +264,8 @@ static struct topo_end side_peer(
 	if (at.level == t->n_levels || p - t->side[at.level] >= t->siblings)
 		return no_wire;
 	return (struct topo_end){
-		.router = fattree_switch(
-			t, at.rail, at.level, (tree ^ 1) * paths + path),
+		.router = site_of(
+			t, at.tree, at.level, (tree ^ 1) * paths + path),
 		.port = p,
 	};
 }
@@ -243,10 +274,13 @@ static struct topo_end side_peer(
 static struct topo_end plain_peer(
 	const struct fattree *t, router_id r, port_id p)
 {
-	struct fattree_place at = fattree_place(t, r);
+	router_id folded = fattree_fold(t, r);
+	struct spot at = { .level = fattree_level(t, folded) };
 
 	if (!at.level)
 		return node_peer(t, r, p);
+	at.tree = (r - folded) / t->per_rail;
+	at.index = folded - t->first[at.level];
 	if (p < t->n_down[at.level])
 		return down_peer(t, at, p);
 	if (p < t->side[at.level])
@@ -287,10 +321,10 @@ static router_id home(const struct topo *topo, router_id r)
 
 	if (!at.level)
 		return r;
-	first = at.index / paths * t->span[at.level];
+	first = at.index / paths * fattree_span(t, at.level);
 	n = topo->n_nodes - first;
-	if (n > t->span[at.level])
-		n = t->span[at.level];
+	if (n > fattree_span(t, at.level))
+		n = fattree_span(t, at.level);
 	return first + (router_id)((uint64_t)(at.index % paths) * n / paths);
 }
 

@@ -18,7 +18,7 @@ void fattree_name_router(
 
 	if (!at.level)
 		snprintf(text, size, "%u", r);
-	else if (t->rails > 1)
+	else if (t->n_trees > 1 || fattree_is_split(t, at.level))
 		snprintf(text, size, "%u:%u.%u", at.rail, at.level, at.index);
 	else
 		snprintf(text, size, "%u.%u", at.level, at.index);
@@ -111,8 +111,11 @@ void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 		n += (size_t)snprintf(text + n, size - n, ", %lld siblings",
 			(long long)t->siblings);
 	if (t->rails > 1 && n < size)
-		snprintf(text + n, size - n, ", %lld rails",
+		n += (size_t)snprintf(text + n, size - n, ", %lld rails",
 			(long long)t->rails);
+	if (t->join && n < size)
+		snprintf(text + n, size - n, " that join at level %lld",
+			(long long)t->join);
 }
 
 /* "64o=16#x3": nodes, then switches by level; - where a switch has fewer links
@@ -151,16 +154,17 @@ void fattree_sketch(const struct topo *topo, char *text, size_t size)
 static uint128 up_rate(
 	const struct fattree *t, const struct topo_rates *k, uint32_t level)
 {
-	uint64_t n = t->ends, below = t->span[level], sum = 0;
+	uint64_t n = t->topo.n_nodes, below = fattree_span(t, level), sum = 0;
 
 	for (uint32_t l = level + 1; l <= t->n_levels; l++) {
-		uint64_t within = t->span[l] < n ? t->span[l] : n;
+		uint64_t within =
+			fattree_span(t, l) < n ? fattree_span(t, l) : n;
 
 		sum += (within - below) * (2 * l - 1 - level);
 		below = within;
 	}
-	return k->rate(
-		k, fattree_wire(level, FATTREE_UP), sum, n - t->span[level]);
+	return k->rate(k, fattree_wire(level, FATTREE_UP), sum,
+		n - fattree_span(t, level));
 }
 
 /* A node's link, or, where that is less, what leaves a subtree over its
@@ -168,12 +172,15 @@ static uint128 up_rate(
 uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k)
 {
 	const struct fattree *t = fattree_of(topo);
-	uint128 n = t->ends, peak = up_rate(t, k, 0);
+	uint128 n = topo->n_nodes, peak = up_rate(t, k, 0);
 
 	for (uint32_t l = 1; l < t->n_levels; l++) {
-		uint128 below = t->span[l];
-		uint128 bound = up_rate(t, k, l) * fattree_up_links(t, l) *
-				(n - 1) / (below * (n - below));
+		uint128 below = fattree_span(t, l), bound;
+
+		if (below >= n)
+			break; /* rails of one unit */
+		bound = up_rate(t, k, l) * fattree_up_links(t, l) * (n - 1) /
+			(t->span[l] * (n - below));
 
 		if (bound < peak)
 			peak = bound;
@@ -199,7 +206,7 @@ uint64_t fattree_links(const struct topo *topo, uint32_t class)
 			     : (uint64_t)fattree_subtrees(t, class / 2) *
 				       fattree_up_links(t, class / 2);
 
-	return n * (uint64_t)t->rails;
+	return n * t->n_trees;
 }
 
 void fattree_where(
@@ -223,13 +230,14 @@ struct topo_cut fattree_cut(const struct topo *topo)
 {
 	const struct fattree *t = fattree_of(topo);
 	uint32_t top = t->n_levels;
-	uint64_t half = fattree_subtrees(t, top - 1) / 2;
+	uint64_t per = fattree_is_split(t, top - 1) ? (uint64_t)t->rails : 1;
+	uint64_t half = fattree_subtrees(t, top - 1) / per / 2 * per;
 	uint64_t links = half * fattree_up_links(t, top - 1);
 
 	if (top > 1 && half % 2)
 		links += t->n_paths[top - 1] * (uint64_t)t->siblings;
 	return (struct topo_cut){
-		.links = links * (uint64_t)t->rails,
+		.links = links * t->n_trees,
 		.wire = &topo->wire[fattree_wire(top - 1, FATTREE_UP)],
 		.where = "through the top",
 	};
@@ -254,7 +262,7 @@ static uint64_t ports_used(const struct fattree *t, uint32_t level)
 		return n;
 	n += fattree_links(&t->topo, fattree_wire(level, 0));
 	return n + (uint64_t)fattree_subtrees(t, level) * t->n_paths[level] *
-			   (uint64_t)(t->siblings * t->rails);
+			   (uint64_t)t->siblings * t->n_trees;
 }
 
 bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
@@ -269,8 +277,10 @@ bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	memset(cell, 0, TOPO_MAX_COLUMNS * sizeof(*cell));
 	cell[0].n = level;
 	cell[1].n =
-		(t->first[level + 1] - t->first[level]) * (uint64_t)t->rails;
-	cell[2].n = t->span[level] < t->ends ? t->span[level] : t->ends;
+		(t->first[level + 1] - t->first[level]) * (uint64_t)t->n_trees;
+	cell[2].n = fattree_span(t, level) < topo->n_nodes
+			    ? fattree_span(t, level)
+			    : topo->n_nodes;
 	cell[3].n = t->n_up[level];
 	cell[3].is_blank = !t->n_up[level];
 	cell[4].n = ports_used(t, level);
@@ -282,7 +292,7 @@ bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 
 static bool has_rails(const struct topo *t)
 {
-	return fattree_of(t)->rails > 1;
+	return fattree_of(t)->rails > 1 && fattree_of(t)->join != 1;
 }
 
 static int read_rail(const struct part_kind *k, struct part_names *names,
@@ -303,6 +313,16 @@ static int read_rail(const struct part_kind *k, struct part_names *names,
 	return n > 1 ? err_set(e, "unexpected word \"%.40s\"", word[1]) : 0;
 }
 
+/* Switches of a level that belong to one rail. */
+static uint32_t rail_switches(const struct fattree *t, uint32_t level)
+{
+	uint32_t n = t->first[level + 1] - t->first[level];
+
+	if (!t->join)
+		return n;
+	return fattree_is_split(t, level) ? n / (uint32_t)t->rails : 0;
+}
+
 /* Wire i of a rail, by its lower end: the nodes' first, then the up-links of
  * each level, then those between siblings. */
 static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
@@ -317,7 +337,7 @@ static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
 	}
 	i -= topo->n_nodes;
 	for (uint32_t l = 1; l < t->n_levels; l++) {
-		n = (t->first[l + 1] - t->first[l]) * t->n_up[l];
+		n = rail_switches(t, l) * t->n_up[l];
 		if (i < n) {
 			end->router =
 				fattree_switch(t, p->unit, l, i / t->n_up[l]);
@@ -348,8 +368,14 @@ static bool rail_site(const struct topo *topo, const struct part *p, uint32_t i,
 {
 	const struct fattree *t = fattree_of(topo);
 
-	*site = fattree_switch(t, p->unit, 1, i);
-	return i < t->per_rail;
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
+		if (i < rail_switches(t, l)) {
+			*site = fattree_switch(t, p->unit, l, i);
+			return true;
+		}
+		i -= rail_switches(t, l);
+	}
+	return false;
 }
 
 static int read_uplinks(const struct part_kind *k, struct part_names *names,

@@ -232,3 +232,32 @@ int fattree_check_siblings(const struct fattree *t, struct err *e)
 	}
 	return 0;
 }
+
+/* Rails that join have whole units, all below the same switches. */
+int fattree_check_join(const struct fattree *t, struct err *e)
+{
+	uint32_t unit;
+
+	if (!t->join)
+		return 0;
+	if (t->join > t->n_levels)
+		return err_set(e,
+			"topology.join: rails cannot join at level %lld of a "
+			"tree with %u level%s",
+			(long long)t->join, t->n_levels,
+			t->n_levels > 1 ? "s" : "");
+	unit = t->span[t->join - 1];
+	if (t->nodes % unit)
+		return err_set(e,
+			"topology.nodes: %lld is not a multiple of the %u "
+			"nodes below each rail's switches of level %lld "
+			"(topology.join)",
+			(long long)t->nodes, unit, (long long)t->join - 1);
+	if (t->join < t->n_levels && t->n_below[t->join] % t->rails)
+		return err_set(e,
+			"topology.rails: %lld does not divide the %u ports "
+			"down of a switch of level %lld (topology.join)",
+			(long long)t->rails, t->n_below[t->join],
+			(long long)t->join);
+	return 0;
+}

@@ -27,6 +27,13 @@ const struct tree_how tree_some[] = {
 	{ .nodes = "48", .ports = "12", .taper = "2", .spread = "rotate" },
 	{ .nodes = "77", .ports = "12", .taper = "3x2", .spread = "adaptive" },
 	{ .nodes = "60", .radix = "4", .parallel = "2" },
+	{ .nodes = "32", .ports = "8", .rails = "2", .join = "2" },
+	{ .nodes = "24", .radix = "3", .rails = "3", .join = "1" },
+	{ .nodes = "16",
+		.radix = "2",
+		.rails = "2",
+		.join = "3",
+		.spread = "adaptive" },
 	{ .nodes = NULL },
 };
 
@@ -63,6 +70,7 @@ int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 		set(b, "fill", how->fill, e) ||
 		set(b, "rails", how->rails, e) ||
 		set(b, "siblings", how->siblings, e) ||
+		set(b, "join", how->join, e) ||
 		set(b, "ports", how->ports, e) ||
 		set(b, "taper", how->taper, e) ||
 		set(b, "parallel", how->parallel, e) ||
