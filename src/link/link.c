@@ -490,8 +490,7 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	uint32_t rows;
 
 	*r = (struct link_rules){
-		.max_payload =
-			(uint32_t)(p->payload * (p->train > 1 ? p->train : 1)),
+		.max_payload = (uint32_t)link_longest(p),
 		.train = p->train > 1 ? (uint32_t)p->train : 1,
 		.each = (uint32_t)p->payload,
 		.empty = (uint32_t)(p->header + p->trailer + p->gap),

@@ -175,6 +175,12 @@ bool link_retry_binds(const struct link_rules *r, int64_t packets);
  */
 int64_t link_round_trip(const struct link_rules *r, uint32_t wire);
 
+/* The longest payload, of a packet or of a train. */
+static inline int64_t link_longest(const struct link_params *p)
+{
+	return p->train > 1 ? p->payload * p->train : p->payload;
+}
+
 /* Bytes of a payload on the wire: whole words and all overhead, but no gap. */
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
 /* Number of lanes that a link uses of those that work. */

@@ -44,6 +44,7 @@ struct plain_sending {
 struct plain_queue {
 	struct workq q;
 	struct window window; /* of packets */
+	uint32_t out; /* packets of these, where they are trains */
 	uint32_t work; /* that packets are cut from, or 0 */
 	bool is_running, has_atomic;
 };
@@ -68,7 +69,7 @@ struct plain {
 	struct side_reads_how reads;
 	struct workqs_how queues;
 	struct asks_how asks;
-	uint32_t window, buffers; /* as nic.window and nic.buffers, in trains */
+	uint32_t window, buffers; /* in packets; more than a train has */
 };
 
 static inline struct plain *plain_of(const struct nic_at *a)
@@ -108,7 +109,7 @@ sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes);
 /* A queue may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);
 void plain_send_on_turn(const struct nic_at *a);
-void plain_send_left(const struct nic_at *a);
+void plain_send_left(const struct nic_at *a, uint32_t bytes);
 void plain_send_give_up(const struct nic_at *a, uint32_t id);
 /* A request is answered: returns whose it was; then, its work is done. */
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id);

@@ -15,7 +15,8 @@ static bool can_go(const struct nic_at *a, const struct plain_queue *q)
 		return q->work || q->q.entries.n;
 	e = !q->work && q->q.entries.n ? ring_at(&q->q.entries, 0) : NULL;
 	return (q->work || (e && !(q->has_atomic && e->op >= PLAIN_WORD))) &&
-	       window_span(&q->window) < plain_of(a)->window;
+	       q->out < plain_of(a)->window &&
+	       window_span(&q->window) < (uint32_t)plain_params(a)->window;
 }
 
 static void kick(const struct nic_at *a)
@@ -146,12 +147,13 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 	if (a->nic->net->book)
 		s->ask.account = x->account;
 	s->work = q->work;
-	n->n_made++;
+	q->out += link_packets(&a->nic->net->link, bytes);
 	x->out++;
 	x->made += bytes;
 	if (x->made == x->e.bytes)
 		q->work = 0;
 	h->bytes = x->e.op == PLAIN_PUT ? bytes : 0;
+	n->n_made += link_packets(&a->nic->net->link, h->bytes);
 	s->ask.others = h->bytes ? 0 : link_others(&a->nic->net->link, bytes);
 	if (h->bytes) {
 		side_reads_begin(
@@ -181,9 +183,9 @@ void plain_send_on_turn(const struct nic_at *a)
 	kick(a);
 }
 
-void plain_send_left(const struct nic_at *a)
+void plain_send_left(const struct nic_at *a, uint32_t bytes)
 {
-	plain_here(a)->n_made--;
+	plain_here(a)->n_made -= link_packets(&a->nic->net->link, bytes);
 	kick(a);
 }
 
@@ -191,9 +193,11 @@ uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
 {
 	const struct plain_sending *s = asks_item(a, id);
 	const struct ask_header *h = &s->ask.copy->h;
+	struct plain_queue *q = queue_of(a, h->channel);
 	uint32_t work = s->work;
 
-	window_done(&queue_of(a, h->channel)->window, h->number);
+	q->out -= link_packets(&a->nic->net->link, plain_bytes(h));
+	window_done(&q->window, h->number);
 	asks_answered(a, id);
 	return work;
 }

@@ -135,6 +135,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	struct net *net = a->nic->net;
 	const struct ask *x = ask_of(a, id);
 	bool is_answer = x->h.is_answer, is_first = x->is_first;
+	uint32_t bytes = x->h.bytes;
 	struct ask_hold hold = x->hold;
 
 	nic_charge(a, id, CAUSE_CARD, a->t);
@@ -143,7 +144,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		asks_of(a)->inside--;
 		release(a, &hold);
 	} else if (is_first) {
-		asks_of(a)->how->left(a);
+		asks_of(a)->how->left(a, bytes);
 	}
 }
 

@@ -75,8 +75,8 @@ struct asks_how {
 	uint8_t kept; /* an op that may be executed twice, or none */
 	bool holds; /* requests keep their places until answers have left */
 
-	/* A request has left for the first time. */
-	void (*left)(const struct nic_at *a);
+	/* A request has left for the first time, with so many bytes. */
+	void (*left)(const struct nic_at *a, uint32_t bytes);
 	/* A request has arrived: asks_answer() follows, now or later; if
 	 * is_again, nothing else. */
 	void (*asked)(const struct nic_at *a, packet_id id, struct ask *x);

@@ -119,7 +119,7 @@ static void give_up(const struct nic_at *a, uint32_t item)
 	end(a, item, STATUS_GAVE_UP, 0);
 }
 
-static void on_left(const struct nic_at *a)
+static void on_left(const struct nic_at *a, uint32_t bytes)
 {
 }
 
