@@ -316,6 +316,12 @@ static inline uint32_t link_stamp_chunks(uint64_t x)
 	return x & 0xfff;
 }
 
+/* What to add to all tokens: no channel overflows into the next. */
+static inline uint64_t link_stamp_tokens(uint64_t x)
+{
+	return (x & 0xfff) << (x >> 8 & 0x30);
+}
+
 /* Chunks of a channel that are on their way back. */
 static inline int32_t link_returning(
 	const struct link_returns *r, uint32_t channel)
@@ -332,11 +338,12 @@ static inline int32_t link_returning(
 static inline void link_all_tokens(const struct link_sender *l,
 	const struct link_returns *r, int32_t *tokens)
 {
-	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
-		tokens[c] = l->tokens[c];
+	uint64_t sum = l->all_tokens;
+
 	for (uint32_t i = 0; i < r->n; i++)
-		tokens[link_stamp_channel(r->stamp[i])] +=
-			(int32_t)link_stamp_chunks(r->stamp[i]);
+		sum += link_stamp_tokens(r->stamp[i]);
+	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
+		tokens[c] = (int16_t)(sum >> 16 * c);
 }
 
 /* Collects the tokens that have returned by t. */
@@ -349,12 +356,12 @@ static inline void link_collect(
 
 	for (const uint64_t *at = to; at < end; at++) {
 		if (*at < due)
-			sum += (*at & 0xfff) << (*at >> 8 & 0x30);
+			sum += link_stamp_tokens(*at);
 		else
 			*to++ = *at;
 	}
 	r->n = (uint32_t)(to - r->stamp);
-	l->all_tokens += sum; /* no channel overflows into the next */
+	l->all_tokens += sum;
 }
 
 /* What a channel with some tokens has taken of the chunks that it shares. */

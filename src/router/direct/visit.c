@@ -190,6 +190,7 @@ static inline uint32_t most_tokens(const struct direct *d,
 		struct direct_port *p = &s->port[o];
 		int tokens;
 
+		KEEP(p);
 		if (p->requests.head[REQ_DYNAMIC] != head ||
 			p->requests.others != others ||
 			heads_ordered(&p->requests) || p->returns.is_starving ||
