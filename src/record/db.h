@@ -24,6 +24,9 @@ struct db_query;
  * path.  A transaction is open: the file stays empty until the first COMMIT.
  */
 struct db *db_create(const char *path, struct err *e);
+/* From now on rows that it is given go nowhere: another process has the
+ * file. */
+void db_mute(struct db *d);
 /* Opens a file of a known schema for reading.  Queries that together take more
  * work than a run file of its size can explain are ended. */
 struct db *db_open(const char *path, struct err *e);
@@ -45,6 +48,11 @@ int db_attach(struct db *d, const char *path, const char *name, struct err *e);
 
 /* Statements without values or results. */
 int db_do(struct db *d, const char *sql, struct err *e);
+
+/* Adds all rows of a table of another database, whose pages these are, to the
+ * same table of a new file. */
+int db_copy(struct db *d, const char *table, const void *pages, size_t n,
+	struct err *e);
 
 /*
  * A statement, whose errors go to *e until it is finished.  NULL if it cannot
