@@ -1,6 +1,6 @@
 #!/bin/sh
 #
-# What Weft processes do beside one run: shares, points of a sweep that are
+# What Weft processes do beside one run: shares, and points of a sweep that are
 # handed out.
 set -u
 . "$(dirname "$0")/tap.sh"
@@ -79,7 +79,7 @@ child_of() { # PARENT
 }
 
 # A killed run costs its point, and the same command runs that one again.
-long='sweep torus random load=0.3,0.4 --shape 8x8x4 warmup=0us measure=20us
+long='sweep torus random load=0.3,0.4 --shape 8x8x4 warmup=0us measure=300us
 	--past-saturation'
 costs_a_point() { # CAUSE
 	[ $code -eq 5 ] && [ "$(grep -c '^torus' "$tmp/out")" -eq 1 ] &&

@@ -6,17 +6,18 @@ has_job() { # MPI
 		[ -e "$(dirname "$weft")/weft-cluster-$1.so" ]
 }
 
-# Mpirun may be told that root and few cores are fine.  LAUNCH holds options of
-# mpirun, MPI names another one than Open MPI.
-job() { # PROCESSES ARGUMENTS
-	processes=$1
-	shift
-	[ "${MPI-openmpi}" != openmpi ] || set -- --oversubscribe \
-		-n "$processes" ${LAUNCH-} "$weft" "$@"
-	[ "${MPI-openmpi}" = openmpi ] || set -- \
-		-n "$processes" ${LAUNCH-} "$weft" "$@"
+# Mpirun, which may be told that root and few cores are fine.  MPI names another
+# one than Open MPI.
+launch() { # ARGUMENTS
+	[ "${MPI-openmpi}" != openmpi ] || set -- --oversubscribe "$@"
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 		timeout 60 "mpirun.${MPI-openmpi}" "$@" \
 		>"$tmp/out" 2>"$tmp/err" </dev/null
 	code=$?
+}
+
+job() { # PROCESSES ARGUMENTS
+	processes=$1
+	shift
+	launch -n "$processes" "$weft" "$@"
 }

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "base/err.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static void set(struct err *e, int code, const char *format, va_list ap)
 {
@@ -73,9 +76,44 @@ void err_land(void)
 		longjmp(guard->at, 1);
 }
 
+/* Set once, at the start of one of several processes. */
+static struct {
+	const char *name;
+	char *words;
+	size_t size;
+} own;
+
+void err_name_process(const char *name, char *words, size_t size)
+{
+	own.name = name;
+	own.words = words;
+	own.size = size;
+}
+
+static void print(const char *text)
+{
+	(void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+void err_last_words(const char *text)
+{
+	if (own.words) {
+		stpncpy(own.words, text, own.size - 1);
+		return;
+	}
+	print("weft: ");
+	if (own.name) {
+		print(own.name);
+		print(": ");
+	}
+	print(text);
+	print("\n");
+}
+
 static _Noreturn void end_process(const struct err *e)
 {
-	fprintf(stderr, "weft: %s\n", e->text);
+	fflush(stderr);
+	err_last_words(e->text);
 #ifdef WEFT_CHECK
 	if (e->code == EXIT_INTERNAL)
 		abort();

@@ -10,6 +10,7 @@
 #define BASE_ERR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "weft/plugin/err.h"
 
@@ -36,6 +37,16 @@ _Noreturn void bug(const char *file, int line, const char *format, ...)
 _Noreturn void err_give_up(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 _Noreturn void err_raise(const struct err *e);
+
+/*
+ * What ends this process in the middle.  It is printed, behind a name if the
+ * process has one; or, where another process prints it, written to words.  A
+ * handler of signals may call it.
+ */
+void err_last_words(const char *text);
+/* Only before there are threads; what is given must stay.  Name or words may be
+ * NULL. */
+void err_name_process(const char *name, char *words, size_t size);
 
 /*
  * Calls run(arg).  A BUG() or err_give_up() on this thread ends it in the

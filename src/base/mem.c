@@ -10,13 +10,17 @@
 
 void mem_give_up(void)
 {
-	fputs("weft: out of memory\n", stderr);
+	err_last_words("out of memory");
 	_Exit(EXIT_LIMIT);
 }
 
 static _Noreturn void out_of_memory(size_t n, size_t size)
 {
-	fprintf(stderr, "weft: out of memory (%zu x %zu bytes)\n", n, size);
+	char text[96];
+
+	snprintf(
+		text, sizeof(text), "out of memory (%zu x %zu bytes)", n, size);
+	err_last_words(text);
 	_Exit(EXIT_LIMIT);
 }
 

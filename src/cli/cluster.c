@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "meas/digest.h"
+#include "record/inputs.h"
 #include "sim/kin.h"
 
 void cli_cluster_hush(const struct cluster *c)
@@ -26,33 +29,130 @@ void cli_cluster_hush(const struct cluster *c)
 /* What only one process can write yet. */
 static int check_options(const struct cli_args *a, struct err *e)
 {
-	const char *option = a->jobs ? "jobs" : a->rest ? "-" : NULL;
-
-	if (!option)
+	if (!a->rest)
 		return 0;
-	return err_set(
-		e, "--%s cannot be used with several processes yet", option);
+	return err_set(e, "-- PROGRAM cannot be used with several processes");
 }
 
-/* Each must be the same program with the same arguments. */
+/* --- the same in all processes --- */
+
+/* The first page of the program has what its linker made of all of it. */
+static uint64_t hash_program(void)
+{
+	char page[4096];
+	FILE *f = fopen("/proc/self/exe", "r");
+	size_t n = f ? fread(page, 1, sizeof(page), f) : 0;
+	uint64_t h = digest_text(0, WEFT_VERSION);
+
+	for (size_t i = 0; i < n; i++)
+		h = digest_mix(h + (uint8_t)page[i]);
+	if (f)
+		fclose(f);
+	return h;
+}
+
+static uint64_t hash_arguments(const struct cli_args *a)
+{
+	uint64_t h = digest_mix(a->seed);
+
+	for (size_t i = 0; i < a->n_words; i++)
+		h = digest_text(h, a->word[i]);
+	for (size_t i = 0; i < a->n_sets; i++)
+		h = digest_text(h, a->set[i]);
+	if (a->shape)
+		h = digest_text(h, a->shape);
+	return digest_mix(h + (uint64_t)a->until);
+}
+
+/* Whether a value is that of the first process. */
+static bool is_alike(struct cluster *c, uint64_t own)
+{
+	uint64_t first = own;
+
+	c->ops->tell(c, 0, &first, sizeof(first));
+	return own == first;
+}
+
 static int check_alike(
 	struct cluster *c, const struct cli_args *a, struct err *e)
 {
-	uint64_t own = digest_text(0, WEFT_VERSION), first;
-
-	for (size_t i = 0; i < a->n_words; i++)
-		own = digest_text(own, a->word[i]);
-	for (size_t i = 0; i < a->n_sets; i++)
-		own = digest_text(own, a->set[i]);
-	own = digest_mix(own + a->seed);
-	first = own;
-	c->ops->tell(c, 0, &first, sizeof(first));
-	if (own != first)
-		err_set(e,
-			"process %u is another version of weft than process 0, "
-			"or has other arguments",
-			c->me);
+	if (!is_alike(c, hash_program()))
+		err_set(e, "it is another version or build of weft than "
+			   "process 0");
+	if (!is_alike(c, hash_arguments(a)))
+		err_set(e, "it has other arguments than process 0");
 	return cluster_share_error(c, e);
+}
+
+/* "kind\npath\nhash\n" of each file. */
+static void list_inputs(struct stream *o, const struct record_inputs *in)
+{
+	stream_open(o);
+	for (size_t i = 0; i < in->n; i++)
+		fprintf(o->file, "%s\n%s\n%s\n", in->of[i].kind, in->of[i].path,
+			in->of[i].hash);
+	stream_close(o);
+}
+
+static bool has_input(
+	const struct record_inputs *in, const char *path, const char *hash)
+{
+	for (size_t i = 0; i < in->n; i++)
+		if (!strcmp(in->of[i].path, path))
+			return !strcmp(in->of[i].hash, hash);
+	return false;
+}
+
+/* The first process's list, which is cut into pieces. */
+static void compare_inputs(
+	const struct record_inputs *own, char *list, struct err *e)
+{
+	char *rest = list, *kind, *path, *hash;
+
+	while ((kind = strsep(&rest, "\n")) && *kind) {
+		path = strsep(&rest, "\n");
+		hash = strsep(&rest, "\n");
+		if (!path || !hash || has_input(own, path, hash))
+			continue;
+		err_set(e, "the %s %.300s is not the same as that of process 0",
+			kind, path);
+		return;
+	}
+}
+
+int cli_cluster_check(const struct machine_run *r, struct err *e)
+{
+	struct cluster *c = r->setup.cluster;
+	struct record_inputs in = { NULL, 0 };
+	struct stream o;
+	uint64_t n;
+	char *list;
+
+	if (!c) /* a job, alone */
+		return 0;
+	record_inputs_run(&in, r);
+	list_inputs(&o, &in);
+	n = o.size;
+	c->ops->tell(c, 0, &n, sizeof(n));
+	list = mem_alloc(n + 1, 1);
+	if (!c->me)
+		memcpy(list, o.text, n);
+	c->ops->tell(c, 0, list, n);
+	compare_inputs(&in, list, e);
+	mem_free(list);
+	mem_free(o.text);
+	record_inputs_free(&in);
+	return cluster_share_error(c, e);
+}
+
+/* --- */
+
+static int begin(struct cluster *c, const struct cli_args *a, struct err *e)
+{
+	if (!c)
+		return -1;
+	c->stop = cli_stop_asked();
+	return check_alike(c, a, e);
 }
 
 int cli_cluster_join(
@@ -69,7 +169,7 @@ int cli_cluster_join(
 	if (n < 2)
 		return 0;
 	*c = cluster_join(e);
-	return *c ? check_alike(*c, a, e) : -1;
+	return begin(*c, a, e);
 }
 
 int cli_cluster_begin(
@@ -86,7 +186,7 @@ int cli_cluster_begin(
 		return cli_cluster_join(a, c, e);
 	fflush(stdout); /* or each prints what is there */
 	*c = kin_start(a->processes, e);
-	return *c ? check_alike(*c, a, e) : -1;
+	return begin(*c, a, e);
 }
 
 int cli_cluster_refuse(const struct cli_command *c, struct err *e)
@@ -112,6 +212,8 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 	/* a launcher ends all others when one has ended with an error */
 	if (!is_first)
 		signal(SIGTERM, SIG_IGN);
+	if (c && c->me && e->code && !c->knows_error)
+		err_last_words(e->text);
 	if (c)
 		c->ops->leave(c, e->code ? e->code : code);
 	if (is_first)

@@ -9,6 +9,7 @@
 #include "base/plain.h"
 #include "cli/cli.h"
 #include "out/file.h"
+#include "sim/cluster.h"
 
 /* Set by the first signal that asks to stop; the second one ends the process.
  */
@@ -20,15 +21,26 @@ static atomic_int may_not_exit; /* programs are running */
 
 _Noreturn static void leave(const char *text, int code)
 {
-	(void)!write(STDERR_FILENO, text, strlen(text));
+	if (text)
+		err_last_words(text);
 	out_file_abandon();
 	_exit(code);
+}
+
+/* A launcher of MPI ends all processes after one of them has failed, and that
+ * one has said why. */
+static bool is_launchers(int number)
+{
+	uint32_t me;
+
+	return number == SIGTERM && cluster_job(&me) > 1;
 }
 
 static void on_signal(int number)
 {
 	if (!atomic_load_explicit(&is_running, memory_order_relaxed))
-		leave("weft: stopped by a signal\n", EXIT_STOPPED);
+		leave(is_launchers(number) ? NULL : "stopped by a signal",
+			EXIT_STOPPED);
 	atomic_store_explicit(&stop_asked, 1, memory_order_relaxed);
 	signal(number, SIG_DFL);
 }
@@ -37,7 +49,7 @@ static void on_signal(int number)
 static void on_broken_pipe(int number)
 {
 	(void)number;
-	leave("weft: cannot write the output: Broken pipe\n", EXIT_BAD_INPUT);
+	leave("cannot write the output: Broken pipe", EXIT_BAD_INPUT);
 }
 
 /* The write that was too much fails, and its caller says so. */
@@ -102,9 +114,8 @@ static void on_exit_called(int status, void *arg)
 {
 	(void)arg;
 	if (!status && atomic_load(&may_not_exit))
-		leave("weft: the program called exit(0) in the middle of a "
-		      "run; "
-		      "return from run() instead\n",
+		leave("the program called exit(0) in the middle of a run; "
+		      "return from run() instead",
 			EXIT_BAD_INPUT);
 }
 

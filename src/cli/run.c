@@ -523,6 +523,7 @@ static int run_all(
 	struct machine_run_setup s = {
 		.programs = &app_ops,
 		.cluster = cluster,
+		.check = cluster ? cli_cluster_check : NULL,
 		.packs = a->packs,
 	};
 	bool is_done = false;
@@ -530,7 +531,7 @@ static int run_all(
 
 	if (cli_launch(a, &s.launch, e))
 		return -1;
-	code = run_partitions(a, &s.loaded, &is_done, e);
+	code = run_partitions(a, cluster, &s.loaded, &is_done, e);
 	if (code || is_done)
 		return code;
 	s.jobs = a->jobs;

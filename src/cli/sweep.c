@@ -473,14 +473,39 @@ static int open_curves(struct sweep *w, struct err *e)
 	return w->curves ? 0 : -1;
 }
 
+static bool is_first(const struct sweep *w)
+{
+	return !w->cluster || !w->cluster->me;
+}
+
+/* The first process of a job has the files. */
+static int check_files(const struct cli_args *a, struct err *e)
+{
+	return (a->csv && out_file_check(a->csv, &out_points, e)) ||
+			       (a->svg && out_file_check(
+						  a->svg, &out_picture, e)) ||
+			       (a->output &&
+				       out_file_check(a->output, &out_run, e))
+		       ? -1
+		       : 0;
+}
+
+/* Processes of a job fail together. */
+static int prepare(struct sweep *w, struct err *e)
+{
+	int failed = (is_first(w) && check_files(w->args, e)) ||
+		     cli_launch(w->args, &w->launch, e) || read_axes(w, e) ||
+		     (is_first(w) && open_curves(w, e));
+
+	return w->cluster ? cluster_share_error(w->cluster, e) : -failed;
+}
+
 static int sweep(struct sweep *w, struct err *e)
 {
 	int code;
 
-	if (w->cluster && w->cluster->me) /* the first one has the file */
+	if (!is_first(w))
 		return run_all(w, e) < 0 ? -1 : 0;
-	if (open_curves(w, e))
-		return -1;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
 	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
 	for (size_t i = 0; i < w->n; i++)
@@ -492,7 +517,6 @@ static int sweep(struct sweep *w, struct err *e)
 		code = e->code ? -1 : sweep_tell(w, e);
 	if (!code && w->is_stopped)
 		code = EXIT_STOPPED;
-	db_close(w->curves);
 	mem_free(w->is_there);
 	mem_free(w->saturated);
 	return code;
@@ -504,13 +528,10 @@ static int perform_in(
 	static struct sweep w;
 	int code;
 
-	if ((a->csv && out_file_check(a->csv, &out_points, e)) ||
-		(a->svg && out_file_check(a->svg, &out_picture, e)) ||
-		(a->output && out_file_check(a->output, &out_run, e)))
-		return -1;
 	w = (struct sweep){ .args = a, .cluster = c };
-	code = cli_launch(a, &w.launch, e) || read_axes(&w, e) ? -1
-							       : sweep(&w, e);
+	code = prepare(&w, e) ? -1 : sweep(&w, e);
+	if (w.curves)
+		db_close(w.curves);
 	axes_free(&w.axes);
 	return code;
 }

@@ -351,11 +351,12 @@ static int find_places(struct team *t, struct err *e)
 		n += is[i] != 0;
 	}
 	mem_free(is);
-	return n ? 0
-		 : err_set(e,
-			   "no computer of the job has %u processes, to "
-			   "share a run",
-			   t->batch->processes);
+	if (!n)
+		err_set(e,
+			"no computer of the job has %u processes, to share "
+			"a run",
+			t->batch->processes);
+	return cluster_share_error(c, e);
 }
 
 static void team_init(struct team *t, const struct batch *b)
@@ -422,14 +423,13 @@ static void hear(struct team *t)
 /* A process that was killed cannot say where that was. */
 static void name_place(const struct cluster *c, struct child *x)
 {
-	char host[64] = "", text[sizeof(x->result.e.text)];
+	char name[CLUSTER_NAME], text[sizeof(x->result.e.text)];
 	struct err *e = &x->result.e;
 
 	if (!x->has_ended || !e->code || x->told == sizeof(x->result))
 		return;
-	gethostname(host, sizeof(host) - 1);
-	snprintf(text, sizeof(text), "%.400s (process %u on %s)", e->text,
-		c->me, host);
+	cluster_name(c->me, name);
+	snprintf(text, sizeof(text), "%.300s (%s)", e->text, name);
 	memcpy(e->text, text, sizeof(text));
 }
 

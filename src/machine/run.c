@@ -9,6 +9,7 @@
 #include "base/name.h"
 #include "machine/energy.h"
 #include "machine/jobs.h"
+#include "sim/cluster.h"
 
 double machine_clock(void)
 {
@@ -316,8 +317,6 @@ static int check_processes(const struct machine_run *r, struct err *e)
 
 	if (s->book)
 		what = "a time budget";
-	else if (s->jobs)
-		what = "a jobs file";
 
 	if (s->packs && s->book)
 		return err_set(e, "--pack: has no place for time budgets yet");
@@ -366,6 +365,28 @@ static int open_energy(struct machine_run *r, struct err *e)
 	return r->energy ? 0 : -1;
 }
 
+/* Everything that is read before something is built. */
+static int read_all(struct machine_run *r, struct err *e)
+{
+	const struct machine_run_setup *s = &r->setup;
+
+	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
+	r->setup.loaded = NULL;
+	if (!r->machine ||
+		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
+		read_load(r, e) || check_faults(r, e) || check_processes(r, e))
+		return -1;
+	return open_energy(r, e);
+}
+
+/* Processes that share a run fail together. */
+static int share_error(const struct machine_run *r, struct err *e)
+{
+	if (r->setup.cluster)
+		return cluster_share_error(r->setup.cluster, e);
+	return e->code ? -1 : 0;
+}
+
 int machine_run_open(
 	struct machine_run *r, const struct machine_run_setup *s, struct err *e)
 {
@@ -373,19 +394,13 @@ int machine_run_open(
 
 	memset(r, 0, sizeof(*r));
 	r->setup = *s;
-	r->machine = s->loaded ? s->loaded : machine_load_from(&s->machine, e);
-	r->setup.loaded = NULL;
-	if (!r->machine ||
-		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
-		read_load(r, e) || check_faults(r, e) ||
-		check_processes(r, e) || open_energy(r, e))
+	read_all(r, e);
+	if (share_error(r, e) || (s->check && s->check(r, e)))
 		return -1;
-	if (!build(r, e)) {
-		r->setup_s = machine_clock() - since;
-		return 0;
-	}
-	machine_explain(r->machine, e);
-	return -1;
+	if (build(r, e))
+		machine_explain(r->machine, e);
+	r->setup_s = machine_clock() - since;
+	return share_error(r, e);
 }
 
 static void note_result(struct machine_run *r)

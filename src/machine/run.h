@@ -9,6 +9,7 @@
 #include "machine/system.h"
 
 struct energy;
+struct machine_run;
 
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
@@ -52,6 +53,8 @@ struct machine_run_setup {
 	const struct files_seat *files; /* as in struct system_setup */
 	uint64_t held; /* as in struct system_setup */
 	struct cluster *cluster; /* processes that share it; NULL: none */
+	/* Called when everything is read, before anything is built; or NULL. */
+	int (*check)(const struct machine_run *r, struct err *e);
 	bool packs; /* see struct sim_params */
 };
 

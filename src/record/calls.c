@@ -15,7 +15,7 @@ enum { CALL_TEXT = 96 };
 
 /* A call with its text, of any process. */
 struct told {
-	struct row_call row;
+	struct row_call row; /* id: its number of this process */
 	char name[HOST_WHAT];
 };
 
@@ -49,15 +49,27 @@ static void add_call(struct calls *c, struct row_call *row)
 	c->told = mem_more(c->told, c->n_told, sizeof(*c->told));
 	x = &c->told[c->n_told++];
 	x->row = *row;
+	x->row.id = (int64_t)c->n_told;
 	snprintf(x->name, sizeof(x->name), "%s", row->name);
 }
 
-/* Those of all processes, which have their nodes in order. */
+static int by_process(const void *a, const void *b)
+{
+	const struct row_call *x = &((const struct told *)a)->row;
+	const struct row_call *y = &((const struct told *)b)->row;
+
+	return 4 * order(x->node, y->node) + 2 * order(x->process, y->process) +
+	       order(x->id, y->id);
+}
+
+/* Those of all processes, in the order of nodes and theirs. */
 static void write_calls(struct calls *c)
 {
 	if (!sim_is_shared(c->sim))
 		return;
 	c->told = sim_gather(c->sim, c->told, &c->n_told, sizeof(*c->told));
+	if (c->n_told)
+		qsort(c->told, c->n_told, sizeof(*c->told), by_process);
 	for (size_t i = 0; i < c->n_told; i++) {
 		c->told[i].row.name = c->told[i].name;
 		write_call(c, &c->told[i].row);

@@ -251,9 +251,9 @@ struct record *record_new(const char *path, struct machine_run *r,
 	const struct sim *sim = r->system->net->sim;
 
 	k->run = r;
-	k->db = db_create(sim_has(sim, 0) ? path : NULL, e);
+	k->db = db_create(sim_is_first(sim) ? path : NULL, e);
 	if (k->db && !tables_create(k->db, IN_RUNS, e)) {
-		if (!sim_has(sim, 0))
+		if (!sim_is_first(sim))
 			db_mute(k->db);
 		put_setup(k->db, r, command, e);
 		put_sites(k->db, r->machine->topo, e);

@@ -187,6 +187,7 @@ static void share_failure(struct sim *s, uint64_t first, struct err *e)
 	for (uint32_t i = 0; i < s->p.n_workers && !e->code; i++)
 		*e = s->workers[i].failure;
 	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+	c->knows_error = true;
 }
 
 static bool has_failed(const struct sim *s)
@@ -295,25 +296,26 @@ void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
 	return to;
 }
 
-void sim_by_turns(const struct sim *s, void (*f)(void *arg), void *arg,
-	void *bytes, size_t n)
-{
-	struct cluster *c = s->p.cluster;
-
-	if (!c)
-		f(arg);
-	for (uint32_t i = 0; c && i < c->n; i++) {
-		if (i == c->me)
-			f(arg);
-		c->ops->tell(c, i, bytes, n);
-	}
-}
-
 int sim_share_error(const struct sim *s, struct err *e)
 {
 	if (s->p.cluster)
 		return cluster_share_error(s->p.cluster, e);
 	return e->code ? -1 : 0;
+}
+
+int sim_share_first(const struct sim *s, struct err *e, uint64_t key)
+{
+	uint64_t own = e->code ? ~key : 0, first = own;
+
+	sim_max(s, &first, 1);
+	if (own != first)
+		*e = (struct err){ 0 };
+	return sim_share_error(s, e);
+}
+
+bool sim_is_first(const struct sim *s)
+{
+	return !s->p.cluster || !s->p.cluster->me;
 }
 
 /* Whole pages only, since own sites may begin in the last one. */

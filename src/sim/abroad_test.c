@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "sim/cluster.h"
 #include "sim/kin.h"
 #include "sim/random.h"
@@ -213,6 +214,56 @@ static void a_site_of_another_process_has_no_owner(void **state)
 	(void)state;
 }
 
+static void sum(void *arg)
+{
+	struct cluster *c = arg;
+	uint64_t x = 1;
+
+	c->ops->sum(c, &x, 1);
+}
+
+static void the_first_process_says_why_another_has_ended(void **state)
+{
+	struct err e = { 0 };
+	struct cluster *c = kin_start(PROCESSES, &e);
+	char want[CLUSTER_NAME + 32], name[CLUSTER_NAME];
+
+	assert_non_null(c);
+	if (c->me == 2)
+		mem_give_up();
+	err_guard(sum, c, &e);
+	if (c->me)
+		_exit(0);
+	c->ops->leave(c, e.code);
+	cluster_name(2, name);
+	snprintf(want, sizeof(want), "%s: out of memory", name);
+	assert_int_equal(e.code, EXIT_LIMIT);
+	assert_string_equal(e.text, want);
+	(void)state;
+}
+
+static const atomic_int is_asked = 1;
+
+static void who_is_asked_to_end_does_not_wait_for_ever(void **state)
+{
+	struct err e = { 0 };
+	struct cluster *c = kin_start(2, &e);
+
+	assert_non_null(c);
+	if (c->me) { /* it does not come, until the first one has gone */
+		sleep(60);
+		_exit(0);
+	}
+	c->stop = &is_asked;
+	c->asked = 1; /* a long time ago */
+	err_guard(sum, c, &e);
+	c->ops->leave(c, e.code);
+	assert_int_equal(e.code, EXIT_STOPPED);
+	(void)state;
+}
+
 TESTS(TEST(letters_go_from_process_to_process),
 	TEST(an_error_of_one_process_is_that_of_all),
-	TEST(a_site_of_another_process_has_no_owner))
+	TEST(a_site_of_another_process_has_no_owner),
+	TEST(the_first_process_says_why_another_has_ended),
+	TEST(who_is_asked_to_end_does_not_wait_for_ever))

@@ -1,10 +1,19 @@
 /* What processes send to each other, whichever way it travels. */
+#define _GNU_SOURCE
 #include "sim/cluster.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "sim/pace.h"
 
 enum { FIRST_BYTES = 1024 };
+
+/* That a process waits for others after it was asked to end. */
+#define PATIENCE_NS INT64_C(3000000000)
 
 void *cluster_add(struct cluster_bytes *b, size_t n)
 {
@@ -25,6 +34,36 @@ void cluster_bytes_free(struct cluster_bytes *b)
 	*b = (struct cluster_bytes){ 0 };
 }
 
+void cluster_name(uint32_t process, char text[CLUSTER_NAME])
+{
+	char host[64] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(text, CLUSTER_NAME, "process %u on %s", process, host);
+}
+
+void cluster_look(struct cluster *c)
+{
+	if (!c->stop || !atomic_load_explicit(c->stop, memory_order_relaxed))
+		return;
+	if (!c->asked)
+		c->asked = pace_clock();
+	if (pace_clock() - c->asked > PATIENCE_NS)
+		err_give_up(EXIT_STOPPED,
+			"stopped by a signal; the other processes did not "
+			"answer");
+}
+
+static void sign_error(const struct cluster *c, struct err *e)
+{
+	char name[CLUSTER_NAME], text[sizeof(e->text)];
+
+	cluster_name(c->me, name);
+	snprintf(text, sizeof(text), "%s: %.*s", name,
+		(int)(sizeof(text) - sizeof(name) - 3), e->text);
+	memcpy(e->text, text, sizeof(text));
+}
+
 int cluster_share_error(struct cluster *c, struct err *e)
 {
 	uint64_t first = e->code ? c->n - c->me : 0;
@@ -32,6 +71,9 @@ int cluster_share_error(struct cluster *c, struct err *e)
 	c->ops->max(c, &first, 1);
 	if (!first)
 		return 0;
+	if (c->me && first == c->n - c->me)
+		sign_error(c, e);
 	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+	c->knows_error = true;
 	return -1;
 }

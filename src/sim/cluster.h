@@ -13,6 +13,7 @@
 #ifndef SIM_CLUSTER_H
 #define SIM_CLUSTER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,7 +66,19 @@ struct cluster {
 	const struct cluster_ops *ops;
 	uint32_t me, n; /* of n processes */
 	uint32_t me_here, n_here; /* the same, of those on this computer */
+	/* Not 0: this process was asked to end, at this time; or NULL. */
+	const atomic_int *stop;
+	int64_t asked;
+	bool knows_error; /* all processes know of one */
 };
+
+/* "process 3 on node17", of a process of this computer. */
+enum { CLUSTER_NAME = 96 };
+void cluster_name(uint32_t process, char text[CLUSTER_NAME]);
+
+/* To be called while a meeting lasts: a process that was asked to end waits for
+ * the others a few seconds only, and then gives up. */
+void cluster_look(struct cluster *c);
 
 /* --- jobs of MPI --- */
 
@@ -74,6 +87,8 @@ struct cluster_help {
 	void *(*alloc)(size_t n); /* zeroed */
 	void (*free)(void *p);
 	void *(*add)(struct cluster_bytes *b, size_t n); /* cluster_add() */
+	void (*look)(struct cluster *c); /* cluster_look() */
+	int64_t (*clock)(void); /* ns */
 };
 
 /* weft_cluster_open() of such a shared object: joins the job. */
@@ -87,8 +102,9 @@ struct cluster *cluster_join(struct err *e);
 
 /* --- */
 
-/* The error of the first process that has one becomes that of all.  Returns
- * -1 if there is one. */
+/* The error of the first process that has one becomes that of all; one that
+ * process 0 does not have gets the name of its process.  Returns -1 if there
+ * is one. */
 int cluster_share_error(struct cluster *c, struct err *e);
 
 #endif

@@ -111,7 +111,7 @@ struct message {
 
 static void add_text(struct message *m, const char *s)
 {
-	while (*s && m->len < sizeof(m->text))
+	while (*s && m->len < sizeof(m->text) - 1)
 		m->text[m->len++] = *s++;
 }
 
@@ -132,12 +132,12 @@ static _Noreturn void report_overflow(const struct fiber_pool *p, uint32_t id)
 {
 	struct message m = { .len = 0 };
 
-	add_text(&m, "weft: fiber ");
+	add_text(&m, "fiber ");
 	add_number(&m, id);
 	add_text(&m, ": stack overflow (stack of ");
 	add_number(&m, p->stack_bytes >> 10);
-	add_text(&m, " KiB; a program asks for more by stack_bytes)\n");
-	(void)!write(STDERR_FILENO, m.text, m.len);
+	add_text(&m, " KiB; a program asks for more by stack_bytes)");
+	err_last_words(m.text);
 	_exit(EXIT_LIMIT);
 }
 

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "sim/cluster.h"
+#include "sim/pace.h"
 #include <weft_paths.h> /* made by meson */
 
 enum { PATH = 1024 };
@@ -70,12 +71,34 @@ static void *alloc(size_t n)
 	return mem_alloc(1, n);
 }
 
+/* The variables of a job may be left over from its shell. */
+static struct cluster *check(struct cluster *c, struct err *e)
+{
+	static char name[CLUSTER_NAME];
+	uint32_t me, n = cluster_job(&me);
+
+	if (c->n != n) {
+		err_set(e,
+			"the environment is that of process %u of %u of a job "
+			"of MPI, but MPI finds %u (was weft started by the "
+			"launcher of this MPI, or by a shell inside the job?)",
+			me, n, c->n);
+		c->ops->leave(c, 0);
+		return NULL;
+	}
+	cluster_name(c->me, name);
+	err_name_process(name, NULL, 0);
+	return c;
+}
+
 struct cluster *cluster_join(struct err *e)
 {
 	static const struct cluster_help help = {
 		.alloc = alloc,
 		.free = mem_free,
 		.add = cluster_add,
+		.look = cluster_look,
+		.clock = pace_clock,
 	};
 	const struct kind *k = find_kind();
 	char path[PATH];
@@ -98,5 +121,5 @@ struct cluster *cluster_join(struct err *e)
 		err_set(e, "%s", dlerror());
 		return NULL;
 	}
-	return open(&help);
+	return check(open(&help), e);
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,6 +18,8 @@ enum {
 	MOST_KIN = 32,
 	KIN_GONE = 99, /* exit code of one that ends because another has */
 	PATIENCE = 2000, /* ms until one that hung up has ended */
+	WORDS = 512,
+	LOOK_MS = 500, /* time between looks at a wish to end */
 };
 
 struct head {
@@ -38,6 +41,10 @@ struct kin {
 	pid_t child[MOST_KIN]; /* the first one's */
 	struct talk talk[MOST_KIN];
 	struct cluster_bytes in[MOST_KIN]; /* of sums */
+	/* What a process said before it ended in the middle, in memory that
+	 * all share. */
+	char (*words)[WORDS];
+	char name[CLUSTER_NAME]; /* of the first one */
 };
 
 static struct kin *of(struct cluster *c)
@@ -49,53 +56,77 @@ static struct kin *of(struct cluster *c)
 
 /* How a child has ended; false if it still runs, or ended because another
  * one had. */
-static bool is_cause(struct kin *k, uint32_t i, char *text, size_t size)
+static bool is_cause(struct kin *k, uint32_t i, struct err *e)
 {
+	char name[CLUSTER_NAME];
 	int status;
 
 	if (!k->child[i] || waitpid(k->child[i], &status, WNOHANG) <= 0)
 		return false;
 	k->child[i] = 0;
+	cluster_name(i, name);
 	if (WIFSIGNALED(status))
-		snprintf(text, size, "was killed by signal %d (%s)",
+		err_set_code(e, EXIT_DEADLOCK,
+			"%s was killed by signal %d (%s)", name,
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else
-		snprintf(text, size, "ended with exit code %d",
-			WEXITSTATUS(status));
-	return WIFSIGNALED(status) || WEXITSTATUS(status) != KIN_GONE;
+	else if (*k->words[i])
+		err_set_code(e, WEXITSTATUS(status), "%s: %.400s", name,
+			k->words[i]);
+	else if (WEXITSTATUS(status) != KIN_GONE)
+		err_set_code(e, EXIT_DEADLOCK, "%s ended with exit code %d",
+			name, WEXITSTATUS(status));
+	return e->code;
 }
 
 /* Another process has hung up: which one was the first, and why. */
 _Noreturn static void give_up(struct kin *k, uint32_t gone)
 {
-	char text[96] = "hung up";
+	struct err e = { 0 };
 
 	if (k->c.me) /* the first one will say it */
 		_exit(KIN_GONE);
 	for (uint32_t ms = 0; ms < PATIENCE; ms += 10) {
 		for (uint32_t i = 1; i < k->c.n; i++)
-			if (is_cause(k, i, text, sizeof(text)))
-				err_give_up(EXIT_DEADLOCK, "process %u %s", i,
-					text);
+			if (is_cause(k, i, &e))
+				err_raise(&e);
 		poll(NULL, 0, 10);
 	}
-	err_give_up(EXIT_DEADLOCK, "process %u %s", gone, text);
+	err_give_up(EXIT_DEADLOCK, "process %u hung up", gone);
+}
+
+static bool is_left(pid_t child, int options)
+{
+	pid_t was = waitpid(child, NULL, options);
+
+	return !was || (was < 0 && errno == EINTR);
+}
+
+/* After an error a child may be stopped, or still wait for others. */
+static void wait_for(pid_t child, bool is_error)
+{
+	while (!is_error && is_left(child, 0))
+		;
+	for (uint32_t ms = 0; is_error && is_left(child, WNOHANG); ms += 10) {
+		if (ms == PATIENCE / 4)
+			kill(child, SIGKILL);
+		poll(NULL, 0, 10);
+	}
 }
 
 static void kin_leave(struct cluster *c, int code)
 {
 	struct kin *k = of(c);
 
-	(void)code;
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (k->socket[i] >= 0)
 			close(k->socket[i]);
 		cluster_bytes_free(&k->in[i]);
 	}
 	for (uint32_t i = 0; i < c->n; i++)
-		while (k->child[i] && waitpid(k->child[i], NULL, 0) < 0 &&
-			errno == EINTR)
-			;
+		if (k->child[i])
+			wait_for(k->child[i], code);
+	err_name_process(NULL, NULL, 0);
+	munmap(k->words, c->n * sizeof(*k->words));
 	mem_free(k);
 }
 
@@ -186,7 +217,8 @@ static void talk(struct kin *k)
 			};
 		}
 		if (n)
-			poll(wait, n, -1);
+			poll(wait, n, LOOK_MS);
+		cluster_look(&k->c);
 	} while (n);
 }
 
@@ -289,6 +321,7 @@ static bool fork_child(struct kin *k, uint32_t i)
 	}
 	memset(k->child, 0, sizeof(k->child));
 	k->c.me = k->c.me_here = i;
+	err_name_process(NULL, k->words[i], sizeof(k->words[i]));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != first)
 		_exit(KIN_GONE);
@@ -325,12 +358,20 @@ struct cluster *kin_start(uint32_t n, struct err *e)
 		return NULL;
 	k = mem_alloc(1, sizeof(*k));
 	k->c = (struct cluster){ .ops = &kin_ops, .n = n, .n_here = n };
+	k->words = mmap(NULL, n * sizeof(*k->words), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (k->words == MAP_FAILED)
+		mem_give_up();
 	for (uint32_t i = 1; i < n && !fork_child(k, i); i++)
 		if (!k->child[i])
 			err_set_code(e, EXIT_LIMIT,
 				"cannot start %u processes: %s", n,
 				strerror(errno));
 	keep_own(k, pair);
+	if (!k->c.me) {
+		cluster_name(0, k->name);
+		err_name_process(k->name, NULL, 0);
+	}
 	if (!e->code)
 		return &k->c;
 	kin_leave(&k->c, e->code);

@@ -56,29 +56,22 @@ static struct job *of(struct cluster *c)
 	return (struct job *)(void *)c;
 }
 
-static int64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* MPI's own wait never sleeps. */
 static int is_done_by(struct job *j, int64_t until)
 {
-	int64_t since = clock_ns(), now = since;
+	int64_t since = j->help.clock(), now = since;
 	int is_done = 0;
 
 	for (;;) {
 		MPI_Testall(j->n_wait, j->wait, &is_done, j->status);
 		if (is_done || now > until)
 			break;
-		now = clock_ns();
-		if (now - since > SPIN_NS)
+		now = j->help.clock();
+		if (now - since > SPIN_NS) {
+			j->help.look(&j->c);
 			nanosleep(
 				&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
-		else
+		} else
 			sched_yield();
 	}
 	if (is_done)
@@ -206,7 +199,8 @@ static void mpi_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
 static void mpi_leave(struct cluster *c, int code)
 {
 	struct job *j = of(c);
-	int64_t until = clock_ns() + (code ? PATIENCE_NS : MUCH_PATIENCE_NS);
+	int64_t until =
+		j->help.clock() + (code ? PATIENCE_NS : MUCH_PATIENCE_NS);
 
 	MPI_Ibarrier(j->all, &j->wait[j->n_wait++]);
 	if (!is_done_by(j, until))

@@ -395,6 +395,8 @@ bool msg_step(struct msg_state *m)
 		else
 			m->tagged->drain(m, what >> 1);
 	}
+	if (m->has_word && m->soft)
+		m->soft->is_stuck = false;
 	m->has_word = false;
 	did |= msg_advance_requests(m);
 	return (m->go_on && m->go_on(m->on_end_arg)) || did;

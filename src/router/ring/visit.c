@@ -268,8 +268,11 @@ static inline __attribute__((always_inline)) void arbitrate(struct direct *d,
 
 #include "router/direct/reception.h"
 
-static inline void begin(const struct direct *d, struct packet *p)
+static inline void begin(const struct direct *d, const struct direct_site *s,
+	struct packet *p, sim_time t)
 {
+	(void)s;
+	(void)t;
 	if (p->flags & PACKET_BEGUN)
 		return;
 	d->route->ops->start(d->route, p);

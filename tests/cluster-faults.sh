@@ -1,0 +1,150 @@
+#!/bin/sh
+#
+# How Weft processes end where the host does not let them go on, or where they
+# are not alike: one line, and an exit code.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/job.sh"
+
+# --- faults of the host ---
+
+endless='run bgq random --shape 4x4x4 warmup=1s measure=1s --quiet'
+
+# A run of three processes that does not end by itself; $first and $second are
+# two of them.
+begin() {
+	"$weft" $endless --processes 3 >"$tmp/out" 2>"$tmp/err" </dev/null &
+	first=$!
+	until [ "$(pgrep -P $first | wc -l)" -eq 2 ]; do
+		sleep 0.02
+	done
+	second=$(pgrep -P $first | head -n 1)
+	# they have built it and run
+	until [ "$(cut -d ' ' -f 14 <"/proc/$second/stat")" -gt 8 ]; do
+		sleep 0.02
+	done
+}
+
+# It ends soon, with a code and one line, and leaves nobody.
+ends() { # WHAT CODE LINE
+	children=$(pgrep -P $first)
+	since=$(date +%s)
+	wait $first
+	code=$?
+	[ $(($(date +%s) - since)) -le 5 ] || complain 'it took too long'
+	[ $code -eq "$2" ] || complain "exit code $code"
+	if [ -n "$3" ]; then
+		[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "^weft: $3" \
+			"$tmp/err" || complain "$(cat "$tmp/err")"
+	else
+		[ ! -s "$tmp/err" ] || complain "$(cat "$tmp/err")"
+	fi
+	for child in $children; do
+		case $(ps -o stat= -p "$child") in
+		'' | Z*) ;;
+		*) complain "$child is left" ;;
+		esac
+	done
+	report "$1"
+}
+
+begin
+kill -KILL $second
+ends 'a process that is killed' 3 'process 1 on .* was killed by signal 9'
+
+begin
+kill -STOP $second
+sleep 0.1
+kill -CONT $second
+sleep 0.1
+kill -INT $second
+ends 'a process that was stopped goes on; SIGINT at another than the first' 6 ''
+grep -q ': stopped$' "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'what was found until then is printed'
+
+begin
+kill -STOP $second
+kill -INT $first
+ends 'SIGINT where another process is stopped' 6 \
+	'.*stopped by a signal; the other processes did not answer'
+
+run run torus random --shape 4 --processes 2 warmup=0us measure=1us
+cp "$tmp/out" "$tmp/one"
+"$weft" run torus random --shape 4 --processes 2 warmup=0us measure=1us \
+	<&- >"$tmp/out" 2>"$tmp/err"
+grep -v '^simulated' "$tmp/one" >"$tmp/want"
+grep -v '^simulated' "$tmp/out" | cmp -s - "$tmp/want" ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+report 'stdin may be closed'
+"$weft" run torus random --shape 4 --processes 2 warmup=0us measure=1us \
+	>/dev/full 2>"$tmp/err" </dev/null
+[ $? -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+	grep -q 'cannot write the output: No space left' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'a full disk at process 0'
+
+# --- jobs that cannot be ---
+
+tiny='random --shape 4 warmup=0us measure=1us --threads 1'
+small='random --shape 16x16x16 warmup=0us measure=1us --threads 1'
+
+wrong() { # WHAT CODE LINE, of the last job
+	[ $code -eq "$2" ] && [ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] &&
+		grep -q "^weft: $3" "$tmp/err" ||
+		complain "$code: $(cat "$tmp/err")"
+	report "$MPI: $1"
+}
+
+cannot_be() { # MPI
+	MPI=$1
+	has_job "$MPI" || {
+		skip "$MPI: jobs that cannot be" "there is no mpirun.$MPI"
+		return
+	}
+	job 5 run torus $tiny
+	wrong 'more processes than nodes' 2 '5 processes for 4 nodes'
+	job 2 mpirun torus -n 2 -- true
+	wrong 'mpirun in a job' 2 'weft mpirun cannot be run in a job of MPI'
+	cp "$weft" "$tmp/weft"
+	printf '\001' | dd of="$tmp/weft" bs=1 seek=12 conv=notrunc 2>/dev/null
+	cp "$(dirname "$weft")/weft-cluster-$MPI.so" "$tmp"
+	launch -n 1 "$weft" run torus $tiny : -n 1 "$tmp/weft" run torus $tiny
+	wrong 'another build' 2 'process 1 on .*: it is another version or'
+	launch -n 1 "$weft" run torus $tiny : \
+		-n 1 "$weft" run torus $tiny --seed 2
+	wrong 'other arguments' 2 'process 1 on .*: it has other arguments'
+	mkdir -p "$tmp/a" "$tmp/b"
+	printf 'schema: 1\nmachine: mine\nbase: torus\n' >"$tmp/a/m.yaml"
+	printf 'schema: 1\nmachine: mine\nbase: torus\n\n' >"$tmp/b/m.yaml"
+	launch -n 1 -wdir "$tmp/a" "$weft" run m.yaml $tiny : \
+		-n 1 -wdir "$tmp/b" "$weft" run m.yaml $tiny
+	wrong 'another machine file' 2 \
+		'process 1 on .*: the machine file m.yaml is not the same'
+	launch -n 1 "$weft" run bgq $small : -n 1 \
+		sh -c "ulimit -v 1000000; exec $weft run bgq $small"
+	wrong 'a process that is out of memory' 4 \
+		'process 1 on .*: out of memory'
+	rm "$tmp/b/m.yaml"
+	launch -n 1 -wdir "$tmp/a" "$weft" run m.yaml $tiny : \
+		-n 1 -wdir "$tmp/b" "$weft" run m.yaml $tiny
+	wrong 'a file that is missing' 2 'process 1 on .*: .*m.yaml'
+}
+
+cannot_be openmpi
+cannot_be mpich
+
+# The environment of a job, without its launcher.
+if has_job openmpi; then
+	OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 "$weft" run torus $tiny \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$? MPI=openmpi
+	wrong 'no launcher' 2 'the environment is that of process 0 of 2'
+fi
+if has_job mpich; then
+	PMI_SIZE=2 PMI_RANK=0 "$weft" run torus $tiny \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$? MPI=mpich
+	wrong 'no launcher' 2 'the environment is that of process 0 of 2'
+fi
+
+exit $status
