@@ -31,6 +31,17 @@ done
 	complain "$(cat "$tmp/digests")"
 report 'one digest on any number of threads'
 
+rm "$tmp/digests"
+for threads in 1 2; do
+	ends 0 run torus --shape 2 collective op=allreduce procs=72 bytes=64 \
+		--set domain.rate=900GB/s --set host.memory=256GiB --json \
+		--quiet --threads $threads rounds=2
+	value digest >>"$tmp/digests"
+done
+[ "$(sort -u "$tmp/digests" | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/digests")"
+report '72 ranks a node work'
+
 # A put of 8 B over an idle domain takes its latency and eight bytes.
 ends 0 $node collective op=allreduce procs=2 rounds=1 --budget --json \
 	--set domain.latency=700ns
@@ -62,6 +73,7 @@ refused 'domain.rate: want 1 MB/s or more' run torus random \
 	--set domain.rate=1KB/s
 refused 'domain.rate is not a parameter of this machine' run gemini random \
 	--set domain.rate=1GB/s
+refused 'serves at most 64 processes' run apenet collective procs=72
 refused 'nodes have no domain' run torus random --faults "$tmp/plan.yaml"
 refused 'want domain.sums' $node collective op=allreduce by=domain procs=8
 refused 'only adds' $node collective op=broadcast by=domain procs=8 \
