@@ -121,7 +121,7 @@ refused() { # TEXT LINES...
 
 refused ':1: want "num_ranks"' ''
 refused 'ends inside a rank' 'num_ranks 1' 'rank 0 {' 'a: calc 1'
-refused 'are more than 64 on each' 'num_ranks 1000'
+refused 'are more than 128 on each' 'num_ranks 1000'
 
 # --- the binary form ---
 

@@ -486,6 +486,8 @@ extern const struct bench_driver bench_msg, bench_endpoint, bench_mu,
 	bench_elan, bench_plain, bench_gemini, bench_ape, bench_sw;
 
 extern const struct bench_gpus driver_gpus; /* for any of these */
+/* Whether the switch of a node adds. */
+bool driver_domain_adds(const struct load *l);
 
 /* With a budget, the parts of a message's time from call to end: the sums of
  * all programs' messages.  A driver's looks use both; trip_of() returns those

@@ -675,11 +675,12 @@ static int replay_init(struct load *l, struct err *e)
 		return -1;
 	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
-	if (each > HOST_THREADS)
+	if (each > msg_most_processes(l->nic_ops))
 		return err_set(e,
-			"%s: %u ranks are more than %d on each of the "
+			"%s: %u ranks are more than %u on each of the "
 			"machine's %u nodes",
-			r->file, r->goal.n_ranks, HOST_THREADS, nodes);
+			r->file, r->goal.n_ranks,
+			msg_most_processes(l->nic_ops), nodes);
 	r->n_ranks = each * nodes;
 	l->needs.n_processes = each;
 	l->needs.n_programs = r->n_ranks;
