@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "link/link_testing.h"
 #include "meas/digest.h"
 #include "net/params_testing.h"
@@ -46,7 +47,7 @@ void nic_testing_init(
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
 	nic_testing_defaults(ops->params, ops->n_params, m->params);
-	if (!ops->has || strcmp(ops->has, "any-side") != 0)
+	if (!name_has_word(ops->has, ' ', "any-side"))
 		return;
 	m->side = &side_pcie_ops;
 	m->side_params = mem_alloc(1, m->side->params_size);
