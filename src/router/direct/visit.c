@@ -157,7 +157,7 @@ static inline __attribute__((always_inline)) uint32_t arbitrate_one(
 	const struct direct_requests *r = &s->port[port].requests;
 	struct winner who;
 
-	if (is_plain(s, port)) {
+	if (DIRECT_TREE ? is_plain(s, port) : is_dynamic(d, s, port, t)) {
 		who = is_staged(d) ? pick_staged(d, s, port)
 				   : pick_dynamic(d, s, port);
 	} else if (!heads_other(r) && heads_ordered(r)) {
@@ -358,12 +358,14 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
 	struct direct_queue *q = direct_queues(s, in, channel) + first;
 	struct route_step step = { .is_ordered = false };
+	struct direct_port *port = &s->port[in];
 
 	(void)step;
+	KEEP(port);
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&port->sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		if (spread_arrive(d, w, s, in, channel, id, t))
@@ -377,8 +379,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 #else
 	route_hop(d->tables, p, in);
 #endif
-	bit = is_stepped(d) && step.is_ordered ? 0
-					       : join(d, &s->port[in], q, t);
+	bit = is_stepped(d) && step.is_ordered ? 0 : join(d, port, q, t);
 	q += bit;
 	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
