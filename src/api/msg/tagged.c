@@ -49,8 +49,9 @@ static uint64_t context_of(const struct weft_msg_request *r)
 /* --- begins --- */
 
 /* The other rank cannot be reached. */
-static void fail(struct weft_msg_request *r)
+static void fail(struct msg_state *m, struct weft_msg_request *r)
 {
+	m->n_over++;
 	r->state = MSG_OVER;
 	r->status.error = EIO;
 }
@@ -74,7 +75,7 @@ static bool try_send(
 	int code = m->tagged->send(m, &e, &is_over);
 
 	if (code == EIO) {
-		fail(r);
+		fail(m, r);
 		return true;
 	}
 	BUG_IF(code && code != EAGAIN);
@@ -82,6 +83,7 @@ static bool try_send(
 		return false;
 	r->state = is_over ? MSG_OVER : STATE_BEGUN;
 	m->n_begun += !is_over;
+	m->n_over += is_over;
 	return true;
 }
 
@@ -99,7 +101,7 @@ static bool try_receive(
 	int code = m->tagged->receive(m, &e);
 
 	if (code == EIO) {
-		fail(r);
+		fail(m, r);
 		return true;
 	}
 	BUG_IF(code && code != EAGAIN);
@@ -149,6 +151,7 @@ static void end(struct msg_state *m, const struct msg_tagged_end *x)
 		return;
 	}
 	m->n_begun--;
+	m->n_over++;
 	r->state = MSG_OVER;
 	r->status.error = x->error;
 	if (!is_receive(r))

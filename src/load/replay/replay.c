@@ -54,6 +54,7 @@ struct player {
 	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
 	struct active *active, *spare;
+	uint64_t n_over; /* requests, when it looked last */
 	struct joints joints;
 	uint32_t n_done;
 	sim_time begin, end; /* of its first and last operation */
@@ -257,14 +258,18 @@ static bool end_calcs(struct player *p)
 	return did;
 }
 
-/* An error is one that the schedule made: a receive that is too short. */
+/* Those that have ended since the last look; there may be many that have not.
+ * An error is one that the schedule made: a receive that is too short. */
 static bool end_messages(struct player *p, bool *is_right)
 {
+	const struct msg_state *m = msg_state(&p->msg);
+	uint64_t left = m->n_over - p->n_over;
 	struct active **at = &p->active, *x;
 	char where[GOAL_WHERE];
 	bool did = false;
 
-	while ((x = *at)) {
+	p->n_over = m->n_over;
+	while (left && (x = *at)) {
 		uint32_t op = x->op;
 
 		if (!msg_is_over(&x->request)) {
@@ -282,6 +287,7 @@ static bool end_messages(struct player *p, bool *is_right)
 		p->spare = x;
 		program_log_end(x->mark);
 		end_op(p, op);
+		left--;
 		did = true;
 	}
 	return did;
