@@ -128,6 +128,8 @@ int cli_cluster_check(const struct machine_run *r, struct err *e)
 	uint64_t n;
 	char *list;
 
+	if (!c) /* a job, alone */
+		return 0;
 	record_inputs_run(&in, r);
 	list_inputs(&o, &in);
 	n = o.size;

@@ -150,10 +150,10 @@ struct book_entry *book_begin_entry(struct book *k, uint32_t packet)
 	return x;
 }
 
-void book_add(struct book *k, uint32_t packet, const struct book_message *m)
+/* Fills in the entry of a packet of a message, or of all of it. */
+static void begin_account(
+	struct book *k, struct book_entry *x, const struct book_message *m)
 {
-	struct book_entry *x = book_begin_entry(k, packet);
-
 	x->account = (struct book_account){
 		.budget = { .start = m->birth, .at = m->birth },
 		.src = m->src,
@@ -173,6 +173,11 @@ void book_add(struct book *k, uint32_t packet, const struct book_message *m)
 	if (x->trail)
 		x->trail->number = ++k->n_trails;
 	x->is_networks = m->is_networks;
+}
+
+void book_add(struct book *k, uint32_t packet, const struct book_message *m)
+{
+	begin_account(k, book_begin_entry(k, packet), m);
 }
 
 bool book_has(const struct book *k, uint32_t packet)
@@ -471,6 +476,22 @@ static void finish(struct book *k, uint32_t worker, uint32_t packet)
 	if (x->trail)
 		end_trail(d, x, is_whole);
 	x->is_open = false;
+}
+
+void book_whole(struct book *k, uint32_t worker, const struct book_message *m,
+	const struct book_place *at, enum cause c, sim_time t)
+{
+	struct book_desk *d = &k->desk[worker];
+	struct book_entry x = { .is_open = true };
+
+	begin_account(k, &x, m);
+	x.at = *at;
+	x.account.dst = at->site;
+	charge(k, &x, c, t);
+	count(k, d, &x);
+	if (x.trail)
+		end_trail(d, &x, true);
+	book_forget_way(&x.way);
 }
 
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t)

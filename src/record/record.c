@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "record/bulk.h"
 #include "record/calls.h"
 #include "record/inputs.h"
 #include "record/links.h"
@@ -145,13 +146,14 @@ static void find_place(const struct topo *t, site_id s, int64_t *x)
 
 static void put_sites(struct db *d, const struct topo *t, struct err *e)
 {
+	struct bulk *b = bulk_new(d, TABLE_site);
 	int64_t x[TOPO_MAX_DIMS];
 	char name[NAME_SIZE];
 
 	for (site_id s = 0; s < t->n_routers; s++) {
 		topo_name_site(t, s, name, sizeof(name));
 		find_place(t, s, x);
-		row_put_site(d,
+		bulk_put(b,
 			&(struct row_site){ .id = s,
 				.name = name,
 				.is_node = s < t->n_nodes,
@@ -163,6 +165,7 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 				.x5 = x[5] },
 			e);
 	}
+	bulk_end(b, e);
 }
 
 /* --- samples --- */

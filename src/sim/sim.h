@@ -404,7 +404,7 @@ static inline const struct sim_event *sim_next(
 /* An event of a list by site: named by the bytes from the first event to the
  * end of this one, which costs less than an index. */
 static inline const struct sim_event *sim_listed(
-	const struct sim_event *all, uint32_t i)
+	const struct sim_event *all, size_t i)
 {
 	const char *end = (const char *)all + i;
 
