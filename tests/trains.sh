@@ -14,7 +14,8 @@ near() { # FIGURE PER-CENT WORKLOAD...; of trains of 4, and of single packets
 	run run fattree "$@" --set link.train=4 --json
 	[ $code -eq 0 ] || complain "$(cat "$tmp/err")"
 	awk -v a="$one" -v b="$(value "$figure")" -v most="$most" 'BEGIN {
-		d = 100 * (b / a - 1); exit !(a > 0 && d < most && d > -most) }' ||
+		d = 100 * (b / a - 1)
+		exit !(a > 0 && d < most && d > -most) }' ||
 		complain "$one, and with trains $(value "$figure")"
 	awk -v a="$n_one" -v b="$(value packets)" 'BEGIN {
 		exit !(b > 0 && 2 * b < a) }' ||

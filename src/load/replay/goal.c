@@ -183,3 +183,15 @@ void goal_free(struct goal *g)
 	goal_colls_free(g->colls);
 	*g = (struct goal){ 0 };
 }
+
+uint64_t goal_longest(const struct goal *g)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < g->n_ranks; i++)
+		for (uint32_t k = 0; k < g->rank[i].n_ops; k++)
+			if (goal_is_message(&g->rank[i].op[k]) &&
+				g->rank[i].op[k].size > most)
+				most = g->rank[i].op[k].size;
+	return most;
+}

@@ -70,6 +70,9 @@ int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e);
 void goal_write(const struct goal *g, bool is_binary, FILE *f);
 void goal_free(struct goal *g);
 
+/* Bytes of the longest message. */
+uint64_t goal_longest(const struct goal *g);
+
 /* An operation's position in its file, for errors: the text after the path. */
 enum { GOAL_WHERE = 48 };
 const char *goal_where(const struct goal *g, const struct goal_rank *r,

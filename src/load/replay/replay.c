@@ -640,19 +640,6 @@ static int place_ranks(struct replay *r, struct err *e)
 	return place_all(&p, r->at, r->which, e);
 }
 
-/* The longest message, which decides where they come to. */
-static uint64_t longest(const struct goal *g)
-{
-	uint64_t most = 0;
-
-	for (uint32_t i = 0; i < g->n_ranks; i++)
-		for (uint32_t k = 0; k < g->rank[i].n_ops; k++)
-			if (goal_is_message(&g->rank[i].op[k]) &&
-				g->rank[i].op[k].size > most)
-				most = g->rank[i].op[k].size;
-	return most;
-}
-
 static uint64_t largest_space(const struct goal *g)
 {
 	uint64_t most = 0, space;
@@ -690,7 +677,7 @@ static int replay_init(struct load *l, struct err *e)
 	r->n_ranks = each * nodes;
 	l->needs.n_processes = each;
 	l->needs.n_programs = r->n_ranks;
-	most = (longest(&r->goal) + 4095) / 4096 * 4096;
+	most = (goal_longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
 	space = (largest_space(&r->goal) + 4095) / 4096 * 4096;
 	space = 2 * most > space ? 2 * most : space;

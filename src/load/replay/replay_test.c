@@ -139,8 +139,8 @@ static void a_schedule_must_fit_the_machine(void **state)
 {
 	trial_refused(TORUS, "replay", "file: want the file of a schedule");
 	trial_refused(TORUS, "replay file=/nowhere/x", "/nowhere/x: No such");
-	trial_refused(TORUS, replay("num_ranks 300\n", ""),
-		"300 ranks are more than 64 on each");
+	trial_refused(TORUS, replay("num_ranks 600\n", ""),
+		"600 ranks are more than 128 on each");
 	remove(path);
 }
 
