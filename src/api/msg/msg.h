@@ -191,6 +191,7 @@ struct __attribute__((may_alias)) msg_state {
 
 	/* without slots */
 	uint64_t n_begun; /* requests that the machine has */
+	uint64_t n_over; /* that have ended so far */
 	uint32_t next_stage;
 	struct weft_msg_request stage[MSG_STAGES];
 
