@@ -62,6 +62,11 @@ plan <<-EOF
     - 12 us domain 0 dies
 EOF
 ends 3 $node $ring bytes=1MiB --faults "$tmp/plan.yaml" --json
+ends 3 $node collective op=broadcast procs=4 rounds=9 bytes=20000 \
+	--faults "$tmp/plan.yaml" --json
+ends 3 $node collective op=allreduce by=domain procs=4 rounds=9 bytes=20000 \
+	--set domain.sums=yes --faults "$tmp/plan.yaml" --json
+grep -q 'Input/output error' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'what a dead domain does not carry ends the run'
 
 refused 'domain.chunk: 0 B is out of range' run torus random \

@@ -118,20 +118,35 @@ static uint32_t owner_of(const struct domain_move *m)
 	return m->kind == DOMAIN_GET ? m->to : m->from;
 }
 
+static void forget(const struct domain_at *at, uint32_t id)
+{
+	struct domain_node *n = here(at);
+
+	n->port[owner_of(&domain_move_at(n, id)->is)].n_open--;
+	slots_give(&n->moves, id);
+}
+
 /* The process that began it knows. */
 static void end(const struct domain_at *at, uint32_t id)
 {
-	struct domain_node *n = here(at);
-	const struct move *m = domain_move_at(n, id);
-	uint32_t owner = owner_of(&m->is);
+	const struct move *m = domain_move_at(here(at), id);
 	uint64_t done_at = m->is.done_at;
 
 	if (m->is.kind == DOMAIN_WORD)
 		domain_set_word(at, m->is.old_at, m->old);
-	n->port[owner].n_open--;
-	slots_give(&n->moves, id);
+	forget(at, id);
 	domain_set_word(at, done_at, 0);
 	host_poke(at->d->host, at->w, at->node, at->t);
+}
+
+/* It cannot be done any more.  Bytes that were asked for are not there, so
+ * nothing says that they are. */
+static void give_up(const struct domain_at *at, uint32_t id)
+{
+	if (domain_move_at(here(at), id)->is.kind == DOMAIN_GET)
+		forget(at, id);
+	else
+		end(at, id);
 }
 
 static void put_off(const struct domain_at *at, uint32_t id)
@@ -436,7 +451,7 @@ static void on_death(const struct domain_at *at)
 		if (m && m->sum)
 			slots_give(&n->moves, id);
 		else if (m)
-			end(at, id);
+			give_up(at, id);
 	}
 	sums_end_all(at);
 	host_poke(at->d->host, at->w, at->node, at->t);
@@ -487,7 +502,7 @@ void domain_begin(const struct domain_at *at, const struct domain_move *is)
 	n->n_moves++;
 	n->port[owner_of(is)].n_open++;
 	if (n->is_gone) {
-		end(at, id);
+		give_up(at, id);
 		return;
 	}
 	m->book = book_message(d->book, at->node, book_kind_of(is->kind),

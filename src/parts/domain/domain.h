@@ -77,8 +77,8 @@ struct domain_move {
 	void *arg;
 };
 
-/* Begins it now.  One that cannot end any more ends at once: see
- * domain_is_gone(). */
+/* Begins it now.  If the domain is gone (domain_is_gone()), a put and a change
+ * of a word end at once without effect, and a get never does. */
 void domain_begin(const struct domain_at *at, const struct domain_move *m);
 /* Transfers that a process has begun and that have not ended. */
 uint32_t domain_n_open(const struct domain *d, site_id node, uint32_t process);
