@@ -16,7 +16,8 @@ uint32_t play_slots(const struct algo_plan *plan)
 
 static uint32_t n_receives(const struct algo_plan *plan)
 {
-	uint64_t n = PLAY_RECEIVED / plan->chunk;
+	uint64_t n =
+		PLAY_RECEIVED / plan->chunk / ((plan->algo->lanes + 1) / 2);
 
 	if (n > PLAY_WINDOW)
 		return PLAY_WINDOW;

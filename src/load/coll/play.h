@@ -10,9 +10,9 @@
 
 enum {
 	PLAY_WINDOW = 16, /* steps of a lane under way */
-	/* Fewer of those that receive, but enough for these bytes: an interface
-	 * may fetch messages in order, and its own notices to others wait
-	 * behind them. */
+	/* Fewer of those that receive, but enough for these bytes in all lanes
+	 * of a channel: an interface may fetch messages in order, and its own
+	 * notices to others wait behind them. */
 	PLAY_RECEIVES = 3,
 	PLAY_RECEIVED = 128 << 10,
 };

@@ -189,7 +189,7 @@ const struct algo algo_tree = {
 	.ops = 1u << ALGO_ALLREDUCE | 1u << ALGO_BROADCAST | 1u << ALGO_REDUCE,
 	.lanes = TREES * TREE_LANES,
 	.spaces = 2,
-	.cuts = 256,
+	.cuts = 4096,
 	.count = tree_count,
 	.step = tree_step,
 };
