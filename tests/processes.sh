@@ -86,6 +86,9 @@ same '3x1' torus fan --shape 2x2 --set 'faults.events=5 us node 1 dies'
 grep -q '^exit code 3$' "$tmp/one" || complain "$(cat "$tmp/one")"
 report 'a death is found, and described in the same words'
 
+# tables of switches, each in its process
+same '3x1' sunway-32 random $short --tables "$src/examples/sunway-tables.yaml"
+
 # budgets travel with packets, and so do trails
 same '3x1' torus random --shape 4x4 $short --budget --follow 3.2
 same '2x2' qsnet2-16 alltoall via=msg bytes=600 --budget --follow 9.4

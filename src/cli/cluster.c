@@ -209,8 +209,9 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 	uint32_t me;
 	bool is_first = c ? !c->me : cluster_job(&me) < 2 || !me;
 
-	/* a launcher ends all others when one has ended with an error */
-	if (!is_first)
+	/* a launcher ends all others when one has ended with an error, but the
+	 * first one has yet to print it */
+	if (c || !is_first)
 		signal(SIGTERM, SIG_IGN);
 	if (c && c->me && e->code && !c->knows_error)
 		err_last_words(e->text);

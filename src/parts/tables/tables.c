@@ -214,27 +214,45 @@ static void prove(const void *own, const struct part_place *at,
 
 /* --- the tables of a run --- */
 
+/* Of several processes, each writes its own switches'. */
+struct own {
+	struct net *net;
+	struct route_memory *nobodys; /* for others */
+};
+
+static void forget(struct own *o)
+{
+	o->net->route->lists->free(o->nobodys);
+	o->nobodys = NULL;
+}
+
 static struct route_memory **own_memory(void *arg, router_id at)
 {
-	struct router *r = ((struct net *)arg)->router[NET_SWITCHES];
+	struct own *o = arg;
+	struct router *r = o->net->router[NET_SWITCHES];
 
-	return r->ops->written(r, at);
+	forget(o);
+	return sim_has(o->net->sim, at) ? r->ops->written(r, at) : &o->nobodys;
 }
 
 static void own_cast(void *arg, const struct tables_cast *c)
 {
-	struct net *n = arg;
+	const struct net *n = ((struct own *)arg)->net;
 	struct err e = { 0 };
 
+	if (!sim_has(n->sim, c->at))
+		return;
 	BUG_IF(multicast_write(n->coll, c->at, c->in, c->entry, c->ports, &e));
 }
 
 static void wired(const void *own, const struct part_place *at)
 {
-	const struct tables_sink to = { at->net, own_memory, own_cast };
+	struct own o = { .net = at->net };
+	const struct tables_sink to = { &o, own_memory, own_cast };
 	struct err e = { 0 };
 
 	BUG_IF(tables_write(own, at, &to, &e));
+	forget(&o);
 }
 
 const struct part_ops part_tables = {
