@@ -360,6 +360,16 @@ static struct net_buffer direct_buffer(
 	};
 }
 
+/* Packets that wait in a channel's queues; unused queues are empty. */
+static uint32_t n_waiting(const struct direct_queue *q)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
+		n += q[i].count;
+	return n;
+}
+
 static uint32_t direct_in_use(
 	const struct router *r, site_id id, uint32_t *list)
 {
@@ -372,10 +382,13 @@ static uint32_t direct_in_use(
 
 		/* those of the next port are before these */
 		for (uint32_t port = 0; port < n_ports;
-			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n)
-			for (uint32_t k = 0; k < n; k++)
+			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n) {
+			uint32_t some = n_waiting(q) ? n : 0;
+
+			for (uint32_t k = 0; k < some; k++)
 				if (q[k].count)
 					list[used++] = i + k;
+		}
 	}
 	return used;
 }
@@ -481,16 +494,6 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 			way);
 	if (on_ring || !is_dynamic || d->route->has_escape)
 		way[n++] = ring;
-	return n;
-}
-
-/* Packets that wait in a channel's queues; unused queues are empty. */
-static uint32_t n_waiting(const struct direct_queue *q)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
-		n += q[i].count;
 	return n;
 }
 
