@@ -374,6 +374,7 @@ static int run_app(const struct call *c, const struct cli_args *args,
 		/* what programs share is safe on one thread */
 		.threads = args->threads ? args->threads : 1,
 		.cluster = cluster,
+		.check = cluster ? cli_cluster_check : NULL,
 	};
 	int code;
 

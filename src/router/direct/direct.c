@@ -360,14 +360,12 @@ static struct net_buffer direct_buffer(
 	};
 }
 
-/* Packets that wait in a channel's queues; unused queues are empty. */
-static uint32_t n_waiting(const struct direct_queue *q)
+/* Whether any queue of a receiver's channel holds some; those that it lacks are
+ * empty. */
+static inline bool has_packets(const struct direct_queue *q)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
-		n += q[i].count;
-	return n;
+	_Static_assert(DIRECT_QUEUES == 4, "all of them");
+	return (q[0].count | q[1].count | q[2].count | q[3].count) != 0;
 }
 
 static uint32_t direct_in_use(
@@ -383,9 +381,9 @@ static uint32_t direct_in_use(
 		/* those of the next port are before these */
 		for (uint32_t port = 0; port < n_ports;
 			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n) {
-			uint32_t some = n_waiting(q) ? n : 0;
-
-			for (uint32_t k = 0; k < some; k++)
+			if (!has_packets(q))
+				continue;
+			for (uint32_t k = 0; k < n; k++)
 				if (q[k].count)
 					list[used++] = i + k;
 		}
@@ -494,6 +492,16 @@ static uint32_t direct_ways(const struct router *r, const struct net_buffer *b,
 			way);
 	if (on_ring || !is_dynamic || d->route->has_escape)
 		way[n++] = ring;
+	return n;
+}
+
+/* Packets that wait in a channel's queues; unused queues are empty. */
+static uint32_t n_waiting(const struct direct_queue *q)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < DIRECT_QUEUES; i++)
+		n += q[i].count;
 	return n;
 }
 
