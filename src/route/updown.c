@@ -389,17 +389,24 @@ static struct route_step leave_node(
 	};
 }
 
+/* At a node, or by any way. */
+static __attribute__((noinline)) struct route_step begin_or_choose(
+	const struct updown *u, struct packet *p, router_id at, port_id in)
+{
+	if (in == TOPO_NO_PORT)
+		return leave_node(u, p);
+	return u->view ? choose(u, p, at, in)
+		       : climb_or_descend(u->tree, p, at);
+}
+
+/* Mostly, the next port of a stored route. */
 static struct route_step updown_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
 	uint32_t port;
 
-	if (in == TOPO_NO_PORT)
-		return leave_node(updown_of(r), p);
-	if (is_free(updown_of(r), p) && updown_of(r)->view)
-		return choose(updown_of(r), p, at, in);
-	if (is_free(updown_of(r), p))
-		return climb_or_descend(updown_of(r)->tree, p, at);
+	if (in == TOPO_NO_PORT || is_free(updown_of(r), p))
+		return begin_or_choose(updown_of(r), p, at, in);
 	port = updown_take(updown_of(r), p);
 	return (struct route_step){
 		.ports = port == PACKET_NO_PORT ? 0 : (port_mask)1 << port,

@@ -6,7 +6,7 @@
 enum {
 	AHEAD = 2, /* visits between steps of prefetching */
 	AHEAD_LEAST = 4 * SIM_STEPS * AHEAD, /* visits for which it pays */
-	AHEAD_TIMED = 512, /* and for which it pays to take their time */
+	AHEAD_TIMED = 512, /* and after which it pays to take their time */
 	CROWD = 8,
 	BATCH_FIRST = 64,
 	SLOTS_LEAST = 64,
@@ -240,6 +240,18 @@ static inline __attribute__((always_inline)) void visit_crowds(
 		visit_in_order(w, e, n, crowd, false);
 }
 
+/* Whether to take the time of so many: of a few, in some windows only. */
+static inline bool is_time_due(struct sim_worker *w, uint32_t n)
+{
+	if (!may_look_ahead(w, n, AHEAD_LEAST))
+		return false;
+	w->untimed += n;
+	if (w->untimed < AHEAD_TIMED)
+		return false;
+	w->untimed = 0;
+	return true;
+}
+
 /* After visits that began at a time, and had run so many events before:
  * whether to prefetch for the next ones. */
 static __attribute__((noinline)) void take_time(
@@ -267,7 +279,7 @@ static __attribute__((noinline)) void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
 	uint32_t n = sort_by_site(w, e, n_events);
-	bool is_timed = may_look_ahead(w, n, AHEAD_TIMED);
+	bool is_timed = is_time_due(w, n);
 	int64_t begin = is_timed ? pace_own_clock() : 0;
 	uint64_t before = w->n_events;
 

@@ -185,6 +185,7 @@ struct sim_worker {
 	struct pace ahead; /* whether it prefetches */
 	int64_t spent; /* its own time in windows that it timed, ns */
 	uint64_t n_timed; /* events of these */
+	uint32_t untimed; /* visits since the last of these */
 	unsigned turn; /* of notices, while workers run in parallel */
 	struct err failure; /* the error that ended its part of the run */
 	struct sim *sim;
