@@ -208,6 +208,9 @@ refused 'message=1MB sends messages' run torus random bytes=1MB
 refused 'nope.yaml: No such file or directory' run nope.yaml random
 refused '/tmp: cannot read: Is a directory' run /tmp random
 refused 'tab.yaml:4:1: a tab, which YAML does not accept' show tab.yaml
+printf 'schema: 1\nmachine: x\nbase: torus\nlink:\n  rate: 1 GB/s\n  rat: 1\n' \
+	>known.yaml
+refused 'weft: known.yaml:6:3: unknown key "link.rat"' show known.yaml
 refused 'indent.yaml:5:6: a colon where no value can follow' show indent.yaml
 refused 'schema: "2" is not known to weft' show s2.yaml
 refused 'did you mean torus?' show base.yaml

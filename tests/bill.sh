@@ -25,20 +25,39 @@ counts() { # WHAT LINES ARGUMENTS
 	report "$what"
 }
 
-counts 'a tree of 1,024 nodes: half of the top is empty' \
+# NVIDIA's table of NDR clusters: switches of 64 ports, all in use, and as many
+# cables at each stage.
+for nodes in 1024:48 4096:320 8192:640; do
+	n=${nodes%:*}
+	lines="switch ${nodes#*:} 64 0 - switches.64
+card $n 1 0 - cards
+cable $n - - 3 cables.copper.3
+cable $n - - 10 cables.fibre.10"
+	[ "$n" = 1024 ] || lines="$lines
+cable $n - - 10 cables.fibre.10"
+	counts "a tree of $n nodes uses all ports" "$lines" \
+		fattree --shape "$n" --set topology.ports=64
+done
+ends 0 show fattree --shape 8192 --set topology.ports=64 --json
+holds '[.levels[].switches] == [256, 256, 128]' \
+	'[.levels[].ports_empty] == [0, 0, 0]'
+ends 0 show fattree --shape 4096 --set topology.ports=64 --json
+holds '[.levels[].switches] == [128, 128, 64]'
+ends 0 show fattree --shape 1024 --set topology.ports=64 --json
+holds '[.levels[].switches] == [32, 16]'
+peak=$(jq '[.packets[].random_peak_GBps_per_node // empty] | max' "$tmp/out")
+counts 'a tree with a switch for each up-link: half of the top is empty' \
 'switch 32 32 32 - switches.64
 switch 32 64 0 - switches.64
 card 1024 1 0 - cards
 cable 1024 - - 3 cables.copper.3
 cable 1024 - - 10 cables.fibre.10' fattree --shape 1024 \
 	--set topology.radix=32
-ends 0 show fattree --shape 1024 --set topology.radix=32 --json
-peak=$(jq '[.packets[].random_peak_GBps_per_node // empty] | max' "$tmp/out")
-ends 0 show fattree --shape 1024 --set topology.radix=32 --bill "$list" --json
-holds '.bill.sum == { switches: 64, cards: 1024, cables: 2048,
-	price: (3200 + 3200 + 10240 + 1024 + 10240),
-	watts: (6400 + 10240 + 1024) }' \
-	'.bill.per_node == { price: 27.25, watts: 17.25 }' \
+ends 0 show fattree --shape 1024 --set topology.ports=64 --bill "$list" --json
+holds '.bill.sum == { switches: 48, cards: 1024, cables: 2048,
+	price: (4800 + 10240 + 1024 + 10240),
+	watts: (4800 + 10240 + 1024) }' \
+	'.bill.per_node == { price: 25.6875, watts: 15.6875 }' \
 	".bill.random_peak_Gbps / ($peak * 8 * 1024) - 1 | fabs < 1e-6" \
 	'.bill | .per_Gbps.price * .random_peak_Gbps / .sum.price - 1 |
 		fabs < 1e-8'

@@ -115,6 +115,30 @@ ends 0 run dragonfly alltoall via=msg bytes=2000 --shape 40 \
 holds '.ending == "finished" and .faults.lost_packets > 20'
 report 'what a dead link loses is sent again by another one'
 
+# Frontier: 74 groups of 32 routers of 64 ports, 4 links for each pair of
+# groups; and the largest machine of such routers.
+slingshot='--set topology.per-router=16 --set topology.routers=32
+	--set topology.global=17'
+ends 0 show dragonfly --shape 37888 $slingshot --set topology.between=4 --json
+holds '.ports == 64 and .parts[1].number == 74 and .parts[1].nodes == 512 and
+	.parts[1].global_links == 292 and .bisection.links == 37 * 37 * 4'
+ends 0 show dragonfly --shape 0 $slingshot --json
+holds '.nodes == 279040 and .parts[1].number == 545'
+some='--set topology.per-router=2 --set topology.routers=4
+	--set topology.global=4'
+two="--shape 40 $some --set topology.between=2"
+for mode in minimal valiant ugal par; do
+	ends 0 check dragonfly $two --set routing.mode=$mode --json
+	holds .proved
+	ends 0 run dragonfly random $two --set routing.mode=$mode \
+		warmup=5us measure=5us --json
+	holds '.results.fraction_of_peak > 0.5 and
+		.results.fraction_of_peak <= 1'
+done
+report 'a given number of links between groups, on all routers'
+refuses 'join at most 6 by topology.between' show dragonfly --shape 64 $some \
+	--set topology.between=3
+
 # Requests and answers share queues, which are full.  Whoever held reception for
 # an answer that waits behind requests would stand still.
 full='alltoall via=nic bytes=8192 --shape 64 --set router.packets=2

@@ -141,7 +141,86 @@ same qsnet2 complement --shape 100 --set topology.up=2 warmup=5us measure=5us
 same qsnet2 random --set routing.spread=rotate bytes=100 warmup=5us measure=5us
 same qsnet2-16 alltoall bytes=1300
 
+# --- chips of a given size ---
+
+# Trees with bundles at the top carry what trees without carry, by the same
+# routes, and are proved.
+plain="--shape 128 --set topology.radix=8"
+for spread in source rotate adaptive; do
+	chips="--shape 128 --set topology.ports=16 --set routing.spread=$spread"
+	one=$(rate fattree random $plain --set routing.spread=$spread)
+	about "$(rate fattree random $chips)" "$one" 10
+	ends 0 check fattree $chips --json
+	holds .proved
+done
+chips='--shape 128 --set topology.ports=16'
+about "$(rate fattree complement $chips --set routing.spread=source)" \
+	"$(rate fattree complement $plain --set routing.spread=source)" 1
+ends 0 show fattree $chips --json
+holds '[.levels[].switches] == [16, 8] and .bisection.links == 64'
+report "bundles at the top carry what single links do"
+ends 0 run fattree random --shape 84 --set topology.ports=12 \
+	--set topology.taper=3 --set routing.spread=adaptive $lasting --json
+holds '.results.fraction_of_peak > 0.93 and .results.fraction_of_peak <= 1'
+ends 0 show fattree --shape 84 --set topology.ports=12 --set topology.taper=3
+grep -q '9,10-ary 2-tree, taper 3:1 at level 1, 84 nodes' "$tmp/out" &&
+	grep -q '^1 *10 *9 *3 *114 *6$' "$tmp/out" &&
+	grep -q '^2 *3 *84 *- *30 *6$' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report "a tapered tree of chips"
+
+# --- rails ---
+
+# NVIDIA's reference for 1,024 GPUs: 128 nodes with 8 ports, 32 leaves, 16
+# spines, as many cables at both stages.
+ends 0 show fattree --shape 128 --set topology.ports=64 \
+	--set topology.rails=8 --set topology.join=2 --json
+holds '[.levels[].switches] == [32, 16] and
+	[.levels[].nodes_below] == [32, 128] and
+	[.levels[].ports_empty] == [0, 0] and
+	all(.wires[]; .links == 1024) and .bisection.links == 512'
+report "rails that join: a leaf for each rail of a unit, and spines for all"
+rails='--shape 16 --set topology.ports=8 --set topology.rails=2'
+for join in 0 1 2; do
+	for spread in source adaptive; do
+		on="$rails --set topology.join=$join
+			--set routing.spread=$spread"
+		ends 0 check fattree $on --json
+		holds .proved
+		ends 0 run fattree alltoall via=msg bytes=3000 $on --json
+		holds '.ending == "finished"'
+	done
+	ends 0 run fattree random $on $lasting --json
+	holds '.results.fraction_of_peak > 0.93 and
+		.results.fraction_of_peak <= 1 and
+		(.results.peak_GBps_per_node / 11.2676 - 2 | fabs < 0.001)'
+done
+report "two rails carry twice as much, joined or not"
+plan <<END
+  events: ["0 us rail 1 dies"]
+END
+ends 0 run fattree random load=0.2 $rails --set topology.join=2 \
+	--set routing.spread=rotate --faults "$tmp/plan.yaml" $lasting --json
+holds '.faults.lost_packets > 1000'
+ends 0 run fattree pingpong to=15 rounds=3 $rails --set topology.join=2 \
+	--follow 0.0
+grep -q 'switch 1:1.0, out by up' "$tmp/out" &&
+	grep -q 'switch 1:1.3, out by down' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report "rails have names, and die"
+
 # --- bad input ---
+
+refuses 'does not divide the 4 ports down' show fattree --shape 64 \
+	--set topology.ports=8 --set topology.rails=3 --set topology.join=2
+
+refuses 'leaves no link up for switches with 8 ports' show fattree \
+	--set topology.ports=8 --set topology.taper=8
+refuses 'topology.ports: 65 is out of range' show fattree \
+	--set topology.ports=65
+refuses 'did you mean topology.taper' show fattree --set topology.tapers=2
+refuses 'needs topology.parallel: 1 and' show sunway --shape 32 \
+	--set topology.parallel=auto
 
 refuses 'neighbours needs a torus' run qsnet2 neighbours
 refuses 'tornado needs a torus' run qsnet2 tornado

@@ -312,6 +312,12 @@ compile shared -DPROCESSES=65 processes.c -o processes
 [ $? -eq 2 ] || complain "65: $(cat log)"
 report "a node has several processes, each with its own threads and memory"
 
+compile shared -DPROCESSES=2 processes.c -o processes
+./processes torus --shape 4x2 >one 2>&1 || complain "$(cat one)"
+./processes torus --shape 4x2 --processes 3 >log 2>&1 || complain "$?"
+cmp -s one log || complain "$(cat log)"
+report "programs run in several Weft processes, too, and are checked once"
+
 # --- idling ---
 
 cat >idle.c <<'END'

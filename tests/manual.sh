@@ -30,6 +30,25 @@ for page in bgq qsnet2 gemini apenet sunway torus; do
 	report "weft-$page(7): the parameters are there"
 done
 
+# What it says of modes and keys is true of some machine.
+page=$src/man/weft-route.7.scd
+for machine in torus fattree dragonfly hyperx slimfly gemini sunway; do
+	"$weft" params $machine
+done >"$tmp/params"
+grep -oE '\*(routing|nic)\.[a-z-]+(: [a-z]+)?\*' "$page" | tr -d '*:' |
+	sort -u >"$tmp/named"
+[ "$(wc -l <"$tmp/named")" -gt 15 ] || complain 'no parameters'
+while read -r name value; do
+	grep -qE "^ *$name .*\b${value:-}" "$tmp/params" ||
+		complain "$name $value is no parameter"
+done <"$tmp/named"
+sed -n 's/^weft //p' "$page" >"$tmp/commands"
+while read -r command; do
+	run $command
+	[ $code -eq 0 ] || complain "weft $command: $(cat "$tmp/err")"
+done <"$tmp/commands"
+report 'weft-route(7): parameters and examples'
+
 # Its runs are long: it will do that they begin.
 page=$src/man/weft-own.7.scd
 sed -n '/^schema: 1/,/^```/{/^```/!p}' "$page" >"$tmp/mine.yaml"

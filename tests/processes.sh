@@ -67,6 +67,41 @@ same '4x1' qsnet2-16 alltoall via=msg bytes=600
 same '2x1' gemini alltoall --shape 2x2x1 via=msg bytes=600
 same '3x1' fattree alltoall --shape 16
 
+# pairs and groups of programs, whose ends are in different processes
+same '3x1' torus pingpong --shape 4x4 from=13 to=2 rounds=20
+same '3x2' qsnet2-16 stream by=sten from=15 to=3 bytes=1000 rounds=9 warm=3
+same '3x1' gemini gets bytes=4000 from=9 to=1 --shape 3x2x1
+same '3x1' gemini amo variables=9 senders=6 rounds=60 --shape 2x2x1
+same '3x1' bgq-board collective op=broadcast by=hardware bytes=400 root=29
+same '3x1' qsnet2-16 collective op=broadcast by=hardware bytes=600 root=13
+same '2x1' gemini probe --shape 2x2x1
+same '3x1' bgq-board files --set topology.io.every=16 clients=9 bytes=500
+same '3x1' sunway-32 exit turns=2 numbers=2 life=10us bytes=1KiB
+
+# faults: counts of all, and everybody's deaths
+errors='--set faults.bit-errors=1e-5'
+same '3x1' torus storm count=200 --shape 4x4 $errors
+same '2x2' bgq-board collective op=barrier by=hardware rounds=5 $errors
+same '3x1' torus fan --shape 2x2 --set 'faults.events=5 us node 1 dies'
+grep -q '^exit code 3$' "$tmp/one" || complain "$(cat "$tmp/one")"
+report 'a death is found, and described in the same words'
+
+# programs that wait for each other for ever
+{
+	echo num_ranks 6
+	for rank in 0 1 2 3 4 5; do
+		echo "rank $rank {"
+		echo "a: recv 8b from $(((rank + 5) % 6)) tag 1"
+		echo "b: send 8b to $(((rank + 1) % 6)) tag 1"
+		echo "b requires a"
+		echo "}"
+	done
+} >"$tmp/ring.goal"
+same '2x1 4x1' torus replay file="$tmp/ring.goal" --shape 8
+grep -q '^exit code 3$' "$tmp/one" && grep -q 'has not started to send' \
+	"$tmp/one" || complain "$(cat "$tmp/one")"
+report 'programs that wait are found, and what they wait for'
+
 # a cycle that runs through all of them
 same '2x1 3x1' bgq random load=max routing=deterministic measure=1ms \
 	--shape 8 --set routing.bubble=no --set router.packets=2 \
@@ -77,10 +112,9 @@ report 'a deadlock is found, and described in the same words'
 
 two='--processes 2 --shape 4'
 refused 'processes for 4 nodes' torus random --shape 4 --processes 5
-refused 'pingpong cannot be run by several processes' torus pingpong $two
+refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
+	--processes 2
 refused 'a time budget' torus random $two --budget
-refused 'a plan of faults' torus random $two --set faults.bit-errors=1e-9 \
-	--set link.retry=replay
 refused '--output cannot' torus random $two -o "$tmp/run.db"
 refused '--links cannot' torus random $two --links "$tmp/links.csv"
 
@@ -104,7 +138,7 @@ if has_job openmpi; then
 	grep '^digest' "$tmp/out" | cmp -s "$tmp/one" - ||
 		complain "$code: $(cat "$tmp/out" "$tmp/err")"
 	report 'messages of a job may be long'
-	job 2 run torus pingpong --shape 4
+	job 2 run torus pingpong --shape 4 from=9
 	[ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] && [ $code -eq 2 ] ||
 		complain "$code: $(cat "$tmp/err")"
 	report 'an error of all is printed once'

@@ -47,6 +47,9 @@ is "BGQ-N83: 15.5 hops on average" bgq-20pf \
 is "a board alone has no links around" bgq-board \
 	'[.dimensions[].links] == [16, 16, 16, 16, 32]'
 
+is "TPU v4 has 6,144 optical ends" tpu-v4 '.nodes == 4096 and
+	([.wires[] | select(.class == "midplanes").links] == [6144 / 2])'
+
 # 64 nodes: of three stages with 64 cables each one or more are of fibre, and a
 # cable has a transceiver at each end.
 while read -r lengths n bisection; do

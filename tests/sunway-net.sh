@@ -161,8 +161,10 @@ refuses 'nic.tlb.entries: 1000 entries are not a power of two' \
 	run sunway-32 pingpong via=nic to=1 --set nic.tlb.entries=1000
 refuses 'routing.kind: table needs topology.kind: fattree, not torus' \
 	check torus --set routing.kind=table
-refuses 'topology.rails is not a parameter of this machine' \
-	check fattree --set topology.rails=2
+refuses 'topology.siblings is not a parameter of this machine' \
+	check fattree --set topology.siblings=2
+refuses 'needs topology.parallel: 1 and topology.join: 0' \
+	check sunway-32 --set topology.join=2
 report "machines that cannot be: one line, with its place"
 
 exit $status

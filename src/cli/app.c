@@ -7,11 +7,13 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/api.h"
 #include "api/spi/spi.h"
 #include "base/mem.h"
 #include "base/name.h"
+#include "cli/cluster.h"
 #include "cli/process.h"
 #include "cli/run.h"
 #include "load/programs.h"
@@ -125,6 +127,13 @@ static uint64_t app_estimate(const struct load *l)
 		l->needs.n_programs, 1 + is->n_spawned, is->node_bytes);
 }
 
+/* That what all ranks were given is in. */
+static size_t n_words(const struct app *a)
+{
+	return (a->n_ranks * app_of(a)->node_bytes + sizeof(uint64_t) - 1) /
+	       sizeof(uint64_t);
+}
+
 static void app_start(struct load *l)
 {
 	const struct weft_app *is = l->arg;
@@ -134,7 +143,7 @@ static void app_start(struct load *l)
 
 	programs_open(&a->programs);
 	a->starts = mem_alloc(a->n_ranks, sizeof(*a->starts));
-	a->ranks = mem_alloc(a->n_ranks, is->node_bytes + 1);
+	a->ranks = mem_alloc(n_words(a) + 1, sizeof(uint64_t));
 	for (uint32_t i = 0; i < a->n_ranks; i++) {
 		a->starts[i] =
 			(struct start){ is, a->ranks + i * is->node_bytes };
@@ -147,6 +156,8 @@ static void app_report(struct load *l, struct load_result *r)
 {
 	struct weft_result *t = &of(l)->tells;
 
+	/* each process has written to what its own ranks were given */
+	sim_sum(l->net->sim, (uint64_t *)(void *)of(l)->ranks, n_words(of(l)));
 	programs_report(&of(l)->programs, r);
 	t->n_nodes = l->net->n_nodes;
 	t->n_processes = l->needs.n_processes;
@@ -156,26 +167,47 @@ static void app_report(struct load *l, struct load_result *r)
 	t->n_messages = nic_sum(l->nic, "messages");
 	for (site_id i = 0; i < l->net->n_nodes; i++)
 		t->n_errors += nic_errors(l->nic, i, NULL, 0);
+	sim_sum(l->net->sim, &t->n_errors, 1);
 }
 
 /* " (node 3's unit: ...)", of the first node that has any. */
 static void describe_errors(const struct load *l, char *text, size_t size)
 {
-	char errors[200];
+	char errors[200] = "";
+	uint64_t first;
+	site_id i = 0;
 
+	while (i < l->net->n_nodes &&
+		!nic_errors(l->nic, i, errors, sizeof(errors)))
+		i++;
+	first = i < l->net->n_nodes ? l->net->n_nodes - i : 0;
+	sim_max(l->net->sim, &first, 1);
 	text[0] = '\0';
-	for (site_id i = 0; i < l->net->n_nodes; i++) {
-		if (!nic_errors(l->nic, i, errors, sizeof(errors)))
-			continue;
-		snprintf(text, size, " (node %u's %s: %s)", i,
-			l->nic->ops->title, errors);
+	if (!first)
 		return;
-	}
+	i = l->net->n_nodes - (site_id)first;
+	sim_tell(l->net->sim, i, errors, sizeof(errors));
+	snprintf(text, size, " (node %u's %s: %s)", i, l->nic->ops->title,
+		errors);
+}
+
+/* The first process asks the program, which may print. */
+static void check_ranks(struct app *a)
+{
+	const struct weft_app *is = app_of(a);
+	const struct sim *sim = a->programs.load.net->sim;
+
+	a->is_right = true;
+	if (is->check && sim_has(sim, 0))
+		a->is_right = is->check(
+			&a->tells, a->ranks, a->says, sizeof(a->says));
+	sim_tell(sim, 0, &a->is_right, sizeof(a->is_right));
+	sim_tell(sim, 0, a->says, sizeof(a->says));
+	name_clean(a->says, "\n\t");
 }
 
 static int app_check(struct load *l, struct err *e)
 {
-	const struct weft_app *is = l->arg;
 	struct app *a = of(l);
 	char waiting[128], errors[256], stall[200];
 	struct err left = { 0 };
@@ -187,14 +219,13 @@ static int app_check(struct load *l, struct err *e)
 		return err_set_code(
 			e, EXIT_DEADLOCK, "%s%s%s", waiting, stall, errors);
 	}
-	if (nic_audit(l->nic, &left))
+	nic_audit(l->nic, &left);
+	if (sim_share_error(l->net->sim, &left))
 		return err_set_code(e, EXIT_DEADLOCK,
 			"the programs ended and left packets that no program "
 			"received%s",
 			errors);
-	a->is_right = !is->check ||
-		      is->check(&a->tells, a->ranks, a->says, sizeof(a->says));
-	name_clean(a->says, "\n\t");
+	check_ranks(a);
 	return 0;
 }
 
@@ -330,7 +361,7 @@ struct call {
 };
 
 static int run_app(const struct call *c, const struct cli_args *args,
-	const char *const *arguments, struct err *e)
+	const char *const *arguments, struct cluster *cluster, struct err *e)
 {
 	const struct weft_app *is = c->app;
 	const struct api *api = NULL;
@@ -342,6 +373,8 @@ static int run_app(const struct call *c, const struct cli_args *args,
 		.arguments = arguments,
 		/* what programs share is safe on one thread */
 		.threads = args->threads ? args->threads : 1,
+		.cluster = cluster,
+		.check = cluster ? cli_cluster_check : NULL,
 	};
 	int code;
 
@@ -351,7 +384,10 @@ static int run_app(const struct call *c, const struct cli_args *args,
 		return err_set(e, "no machine given; try `%s %s`", is->name,
 			api ? api->machine : api_registry[0]->machine);
 	r = mem_alloc(1, sizeof(*r));
-	code = run_perform(r, args, &s, e) ? -1 : app_tell(r, args, e);
+	code = run_perform(r, args, &s, e);
+	cli_cluster_hush(cluster);
+	if (!code)
+		code = app_tell(r, args, e);
 	machine_run_close(r);
 	mem_free(r);
 	return code;
@@ -372,11 +408,12 @@ static void run_call(void *arg)
 	struct call *c = arg;
 	int end = find_end(c->argc, c->argv), code;
 	const char **arguments;
+	struct cluster *cluster;
 	struct cli_args args;
 	char usage[128];
 	const struct cli_command command = {
 		.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS |
-			 CLI_RECORD | CLI_JSON,
+			 CLI_RECORD | CLI_JSON | CLI_PROCESSES,
 		.usage = usage,
 		.help = c->app->help,
 		.words = { 0, CLI_MAX_WORDS },
@@ -392,7 +429,10 @@ static void run_call(void *arg)
 	arguments = mem_alloc((size_t)(c->argc - end) + 1, sizeof(*arguments));
 	for (int i = end + 1; i < c->argc; i++)
 		arguments[i - end - 1] = c->argv[i];
-	c->code = run_app(c, &args, arguments, c->e);
+	code = cli_cluster_begin(&args, &cluster, c->e);
+	if (!code)
+		code = run_app(c, &args, arguments, cluster, c->e);
+	c->code = cli_cluster_end(cluster, code, c->e);
 	mem_free(arguments);
 }
 
@@ -405,13 +445,19 @@ int weft_main(int argc, char **argv, const struct weft_app *app)
 	struct err e = { 0 };
 	struct call c = { .argc = argc, .argv = argv, .app = app, .e = &e };
 	struct cli_process before;
+	pid_t me = getpid();
 
 	cli_process_begin(&before);
 	err_guard(run_call, &c, &e);
 	cli_process_end(&before);
-	if (!e.code)
+	if (e.code) {
+		name_clean(e.text, "");
+		fprintf(stderr, "%s: %s\n", app->name, e.text);
+		c.code = e.code;
+	}
+	if (getpid() == me)
 		return c.code;
-	name_clean(e.text, "");
-	fprintf(stderr, "%s: %s\n", app->name, e.text);
-	return e.code;
+	/* one of --processes, of which the caller knows nothing */
+	fflush(NULL);
+	_exit(c.code);
 }

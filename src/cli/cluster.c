@@ -12,11 +12,13 @@
 #include "record/inputs.h"
 #include "sim/kin.h"
 
-/* What the first process prints is the same for all. */
-static void be_silent(void)
+void cli_cluster_hush(const struct cluster *c)
 {
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int nowhere;
 
+	if (!c || !c->me)
+		return;
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	fflush(stdout);
 	if (nowhere < 0)
 		return;
@@ -156,8 +158,6 @@ static int begin(struct cluster *c, const struct cli_args *a, struct err *e)
 	if (!c)
 		return -1;
 	c->stop = cli_stop_asked();
-	if (c->me)
-		be_silent();
 	return check_alike(c, a, e);
 }
 
@@ -190,6 +190,7 @@ int cli_cluster_begin(
 		return -1;
 	if (n > 1)
 		return cli_cluster_join(a, c, e);
+	fflush(stdout); /* or each prints what is there */
 	*c = kin_start(a->processes, e);
 	return begin(*c, a, e);
 }

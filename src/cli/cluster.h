@@ -8,8 +8,7 @@ struct cluster;
 struct machine_run;
 
 /* Starts them if the command line asks for some, or finds those of the job of
- * which this process is a part.  *c is NULL if it is alone.  From then on only
- * the first process prints. */
+ * which this process is a part.  *c is NULL if it is alone. */
 int cli_cluster_begin(
 	const struct cli_args *a, struct cluster **c, struct err *e);
 /* The same for commands that start processes themselves: finds those of a job
@@ -18,6 +17,9 @@ int cli_cluster_join(
 	const struct cli_args *a, struct cluster **c, struct err *e);
 /* machine_run_setup.check: whether all processes have read the same files. */
 int cli_cluster_check(const struct machine_run *r, struct err *e);
+/* After a run, in which programs of all processes may have printed: from now on
+ * only the first one prints, for what it reports is the same for all. */
+void cli_cluster_hush(const struct cluster *c);
 /* Before any command: whether it would run in each process of a job of MPI by
  * itself, all at once.  Returns an exit code then, with the error in the first
  * process; or 0. */

@@ -517,6 +517,7 @@ static int run_all(
 	s.command = a->rest;
 	s.allows_programs = a->allows_programs;
 	code = run_perform(&r, a, &s, e);
+	cli_cluster_hush(cluster);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
 	else if (a->report && r.is_performed)

@@ -43,9 +43,9 @@ static void add_written(struct facts *f, struct stream *o)
 
 /* --- topology --- */
 
-/* Cells are texts called _0 to _3 for people. */
+/* Cells are texts called _0, _1 and so on for people. */
 static const char *const cell_names[TOPO_MAX_COLUMNS] = { "_0", "_1", "_2",
-	"_3" };
+	"_3", "_4", "_5" };
 
 static void add_row(struct facts *f, const struct topo_table *table,
 	const struct topo_cell *cell)

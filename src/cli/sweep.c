@@ -561,6 +561,7 @@ static int perform(const struct cli_args *a, struct err *e)
 
 	if (check_processes(a, e) || cli_cluster_join(a, &c, e))
 		return cli_cluster_end(c, -1, e);
+	cli_cluster_hush(c);
 	return cli_cluster_end(c, perform_in(a, c, e), e);
 }
 

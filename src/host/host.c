@@ -292,17 +292,25 @@ void host_describe(const struct host *h, struct host_waiting *w)
 void host_describe_waiting(const struct host *h, char *text, size_t size)
 {
 	const struct program *p = NULL;
-	struct host_waiting w;
+	struct host_waiting w = { 0 };
+	uint64_t first;
 
 	for (site_id i = host_next(h, 0); i < h->n_nodes && !p;
 		i = host_next(h, i + 1))
 		p = next_running(&h->nodes[i], 0);
-	if (!p) {
+	if (p) {
+		w = waiting_of(p);
+		describe(p, &w);
+	}
+	first = p ? h->n_nodes - p->node : 0;
+	if (h->sim)
+		sim_max(h->sim, &first, 1);
+	if (!first) {
 		snprintf(text, size, "no program is waiting");
 		return;
 	}
-	w = waiting_of(p);
-	describe(p, &w);
+	if (h->sim)
+		sim_tell(h->sim, h->n_nodes - (site_id)first, &w, sizeof(w));
 	snprintf(
 		text, size, "node %u, thread %u: %s", w.node, w.thread, w.what);
 }

@@ -615,9 +615,9 @@ static enum memory_by mover(uint64_t at)
 	return memory_device_of(at) ? MEMORY_DEVICE : MEMORY_CORE;
 }
 
-void program_move(uint64_t to, uint64_t from, uint64_t bytes)
+static __attribute__((noinline)) void move_blocks(
+	struct program *p, uint64_t to, uint64_t from, uint64_t bytes)
 {
-	struct program *p = host_self();
 	uint8_t block[MOVE_BLOCK];
 	uint64_t n, at;
 	/* a place that overlaps, behind: from its end on */
@@ -631,6 +631,21 @@ void program_move(uint64_t to, uint64_t from, uint64_t bytes)
 		host_write_by(p->host, p->worker, p->node, p->now, mover(to),
 			to + at, block, n);
 	}
+}
+
+/* Bytes of one page go there at once, unless both places overlap. */
+void program_move(uint64_t to, uint64_t from, uint64_t bytes)
+{
+	struct program *p = host_self();
+	const uint8_t *block =
+		memory_at_first(&node_of(p)->hot.memory, from, bytes);
+
+	if (!block || mover(to) != MEMORY_CORE ||
+		(to < from + bytes && from < to + bytes))
+		move_blocks(p, to, from, bytes);
+	else
+		host_write_by(p->host, p->worker, p->node, p->now, MEMORY_CORE,
+			to, block, bytes);
 }
 
 void program_reserve(uint64_t bytes)

@@ -60,12 +60,19 @@ bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip)
 	return true;
 }
 
+void faults_share(const struct faults *f, uint64_t *x, size_t n)
+{
+	if (f->sim)
+		sim_sum(f->sim, x, n);
+}
+
 uint64_t faults_marked(const struct faults *f)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < f->n_workers; i++)
 		sum += f->tally[i].marked;
+	faults_share(f, &sum, 1);
 	return sum;
 }
 
@@ -602,6 +609,7 @@ struct fault_counts faults_total(const struct faults *f, uint32_t wire)
 
 	for (uint32_t i = 0; i < f->n_workers; i++)
 		fault_counts_add(&sum, &f->tally[i].wire[wire]);
+	faults_share(f, &sum.bit_errors, sizeof(sum) / sizeof(sum.bit_errors));
 	return sum;
 }
 
@@ -616,13 +624,23 @@ enum fault_state faults_state(const struct faults *f, uint32_t link, sim_time t)
 	return FAULT_UP;
 }
 
-const struct fault_outage *faults_loser(const struct faults *f, sim_time now)
+const struct fault_outage *faults_loser(
+	const struct faults *f, sim_time now, uint64_t *lost)
 {
-	for (size_t i = 0; i < f->n_outages; i++) {
+	uint64_t first = 0; /* counted from the end */
+
+	for (size_t i = 0; i < f->n_outages && !first; i++) {
 		const struct fault_outage *o = &f->outage[i];
 
 		if (o->from <= now && now < o->until && f->link[o->link].lost)
-			return o;
+			first = f->n_outages - i;
 	}
-	return NULL;
+	if (f->sim)
+		sim_max(f->sim, &first, 1);
+	if (!first)
+		return NULL;
+	first = f->n_outages - first;
+	*lost = f->link[f->outage[first].link].lost;
+	faults_share(f, lost, 1);
+	return &f->outage[first];
 }

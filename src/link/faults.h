@@ -286,6 +286,8 @@ struct faults {
 	uint16_t *blind;
 	uint64_t seed;
 	uint32_t n_workers;
+	/* Of several processes, whose counts are summed up; or NULL. */
+	const struct sim *sim;
 };
 
 struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
@@ -346,9 +348,10 @@ uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,
 /* Sums over the workers, for a class of wires; only while nothing runs. */
 struct fault_counts faults_total(const struct faults *f, uint32_t wire);
 
-/* The first link that is dead now and has lost packets, or NULL; searches all
- * outages, and so does the next one: not for use in a run. */
-const struct fault_outage *faults_loser(const struct faults *f, sim_time now);
+/* The first link that is dead now and has lost packets, *lost of them, or NULL;
+ * searches all outages, and so does the next one: not for use in a run. */
+const struct fault_outage *faults_loser(
+	const struct faults *f, sim_time now, uint64_t *lost);
 /* State of a link at a time. */
 enum fault_state faults_state(
 	const struct faults *f, uint32_t link, sim_time t);
@@ -367,6 +370,8 @@ uint64_t faults_gap(
 /* Distance to error n for some rate of errors. */
 uint64_t faults_distance(const struct faults *f, uint64_t rate,
 	uint32_t purpose, uint32_t who, uint64_t n);
+/* Numbers become the sums over all processes. */
+void faults_share(const struct faults *f, uint64_t *x, size_t n);
 /* A packet leaves a chip: whether it was damaged there. */
 bool faults_is_marked(struct faults *f, uint32_t worker, router_id chip);
 /* Total number of these packets; only while nothing runs. */

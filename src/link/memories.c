@@ -260,6 +260,7 @@ uint64_t faults_mended(const struct faults *f)
 
 	for (uint32_t i = 0; i < f->n_workers; i++)
 		sum += f->tally[i].mended;
+	faults_share(f, &sum, 1);
 	return sum;
 }
 

@@ -94,6 +94,8 @@ struct ras_event *faults_events(const struct faults *f, size_t *n)
 				f->tally[i].n_ras * sizeof(*v));
 		*n += f->tally[i].n_ras;
 	}
+	if (f->sim)
+		v = sim_gather(f->sim, v, n, sizeof(*v));
 	qsort(v, *n, sizeof(*v), by_time);
 	return v;
 }

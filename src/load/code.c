@@ -35,7 +35,9 @@ struct code {
 	struct code_fec fec;
 	uint64_t outcomes[N_CODE_OUTCOMES];
 	uint32_t n_bits, n_places; /* of a full packet on the wire */
-	uint64_t n_patterns; /* to come in all, and looked at */
+	/* Patterns to come in all, and looked at; only the process of the
+	 * first node has any. */
+	uint64_t n_patterns;
 	uint64_t done, escaped, crc_escaped;
 	uint8_t hamming[HAMMING_BITS]; /* the checks that a bit changes */
 	uint16_t *crc; /* [bit] what a CRC-16 makes of it */
@@ -313,8 +315,23 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 			w, s, t + 1000 * (sim_time)SIM_NS, LOAD_EVENT, 0, 0);
 }
 
+/* What the others are told while nothing runs. */
+static void share_counts(struct code *c)
+{
+	const struct sim *sim = c->load.net->sim;
+	uint64_t x[] = { c->n_patterns, c->done, c->escaped, c->crc_escaped };
+
+	sim_tell(sim, 0, x, sizeof(x));
+	c->n_patterns = x[0];
+	c->done = x[1];
+	c->escaped = x[2];
+	c->crc_escaped = x[3];
+	sim_tell(sim, 0, c->outcomes, sizeof(c->outcomes));
+}
+
 static sim_time code_next(struct load *l)
 {
+	share_counts(of(l));
 	return of(l)->done == of(l)->n_patterns
 		       ? SIM_NEVER
 		       : sim_now(l->net->sim) + 1000 * (sim_time)SIM_NS;
@@ -335,9 +352,11 @@ static void report_fec(const struct code *c, struct load_result *r)
 
 static void code_report(struct load *l, struct load_result *r)
 {
-	const struct code *c = of(l);
-	double escape = log2((double)c->escaped / (double)c->done);
+	struct code *c = of(l);
+	double escape;
 
+	share_counts(c);
+	escape = log2((double)c->escaped / (double)c->done);
 	load_figure(r, "patterns", (double)c->done);
 	if (c->corrects) {
 		report_fec(c, r);

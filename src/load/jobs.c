@@ -88,12 +88,13 @@ static void jobs_delivered(
 	}
 }
 
-static void add_waiting(struct load_result *to, const struct load_result *from)
+static void add_waiters(
+	struct load_waiters *to, const struct load_waiters *from)
 {
-	for (uint32_t i = 0; i < from->n_waiting; i++)
-		if (to->n_waiting < LOAD_MAX_WAITING)
-			to->waiting[to->n_waiting++] = from->waiting[i];
-	to->n_waiters += from->n_waiters;
+	for (uint32_t i = 0; i < from->n_listed; i++)
+		if (to->n_listed < LOAD_MAX_WAITING)
+			to->first[to->n_listed++] = from->first[i];
+	to->n += from->n;
 }
 
 static void jobs_report(struct load *l, struct load_result *r)
@@ -113,9 +114,9 @@ static void jobs_report(struct load *l, struct load_result *r)
 		r->dead_programs = p->result->dead_programs
 					   ? p->result->dead_programs
 					   : r->dead_programs;
-		if (p->result->n_waiters)
+		if (p->result->waiters.n)
 			p->result->ending = LOAD_STALLED;
-		add_waiting(r, p->result);
+		add_waiters(&r->waiters, &p->result->waiters);
 	}
 }
 

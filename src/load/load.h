@@ -48,6 +48,12 @@ struct load_waiting {
 	uint64_t same; /* how many there are, it included */
 };
 
+struct load_waiters {
+	struct load_waiting first[LOAD_MAX_WAITING];
+	uint32_t n_listed;
+	uint64_t n; /* in all */
+};
+
 struct load_result {
 	enum load_ending ending;
 	const char *via; /* the layer it went through: "net", "nic" */
@@ -73,9 +79,7 @@ struct load_result {
 	bool is_guests; /* these are a guest's, and wait for anything */
 	/* Where it is stalled: in a word, and who waits. */
 	char why[480];
-	struct load_waiting waiting[LOAD_MAX_WAITING];
-	uint32_t n_waiting;
-	uint64_t n_waiters; /* in all */
+	struct load_waiters waiters;
 	struct net_stuck stuck[LOAD_MAX_STUCK]; /* the first of: */
 	uint64_t n_stuck; /* links that hold packets for good */
 };
@@ -163,8 +167,9 @@ struct load_ops {
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
-	/* Several processes may simulate it, each some of the nodes. */
-	bool can_spread;
+	/* What about it needs all nodes in one process: "a program of ...";
+	 * NULL, or a call that returns NULL: nothing does. */
+	const char *(*alone)(const struct load *l);
 	/* Of the network; NULL where it runs programs on hosts instead, which
 	 * use the machine's network interface. */
 	const struct net_client_ops *client;
@@ -198,6 +203,10 @@ struct load_ops {
 	/* Of a run that has ended, in place of its name and keys: "8 ranks on
 	 * nodes 0..7"; NULL: there is nothing better. */
 	void (*describe)(const struct load *l, char *text, size_t size);
+	/* Of several processes, before programs that wait are described, each
+	 * by its process: tells all of them what that needs of others; NULL:
+	 * nothing. */
+	void (*tell_waiting)(const struct load *l);
 	/* Ranks of an MPI program (outside/proxy.h); NULL: it runs none. */
 	const struct proxy *(*ranks)(const struct load *l, uint32_t *n);
 	/*

@@ -659,7 +659,14 @@ static void mpi_fini(struct load *l)
 	programs_fini(l);
 }
 
+static const char *mpi_alone(const struct load *l)
+{
+	(void)l;
+	return "an MPI program";
+}
+
 const struct load_ops load_mpi = {
+	.alone = mpi_alone,
 	.name = "mpi",
 	.help = "an MPI program, whose ranks are processes of the host",
 	.size = sizeof(struct mpi),

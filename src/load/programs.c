@@ -112,14 +112,16 @@ uint64_t programs_arrived(const struct programs *p, sim_time *last)
 	return n;
 }
 
-/* Its own programs that have not ended; of several processes, the first one is
- * this one's. */
+/* Its own programs that have not ended. */
 struct waiting {
 	const struct load *load;
 	struct load_result *result; /* NULL: only the first counts */
-	struct host_waiting first;
-	sim_time since; /* the last of them */
-	uint32_t n;
+	struct waiting_told { /* from process to process */
+		struct host_waiting first;
+		sim_time since; /* the last of them */
+		uint64_t n;
+		struct load_waiters waiters; /* the result's */
+	} told;
 };
 
 void programs_name_rank(const struct load *l, site_id node, uint32_t process,
@@ -135,21 +137,20 @@ void programs_name_rank(const struct load *l, site_id node, uint32_t process,
 			snprintf(text, size, "rank %u (node %u)", i, node);
 }
 
-static void add_waiting(const struct load *l, struct load_result *r,
+static void add_waiting(const struct load *l, struct load_waiters *r,
 	const struct host_waiting *w)
 {
 	struct load_waiting *x;
 	uint32_t i = 0;
 
-	r->n_waiters++;
-	while (i < r->n_waiting &&
-		strcmp(r->waiting[i].first.what, w->what) != 0)
+	r->n++;
+	while (i < r->n_listed && strcmp(r->first[i].first.what, w->what) != 0)
 		i++;
 	if (i == LOAD_MAX_WAITING)
 		return;
-	x = &r->waiting[i];
-	if (i == r->n_waiting) {
-		r->n_waiting++;
+	x = &r->first[i];
+	if (i == r->n_listed) {
+		r->n_listed++;
 		x->first = *w;
 		programs_name_rank(
 			l, w->node, w->process, x->who, sizeof(x->who));
@@ -168,38 +169,65 @@ static bool is_dead(const struct load *l, site_id node)
 static void on_waiting(void *arg, const struct host_waiting *w)
 {
 	struct waiting *x = arg;
+	struct waiting_told *t = &x->told;
 	struct host_waiting told = *w;
 
 	if (load_rank(x->load, w->node) == UINT32_MAX)
 		return;
-	if (!x->n++ || (w->is_explained && !x->first.is_explained))
-		x->first = *w;
-	if (x->since < w->since)
-		x->since = w->since;
+	if (!t->n++ || (w->is_explained && !t->first.is_explained))
+		t->first = *w;
+	if (t->since < w->since)
+		t->since = w->since;
 	if (!x->result || is_dead(x->load, w->node))
 		return;
-	if (w->is_explained && x->result->n_waiting == LOAD_MAX_WAITING) {
-		x->result->n_waiters++;
+	if (w->is_explained && t->waiters.n_listed == LOAD_MAX_WAITING) {
+		t->waiters.n++;
 		return;
 	}
 	host_describe(x->load->host, &told);
-	add_waiting(x->load, x->result, &told);
+	add_waiting(x->load, &t->waiters, &told);
 }
 
-static struct waiting find_waiting(
-	const struct load *l, struct load_result *result)
+/* How many there are; in *since, which may be NULL, when the last began to. */
+static uint64_t count_waiting(const struct load *l, sim_time *since)
 {
-	struct waiting x = { .load = l, .result = result };
-	uint64_t n, since;
+	struct waiting x = { .load = l };
+	uint64_t last;
 
 	host_each_waiting(l->host, on_waiting, &x);
-	n = x.n;
-	since = (uint64_t)x.since;
-	sim_sum(l->net->sim, &n, 1);
-	sim_max(l->net->sim, &since, 1);
-	x.n = (uint32_t)n;
-	x.since = (sim_time)since;
-	return x;
+	last = (uint64_t)x.told.since;
+	sim_sum(l->net->sim, &x.told.n, 1);
+	sim_max(l->net->sim, &last, 1);
+	if (since)
+		*since = (sim_time)last;
+	return x.told.n;
+}
+
+static void add_own(void *arg)
+{
+	struct waiting *x = arg;
+
+	host_each_waiting(x->load->host, on_waiting, x);
+}
+
+/* The first of them, not described; all of them, in the result.  Nodes come in
+ * the order of processes. */
+static struct host_waiting list_waiting(
+	const struct load *l, struct load_result *result)
+{
+	struct waiting *x = mem_alloc(1, sizeof(*x));
+	struct host_waiting first;
+
+	if (l->ops->tell_waiting && sim_is_shared(l->net->sim))
+		l->ops->tell_waiting(l);
+	x->load = l;
+	x->result = result;
+	sim_by_turns(l->net->sim, add_own, x, &x->told, sizeof(x->told));
+	if (result)
+		result->waiters = x->told.waiters;
+	first = x->told.first;
+	mem_free(x);
+	return first;
 }
 
 /*
@@ -209,12 +237,11 @@ static struct waiting find_waiting(
 static bool waits_in_vain(const struct load *l)
 {
 	sim_time long_ago = sim_now(l->net->sim) - 10 * l->net->params.stall;
-	struct waiting x;
+	sim_time since;
 
 	if (long_ago <= 0 || !net_escaped(l->net))
 		return false;
-	x = find_waiting(l, NULL);
-	return x.n && x.since < long_ago;
+	return count_waiting(l, &since) && since < long_ago;
 }
 
 /*
@@ -248,7 +275,7 @@ static bool asks_in_vain(struct programs *p, const struct nic_pending *e)
 		p->active_at = now;
 		return false;
 	}
-	since = find_waiting(l, NULL).since;
+	count_waiting(l, &since);
 	p->active_at = since > p->active_at ? since : p->active_at;
 	return now - p->active_at >= 10 * l->net->params.stall;
 }
@@ -271,8 +298,7 @@ static bool looks_in_vain(struct programs *p)
 		p->hops = hops;
 		p->hops_at = now;
 	}
-	return packet_pool_used(n->pool) &&
-	       now - p->hops_at >= 100 * n->params.stall;
+	return net_n_packets(n) && now - p->hops_at >= 100 * n->params.stall;
 }
 
 /*
@@ -284,7 +310,7 @@ static bool is_over(struct programs *p)
 	const struct load *l = &p->load;
 	struct nic_pending e;
 
-	if (!find_waiting(l, NULL).n)
+	if (!count_waiting(l, NULL))
 		return true;
 	e = nic_any_pending(l->nic, l->place);
 	p->quiet = e.n ? 0 : p->quiet + 1;
@@ -297,7 +323,7 @@ static bool is_over(struct programs *p)
 sim_time programs_stall(struct programs *p)
 {
 	host_bury(p->load.host);
-	p->is_stalled = find_waiting(&p->load, NULL).n;
+	p->is_stalled = count_waiting(&p->load, NULL);
 	return SIM_NEVER;
 }
 
@@ -315,7 +341,7 @@ sim_time programs_next(struct load *l)
 				 asks_in_vain(p, &e) || looks_in_vain(p))) {
 		host_bury(l->host);
 		p->is_stalled =
-			host_n_running(l->host) && find_waiting(l, NULL).n;
+			host_n_running(l->host) && count_waiting(l, NULL);
 		p->is_vain = e.n && !p->is_stalled;
 		return SIM_NEVER;
 	}
@@ -366,15 +392,14 @@ static int check_nics(const struct programs *p, struct err *e)
 /* Who waits, and where interfaces have reported anything, what for. */
 static int tell_stalled(const struct programs *p, struct err *e)
 {
-	struct host_waiting w = find_waiting(&p->load, NULL).first;
+	struct host_waiting w = list_waiting(&p->load, NULL);
+	const struct sim *sim = p->load.net->sim;
 	struct err why = { 0 };
 	char text[sizeof(e->text)], stall[101];
 
-	if (sim_is_shared(p->load.net->sim))
-		return err_set_code(e, EXIT_DEADLOCK,
-			"programs wait forever; a run in one process reports "
-			"what they wait for");
-	host_describe(p->load.host, &w);
+	if (sim_has(sim, w.node))
+		host_describe(p->load.host, &w);
+	sim_tell(sim, w.node, &w, sizeof(w));
 	nic_describe_stall(p->load.nic, stall, sizeof(stall));
 	programs_name_rank(&p->load, w.node, w.process, text, sizeof(text));
 	if (!*text)
@@ -447,9 +472,8 @@ void programs_latency(const struct programs *p, struct load_result *r)
 
 void programs_report(const struct programs *p, struct load_result *r)
 {
-	if ((p->is_stalled || (p->names_all && r->ending == LOAD_STALLED)) &&
-		!sim_is_shared(p->load.net->sim))
-		find_waiting(&p->load, r);
+	if (p->is_stalled || (p->names_all && r->ending == LOAD_STALLED))
+		list_waiting(&p->load, r);
 	programs_latency(p, r);
 	r->via = "nic";
 	r->nic = p->load.nic;

@@ -220,19 +220,20 @@ static void tell_loss(const struct load *l, char *text, size_t size)
 {
 	const struct faults *f = l->net->faults;
 	const struct topo *t = l->net->topo;
-	const struct fault_outage *o = faults_loser(f, sim_now(l->net->sim));
+	uint64_t lost = 0;
+	const struct fault_outage *o =
+		faults_loser(f, sim_now(l->net->sim), &lost);
 	char site[64], port[64];
 	struct topo_end at;
-	uint32_t lost;
 
 	if (!o)
 		return;
 	at = topo_link_end(&f->links, o->link);
-	lost = f->link[o->link].lost;
 	topo_name_site(t, at.router, site, sizeof(site));
 	t->ops->name_port(t, at.router, at.port, port, sizeof(port));
-	snprintf(text, size, "%s %s died at %.3f us and lost %u packet%s; ",
-		site, port, us(o->from), lost, lost == 1 ? "" : "s");
+	snprintf(text, size,
+		"%s %s died at %.3f us and lost %" PRIu64 " packet%s; ", site,
+		port, us(o->from), lost, lost == 1 ? "" : "s");
 }
 
 /* How it ends where something waits for ever: what a machine check has stopped,

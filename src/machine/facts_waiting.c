@@ -42,16 +42,16 @@ static void name_waiting(struct facts *f, const struct load_waiting *w)
 		facts_print(f, "_who", "node %u", w->first.node);
 }
 
-static void add_programs(struct facts *f, const struct load_result *l)
+static void add_programs(struct facts *f, const struct load_waiters *l)
 {
-	uint64_t left = l->n_waiters;
+	uint64_t left = l->n;
 
-	if (!l->n_waiters)
+	if (!l->n)
 		return;
-	facts_count(f, "waiters", l->n_waiters);
+	facts_count(f, "waiters", l->n);
 	facts_list(f, "waiting");
-	for (uint32_t i = 0; i < l->n_waiting; i++) {
-		const struct load_waiting *w = &l->waiting[i];
+	for (uint32_t i = 0; i < l->n_listed; i++) {
+		const struct load_waiting *w = &l->first[i];
 
 		facts_group(f, NULL);
 		facts_count(f, "node", w->first.node);
@@ -105,6 +105,6 @@ static void add_stuck(struct facts *f, const struct machine_run *r)
 void facts_of_waiting(struct facts *f, const struct machine_run *r)
 {
 	facts_place(f, FACTS_AT_WAITING);
-	add_programs(f, &r->result);
+	add_programs(f, &r->result.waiters);
 	add_stuck(f, r);
 }

@@ -638,15 +638,18 @@ static int read_files(
 struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 {
 	struct machine *m = machine_default();
+	/* what cannot be read says itself where it is */
+	bool is_read =
+		!plugins_open(&m->plugins, s->plugins, s->n_plugins, e) &&
+		!machine_find(m, s->name, e) && !read_files(m, s, e);
 
-	if (plugins_open(&m->plugins, s->plugins, s->n_plugins, e) ||
-		machine_find(m, s->name, e) || read_files(m, s, e) ||
-		choose(m, e) || settle_links(m, e) ||
+	if (!is_read || choose(m, e) || settle_links(m, e) ||
 		host_params_check(&m->host, e) ||
 		nic_check_memory(m->nic, m->host.memory, e) ||
 		init_topo(m, e) || init_route(m, e) ||
 		training_check(&m->lines, m->link.rate, e) || read_plan(m, e)) {
-		machine_explain(m, e);
+		if (is_read)
+			machine_explain(m, e);
 		machine_free(m);
 		return NULL;
 	}

@@ -312,13 +312,13 @@ static int check_deaths(const struct load *l, struct err *e)
 static int check_processes(const struct machine_run *r, struct err *e)
 {
 	const struct machine_run_setup *s = &r->setup;
-	const char *what = !r->load->ops->can_spread ? r->load->ops->name
-			   : s->book		     ? "a time budget"
-			   : s->jobs		     ? "a jobs file"
-			   : r->machine->topo->n_io  ? "a machine with IO nodes"
-			   : fault_plan_is_empty(&r->machine->faults)
-				   ? NULL
-				   : "a plan of faults";
+	const struct load *l = r->load;
+	const char *what = l->ops->alone ? l->ops->alone(l) : NULL;
+
+	if (s->book)
+		what = "a time budget";
+	else if (s->jobs)
+		what = "a jobs file";
 
 	if (s->packs && s->book)
 		return err_set(e, "--pack: has no place for time budgets yet");
@@ -442,9 +442,11 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 	r->checks_s = machine_clock();
 	r->wall_s = r->checks_s - r->wall_s;
 	r->cpu_s = cpu_clock() - r->cpu_s;
-	if (load_end(&r->course, e) ||
-		(r->result.ending == LOAD_FINISHED &&
-			parts_audit(&r->system->parts, e)))
+	if (load_end(&r->course, e))
+		return -1;
+	if (r->result.ending == LOAD_FINISHED)
+		parts_audit(&r->system->parts, e);
+	if (sim_share_error(r->load->net->sim, e))
 		return -1;
 	note_result(r);
 	r->checks_s = machine_clock() - r->checks_s;

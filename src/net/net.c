@@ -392,9 +392,11 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 			map_alloc(n_channels(n) * sizeof(*n->token_waits));
 		n->numbers = mem_alloc(n->links.n, sizeof(*n->numbers));
 	}
-	if (s->faults)
+	if (s->faults) {
 		n->faults =
 			faults_new(s->faults, s->topo, s->seed, n->n_workers);
+		n->faults->sim = n->sim;
+	}
 	if (has_retry(&n->link, s)) {
 		n->retry = map_alloc(n->links.n * sizeof(*n->retry));
 		if (n->faults)

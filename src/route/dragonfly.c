@@ -150,9 +150,10 @@ static port_id port_to_group(
 {
 	uint32_t number = dragonfly_number(t, at);
 	uint32_t q = dragonfly_way(t, dragonfly_group(t, at), group, link);
+	uint32_t owner = dragonfly_owner(t, q);
 
-	return q / t->h == number ? t->global + q % t->h
-				  : dragonfly_local(t, number, q / t->h);
+	return owner == number ? t->global + q - dragonfly_first(t, owner)
+			       : dragonfly_local(t, number, owner);
 }
 
 static port_id port_of(
@@ -204,7 +205,7 @@ static struct route_step dragonfly_next(
 static uint32_t landing(
 	const struct dragonfly *t, uint32_t group, uint32_t from, uint32_t link)
 {
-	return dragonfly_way(t, group, from, link) / t->h;
+	return dragonfly_owner(t, dragonfly_way(t, group, from, link));
 }
 
 /* Hops between routers from one of group a to the destination's, in group b,
@@ -407,7 +408,8 @@ static double share_of_turns(const struct dragonfly *t)
 		uint32_t first = k * others, end = first + others;
 
 		for (uint32_t i = 0; i < t->a; i++) {
-			uint32_t lo = i * t->h, hi = lo + t->h;
+			uint32_t lo = dragonfly_first(t, i);
+			uint32_t hi = dragonfly_first(t, i + 1);
 			double n;
 
 			lo = lo > first ? lo : first;

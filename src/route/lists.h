@@ -24,6 +24,7 @@ struct route_choice {
 };
 
 /* Table entries that were written into one switch. */
+struct cluster_bytes;
 struct route_memory;
 
 /* The two parts of a port's table. */
@@ -81,6 +82,9 @@ struct route_lists {
 	uint64_t (*guid)(const struct route *r, router_id at);
 	router_id (*find)(const struct route *r, uint32_t rail, uint64_t guid);
 	void (*free)(struct route_memory *own); /* which may be NULL */
+	/* What is written, for another process: as bytes, and from these. */
+	void (*pack)(const struct route_memory *own, struct cluster_bytes *to);
+	struct route_memory *(*unpack)(const void *from);
 	uint64_t (*memory)(const struct route_memory *own); /* bytes */
 };
 

@@ -77,6 +77,9 @@ static int table_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: table needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
+	if (x->tree->bundle[x->tree->n_levels] > 1 || x->tree->join)
+		return err_set(e, "routing.kind: table needs "
+				  "topology.parallel: 1 and topology.join: 0");
 	r->topo = t;
 	if (table_number(x, e))
 		return -1;
@@ -288,6 +291,8 @@ const struct route_lists table_lists = {
 	.guid = table_guid_of,
 	.find = table_find_guid,
 	.free = table_free,
+	.pack = table_pack,
+	.unpack = table_unpack,
 	.memory = table_memory,
 };
 

@@ -186,6 +186,8 @@ int table_split(const struct route *r, struct route_memory **own, router_id at,
 	port_id port, uint32_t n_intra);
 void table_free(struct route_memory *own);
 uint64_t table_memory(const struct route_memory *own);
+void table_pack(const struct route_memory *own, struct cluster_bytes *to);
+struct route_memory *table_unpack(const void *from);
 
 /* Marks the destinations whose packets may use a written entry of a switch. */
 void table_touches(const struct table *x, const struct route_memory *own,

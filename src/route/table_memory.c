@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "route/table.h"
+#include "sim/cluster.h"
 
 #define BIT(n) ((port_mask)1 << (n))
 
@@ -375,4 +376,59 @@ uint64_t table_memory(const struct route_memory *own)
 			n += sizeof(*own->table[p]) +
 			     own->n_entries * sizeof(uint16_t);
 	return n + own->n_lists * (sizeof(struct list) + sizeof(void *));
+}
+
+/* --- for another process --- */
+
+/* Before the lists and the tables of ports. */
+struct packed {
+	uint32_t n_lists, n_entries;
+	port_mask tables; /* that there are */
+};
+
+static size_t table_bytes(const struct packed *p)
+{
+	return sizeof(struct port_table) + p->n_entries * sizeof(uint16_t);
+}
+
+void table_pack(const struct route_memory *own, struct cluster_bytes *to)
+{
+	struct packed head = { own->n_lists, own->n_entries, 0 };
+	size_t size = table_bytes(&head);
+
+	for (port_id p = 0; p < TOPO_MAX_PORTS; p++)
+		if (own->table[p])
+			head.tables |= BIT(p);
+	memcpy(cluster_add(to, sizeof(head)), &head, sizeof(head));
+	for (uint32_t i = 0; i < own->n_lists; i++)
+		memcpy(cluster_add(to, sizeof(struct list)), own->list[i],
+			sizeof(struct list));
+	for (port_id p = 0; p < TOPO_MAX_PORTS; p++)
+		if (own->table[p])
+			memcpy(cluster_add(to, size), own->table[p], size);
+}
+
+static void *copy(const char **from, size_t size)
+{
+	void *to = memcpy(mem_alloc(1, size), *from, size);
+
+	*from += size;
+	return to;
+}
+
+struct route_memory *table_unpack(const void *from)
+{
+	struct route_memory *own = mem_alloc(1, sizeof(*own));
+	const char *at = (const char *)from + sizeof(struct packed);
+	struct packed head;
+
+	memcpy(&head, from, sizeof(head));
+	own->n_lists = head.n_lists;
+	own->n_entries = head.n_entries;
+	own->list = mem_alloc(head.n_lists + 1, sizeof(*own->list));
+	for (uint32_t i = 0; i < head.n_lists; i++)
+		own->list[i] = copy(&at, sizeof(struct list));
+	for (port_mask m = head.tables; m; m &= m - 1)
+		own->table[__builtin_ctzll(m)] = copy(&at, table_bytes(&head));
+	return own;
 }

@@ -3,8 +3,9 @@
 /* Ordered pairs of different nodes in the same subtree of a level. */
 static double pairs_within(const struct fattree *t, uint32_t level)
 {
-	double span = t->span[level], n = t->topo.n_nodes;
-	double full = (double)(t->topo.n_nodes / t->span[level]);
+	uint32_t below = fattree_span(t, level);
+	double span = below, n = t->topo.n_nodes;
+	double full = (double)(t->topo.n_nodes / below);
 	double rest = n - full * span;
 
 	return full * span * (span - 1) + (rest > 0 ? rest * (rest - 1) : 0);

@@ -44,11 +44,9 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: updown sends to ranges of at most %u "
 			"nodes, too few for %u (topology.nodes)",
 			UINT16_MAX, t->n_nodes);
-	if (u->tree->rails > 1 || u->tree->siblings)
-		return err_set(e,
-			"routing.kind: updown knows neither rails nor siblings "
-			"(topology.%s)",
-			u->tree->rails > 1 ? "rails" : "siblings");
+	if (u->tree->siblings)
+		return err_set(e, "routing.kind: updown does not support "
+				  "topology.siblings");
 	u->bits = t->n_ports > 1u << FEW_BITS ? MANY_BITS : FEW_BITS;
 	if (2 * u->tree->n_levels - 1 > COUNT_SHIFT / u->bits)
 		return err_set(e,
@@ -66,17 +64,39 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 /* Of nodes whose ways meet at a level. */
 static uint32_t n_routes(const struct updown *u, uint32_t top)
 {
-	uint32_t n = u->tree->n_paths[top];
+	uint32_t n = top ? fattree_up_links(u->tree, top - 1) : 1;
 
+	n *= (uint32_t)u->tree->rails;
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
+}
+
+/* The level at which ways between two nodes meet, on any rail. */
+static uint32_t meet(const struct updown *u, uint32_t src, uint32_t dst)
+{
+	const struct fattree *t = u->tree;
+
+	return fattree_meet(t, fattree_end(t, src, 0), fattree_end(t, dst, 0));
 }
 
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
 {
-	return n_routes(u, fattree_meet(u->tree, src, dst));
+	return src == dst ? 1 : n_routes(u, meet(u, src, dst));
 }
 
-/* The up-link at a level, and what is left of the number. */
+/* The rail of a route, and what is left of its number. */
+static uint32_t rail_of(
+	const struct updown *u, uint32_t src, uint32_t dst, uint32_t *number)
+{
+	uint32_t rails = (uint32_t)u->tree->rails, rail;
+
+	if (rails == 1)
+		return 0;
+	rail = *number + (u->spread == UPDOWN_SINGLE ? 0 : src + dst);
+	*number /= rails;
+	return rail % rails;
+}
+
+/* The up-link of an end at a level, and what is left of the number. */
 static uint32_t up_link(
 	const struct updown *u, uint32_t src, uint32_t level, uint32_t *number)
 {
@@ -100,34 +120,45 @@ static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
 	uint32_t dst, uint32_t number)
 {
 	const struct fattree *t = u->tree;
+	uint32_t rail = rail_of(u, src, dst, &number);
+	uint32_t from = fattree_end(t, src, rail);
+	uint32_t to = fattree_end(t, dst, rail), l, n = 0, up = 0;
 	uint64_t route = 0;
-	uint32_t l, n = 0;
 
 	for (l = 1; l < top; l++) {
-		uint64_t port = t->n_down[l] + up_link(u, src, l, &number);
-
-		route |= port << u->bits * n++;
+		up = up_link(u, from, l, &number);
+		route |= (uint64_t)(t->n_down[l] + up) << u->bits * n++;
 	}
-	for (l = top; l; l--)
-		route |= (uint64_t)fattree_digit(t, dst, l - 1)
-			 << u->bits * n++;
+	for (l = top; l; l--) {
+		uint32_t port = fattree_digit(t, to, l - 1) * t->bundle[l];
+
+		/* of a bundle, which is at the top, the link of its number */
+		if (t->bundle[l] > 1)
+			port += up / t->n_parents[l - 1];
+		route |= (uint64_t)port << u->bits * n++;
+	}
 	return route | (uint64_t)n << COUNT_SHIFT;
 }
 
 uint64_t updown_route(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
 {
-	return route_over(u, fattree_meet(u->tree, src, dst), src, dst, number);
+	return route_over(u, meet(u, src, dst), src, dst, number);
 }
 
 uint32_t updown_back(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
 {
 	const struct fattree *t = u->tree;
-	uint32_t top = fattree_meet(t, src, dst), l, back = 0, weight = 1;
-	uint32_t routes = n_routes(u, top);
+	uint32_t rails = (uint32_t)t->rails, l, back, weight = rails, top, rail;
+	uint32_t routes = updown_n_routes(u, src, dst);
 
 	number %= routes;
+	back = number % rails; /* the same rail */
+	rail = rail_of(u, src, dst, &number);
+	src = fattree_end(t, src, rail);
+	dst = fattree_end(t, dst, rail);
+	top = fattree_meet(t, src, dst);
 	/* what is left out makes no difference to the rest */
 	for (l = 1; l < top && weight % routes; l++) {
 		uint32_t n = t->n_up[l], none = 0;
@@ -159,15 +190,17 @@ uint64_t updown_rest(const struct packet *p)
 /* The level of the switch that a broadcast climbs to: at least 1. */
 static uint32_t range_top(const struct fattree *t, const struct packet *p)
 {
-	uint32_t a = fattree_meet(t, p->src, p->dst);
-	uint32_t b = fattree_meet(t, p->src, p->last), top = a > b ? a : b;
+	uint32_t src = fattree_end(t, p->src, 0);
+	uint32_t a = fattree_meet(t, src, fattree_end(t, p->dst, 0));
+	uint32_t b = fattree_meet(t, src, fattree_end(t, p->last, 0));
+	uint32_t top = a > b ? a : b;
 
 	return top ? top : 1;
 }
 
 uint32_t updown_n_climbs(const struct updown *u, const struct packet *p)
 {
-	uint32_t n = u->tree->n_paths[range_top(u->tree, p)];
+	uint32_t n = fattree_up_links(u->tree, range_top(u->tree, p) - 1);
 
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
 }
@@ -191,7 +224,7 @@ static bool is_free(const struct updown *u, const struct packet *p)
  * none, for switches know where it came from. */
 static void start_broadcast(const struct updown *u, struct packet *p)
 {
-	uint32_t number, top;
+	uint32_t number, top, src = fattree_end(u->tree, p->src, 0);
 	uint64_t route = 0;
 
 	p->escape = 0;
@@ -204,7 +237,7 @@ static void start_broadcast(const struct updown *u, struct packet *p)
 	top = range_top(u->tree, p);
 	for (uint32_t l = 1; l < top; l++) {
 		uint64_t port =
-			u->tree->n_down[l] + up_link(u, p->src, l, &number);
+			u->tree->n_down[l] + up_link(u, src, l, &number);
 
 		route |= port << u->bits * (l - 1);
 	}
@@ -230,7 +263,7 @@ static void updown_start(const struct route *r, struct packet *p)
 	}
 	if (p->src == p->dst || is_free(u, p))
 		return;
-	top = fattree_meet(u->tree, p->src, p->dst);
+	top = meet(u, p->src, p->dst);
 	number = choose_route(u, p, n_routes(u, top));
 	p->hints = (uint16_t)(number + 1);
 	put_route(p, route_over(u, top, p->src, p->dst, number));
@@ -253,35 +286,64 @@ static uint32_t next_port(const struct updown *u, struct packet *p)
 static struct route_step climb_or_descend(
 	const struct fattree *t, const struct packet *p, router_id at)
 {
-	uint32_t level = fattree_level(t, at);
-	uint32_t below, port;
+	router_id folded = fattree_fold(t, at);
+	uint32_t level = fattree_level(t, folded), below, port, path, to;
+	struct route_step s;
 
 	if (!level)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
-	below = (at - t->first[level]) / t->n_paths[level];
-	if (fattree_tree(t, p->dst, level) != below)
+	path = folded - t->first[level];
+	below = path / t->n_paths[level];
+	path -= below * t->n_paths[level];
+	to = p->dst;
+	if (t->join)
+		to = fattree_end(t, to, fattree_place(t, at).rail);
+	if (fattree_tree(t, to, level) != below)
 		return (struct route_step){
 			.ports = updown_ups(t, at),
 			.escape = t->n_down[level],
 		};
-	port = fattree_digit(t, p->dst, level - 1);
+	port = fattree_digit(t, to, level - 1);
+	s = (struct route_step){
+		.ports = fattree_bundle(t, level, path, port),
+		.escape = port * t->bundle[level],
+	};
+	/* where rails join, those of the others are beside it */
+	for (uint32_t i = 1; level == t->join && i < t->rails; i++)
+		s.ports |= fattree_bundle(t, level, path, port + i);
+	return s;
+}
+
+/* At its source: the port of its rail, or any. */
+static struct route_step leave_node(
+	const struct updown *u, const struct packet *p)
+{
+	uint32_t number = p->hints ? p->hints - 1u : 0;
+	uint32_t rail = rail_of(u, p->src, p->dst, &number);
+
+	if (p->src == p->dst)
+		return (struct route_step){
+			.escape = PACKET_NO_PORT,
+			.is_ordered = true,
+		};
 	return (struct route_step){
-		.ports = (port_mask)1 << port,
-		.escape = port,
+		.ports = is_free(u, p) ? fattree_ports((uint32_t)u->tree->rails)
+				       : (port_mask)1 << rail,
+		.escape = rail,
+		.is_ordered = !is_free(u, p) || u->tree->rails == 1,
 	};
 }
 
 static struct route_step updown_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
-	uint32_t port = PACKET_NO_PORT;
+	uint32_t port;
 
-	if (is_free(updown_of(r), p) && in != TOPO_NO_PORT)
+	if (in == TOPO_NO_PORT)
+		return leave_node(updown_of(r), p);
+	if (is_free(updown_of(r), p))
 		return climb_or_descend(updown_of(r)->tree, p, at);
-	if (in != TOPO_NO_PORT)
-		port = next_port(updown_of(r), p);
-	else if (p->src != p->dst)
-		port = 0; /* a node has one */
+	port = next_port(updown_of(r), p);
 	return (struct route_step){
 		.ports = port == PACKET_NO_PORT ? 0 : (port_mask)1 << port,
 		.escape = port,
@@ -299,7 +361,7 @@ static port_mask updown_spread(
 	const struct route *r, struct packet *p, router_id at)
 {
 	const struct fattree *t = updown_of(r)->tree;
-	uint32_t level = fattree_level(t, at), port, below, i;
+	uint32_t level = fattree_level(t, at), port, end, i, span;
 	port_mask ports = 0;
 
 	if (!level)
@@ -307,10 +369,14 @@ static port_mask updown_spread(
 	port = next_port(updown_of(r), p);
 	if (port != PACKET_NO_PORT)
 		return (port_mask)1 << port;
-	below = (at - t->first[level]) / t->n_paths[level] * t->span[level];
-	for (i = 0; i < t->n_down[level]; i++, below += t->span[level - 1])
-		if (below <= p->last && p->dst < below + t->span[level - 1])
-			ports |= (port_mask)1 << i;
+	end = (at - t->first[level]) / t->n_paths[level] * t->span[level];
+	span = fattree_span(t, level - 1);
+	for (i = 0; i < t->n_below[level]; i++, end += t->span[level - 1]) {
+		uint32_t rail, below = fattree_node(t, end, &rail);
+
+		if (!rail && below <= p->last && p->dst < below + span)
+			ports |= (port_mask)1 << i * t->bundle[level];
+	}
 	return ports;
 }
 

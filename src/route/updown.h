@@ -10,10 +10,14 @@
  * the destination, as in shifts and complements, this holds for the way down,
  * too.
  *
+ * On a tree with rails a packet stays on one of them, the next one for each
+ * number; source and destination decide which is that of route 0.  An adaptive
+ * packet leaves its node by any rail, and comes down by any that joins its own.
+ *
  * A broadcast goes up to a switch above its sender and all nodes of its range,
  * by one of as many routes as there are such switches.  From there every switch
  * sends it by all ports that lead to nodes of the range.  The range may be any
- * consecutive nodes, with or without the sender.
+ * consecutive nodes, with or without the sender.  Broadcasts use rail 0.
  *
  * Packets use two channels: high priority and system packets the high one, all
  * others the dynamic one, in their order.  The two share a link: if both have
@@ -84,9 +88,10 @@ uint64_t updown_rest(const struct packet *p);
 /* Ports of a switch that lead up. */
 static inline port_mask updown_ups(const struct fattree *t, router_id r)
 {
-	uint32_t level = fattree_level(t, r);
+	uint32_t level = fattree_level(t, fattree_fold(t, r));
+	uint32_t n = t->n_up[level];
 
-	return (((port_mask)1 << t->n_up[level]) - 1) << t->n_down[level];
+	return n ? fattree_ports(n) << t->n_down[level] : 0;
 }
 
 /* See struct route_ops; of a routing whose ops may be others. */

@@ -117,26 +117,36 @@ static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
 static void walk_from(struct walk *w, uint32_t src)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
+	uint32_t from = fattree_end(t, src, 0);
 
 	for (uint32_t l = 1; l <= t->n_levels; l++) {
-		uint32_t base = src / t->span[l] * t->span[l];
+		uint32_t base = from / t->span[l] * t->span[l];
 
-		for (uint32_t i = 0; i < t->n_down[l]; i++) {
-			uint32_t dst = base + i * t->span[l - 1];
+		for (uint32_t i = 0; i < t->n_below[l]; i++) {
+			uint32_t end = base + i * t->span[l - 1], rail, dst;
 
-			if (dst >= t->topo.n_nodes ||
-				fattree_meet(t, src, dst) != l)
+			if (end >= t->ends || fattree_meet(t, from, end) != l)
 				continue;
+			dst = fattree_node(t, end, &rail);
+			if (rail)
+				continue; /* its rail 0 is beside it */
 			walk_pair(w, src, dst);
-			walk_one(w, dst, src, 0);
+			for (rail = 0; rail < t->rails; rail++)
+				walk_one(w, dst, src, rail);
 		}
 	}
+}
+
+/* On any rail. */
+static uint32_t level_of(const struct fattree *t, router_id r)
+{
+	return fattree_level(t, fattree_fold(t, r));
 }
 
 /* Ports of a switch that lead down, and have wires. */
 static port_mask downs(const struct fattree *t, router_id r)
 {
-	uint32_t n = t->n_down[fattree_level(t, r)], p;
+	uint32_t n = t->n_down[level_of(t, r)], p;
 	port_mask m = 0;
 
 	for (p = 0; p < n; p++)
@@ -153,12 +163,12 @@ static void spread_down(struct walk *w, port_mask *used)
 	uint32_t n = w->topo->n_ports, p;
 
 	for (router_id r = w->topo->n_routers; r-- > t->first[2];) {
-		uint32_t n_down = t->n_down[fattree_level(t, r)];
+		uint32_t n_down = t->n_down[level_of(t, r)];
 
 		for (p = 0; p < n_down; p++) {
 			router_id to;
 
-			if (!(used[r] >> p & 1))
+			if (!(used[r] >> p & 1) || level_of(t, r) == 1)
 				continue;
 			to = w->topo->ops->peer(w->topo, r, p).router;
 			w->after[(size_t)r * n + p] |= downs(t, to);
@@ -186,16 +196,16 @@ static void climb_freely(struct walk *w)
 	uint32_t n = w->topo->n_ports, p;
 
 	for (router_id r = 0; r < w->topo->n_routers; r++) {
-		uint32_t level = fattree_level(t, r);
+		uint32_t level = level_of(t, r);
 
-		for (p = 0; p < (level ? n : 1); p++) {
+		for (p = 0; p < (level ? n : w->topo->node_ports); p++) {
 			struct topo_end to = w->topo->ops->peer(w->topo, r, p);
 			port_mask *after = &w->after[(size_t)r * n + p];
 
 			if (to.router == NO_ROUTER || to.router < t->first[1])
 				continue;
 			*after |= downs(t, to.router);
-			if (fattree_level(t, to.router) > level)
+			if (level_of(t, to.router) > level)
 				*after |= updown_ups(t, to.router);
 		}
 	}
@@ -256,10 +266,7 @@ static void climb(struct walk *w, struct packet *p, uint32_t i, port_mask *used)
 		behind = &w->after[(size_t)at * w->topo->n_ports + port];
 		at = to.router;
 		ports = w->route->ops->spread(w->route, p, at);
-		if (!ports ||
-			ports & (((port_mask)1
-					 << t->n_down[fattree_level(t, at)]) -
-					1))
+		if (!ports || ports & fattree_ports(t->n_down[level_of(t, at)]))
 			break;
 	}
 	if (!ports || hops == MOST_HOPS) {
@@ -276,7 +283,8 @@ static void climb_from(struct walk *w, uint32_t src, port_mask *used)
 	uint32_t n = w->topo->n_nodes;
 
 	for (uint32_t l = 1; l <= u->tree->n_levels; l++) {
-		uint32_t span = u->tree->span[l], first = src / span * span;
+		uint32_t span = fattree_span(u->tree, l);
+		uint32_t first = src / span * span;
 		uint32_t last = first + span < n ? first + span - 1 : n - 1;
 		struct packet p = {
 			.src = src,

@@ -268,6 +268,48 @@ void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n)
 			s->p.cluster, s->process[site], bytes, n);
 }
 
+void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
+{
+	struct cluster *c = s->p.cluster;
+	uint64_t *count;
+	size_t all = 0, first = 0, at = 0;
+	char *to;
+
+	if (!c)
+		return own;
+	count = mem_alloc(c->n, sizeof(*count));
+	count[c->me] = *n;
+	c->ops->sum(c, count, c->n);
+	for (uint32_t i = 0; i < c->n; i++) {
+		first += i < c->me ? count[i] : 0;
+		all += count[i];
+	}
+	to = mem_alloc(all + 1, size);
+	if (*n)
+		memcpy(to + first * size, own, *n * size);
+	for (uint32_t i = 0; i < c->n; at += count[i++])
+		if (count[i])
+			c->ops->tell(c, i, to + at * size, count[i] * size);
+	mem_free(count);
+	mem_free(own);
+	*n = all;
+	return to;
+}
+
+void sim_by_turns(const struct sim *s, void (*f)(void *arg), void *arg,
+	void *bytes, size_t n)
+{
+	struct cluster *c = s->p.cluster;
+
+	if (!c)
+		f(arg);
+	for (uint32_t i = 0; c && i < c->n; i++) {
+		if (i == c->me)
+			f(arg);
+		c->ops->tell(c, i, bytes, n);
+	}
+}
+
 int sim_share_error(const struct sim *s, struct err *e)
 {
 	if (s->p.cluster)

@@ -302,6 +302,13 @@ void sim_sum(const struct sim *s, uint64_t *x, size_t n);
 void sim_max(const struct sim *s, uint64_t *x, size_t n);
 /* Bytes become those of the process that simulates a site. */
 void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n);
+/* The elements of all processes, so many of a size, in the order of processes;
+ * *n becomes their number.  Takes over what it is given. */
+void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size);
+/* Calls f in each process by turns, from the first one on; what it leaves in
+ * bytes goes to all. */
+void sim_by_turns(const struct sim *s, void (*f)(void *arg), void *arg,
+	void *bytes, size_t n);
 /* The error of any process becomes that of all: -1 if there is one. */
 int sim_share_error(const struct sim *s, struct err *e);
 bool sim_is_shared(const struct sim *s); /* among several */

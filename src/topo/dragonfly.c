@@ -29,6 +29,10 @@ static const struct param params[] = {
 	NUMBER("global", globals, "4", 0,
 		"number of global links of each router",
 		"assumed: balanced, as many as nodes"),
+	PARAM_ROW(PARAM_COUNT, "between", AT(between), "0", 0, 4096,
+		"number of links between two groups, spread over all routers; "
+		"0: as many as the global links of the routers allow",
+		"assumed: as many as possible"),
 	PARAM_ONE_OF("arrangement", AT(arrangement), "palmtree",
 		"palmtree|consecutive",
 		"order of the groups that a group's global ports lead to, "
@@ -48,9 +52,27 @@ static const struct param params[] = {
 	TOPO_CABLE_DELAY(AT(delay)),
 };
 
+/* Links between two groups, and how many of them a router has. */
+static void set_links(struct dragonfly *t)
+{
+	uint32_t links;
+
+	t->m = t->g > 1 ? t->a * t->h / (t->g - 1) : 0;
+	t->each = t->h;
+	t->more = 0;
+	if (!t->between || t->g < 2)
+		return;
+	t->m = (uint32_t)t->between;
+	links = t->m * (t->g - 1);
+	t->each = links / t->a;
+	t->more = links % t->a;
+}
+
 static int set_groups(struct dragonfly *t, struct err *e)
 {
-	uint64_t per = (uint64_t)t->p * t->a, most = (uint64_t)t->a * t->h + 1;
+	uint64_t between = t->between ? (uint64_t)t->between : 1;
+	uint64_t per = (uint64_t)t->p * t->a;
+	uint64_t most = (uint64_t)t->a * t->h / between + 1;
 	uint64_t g = t->nodes ? (uint64_t)t->nodes / per : most;
 
 	if (t->nodes && (uint64_t)t->nodes % per)
@@ -61,15 +83,16 @@ static int set_groups(struct dragonfly *t, struct err *e)
 	if (g > most)
 		return err_set(e,
 			"topology.nodes: %lld nodes are %llu groups, but the "
-			"global links join at most %llu",
+			"global links join at most %llu%s",
 			(long long)t->nodes, (unsigned long long)g,
-			(unsigned long long)most);
+			(unsigned long long)most,
+			t->between ? " by topology.between" : "");
 	if (g * (per + t->a) > TOPO_MAX_ROUTERS)
 		return err_set(e,
 			"topology.nodes: more than %d nodes and routers",
 			TOPO_MAX_ROUTERS);
 	t->g = (uint32_t)g;
-	t->m = g > 1 ? t->a * t->h / (t->g - 1) : 0;
+	set_links(t);
 	return 0;
 }
 
@@ -129,14 +152,22 @@ static router_id router_at(
 	return t->topo.n_nodes + group * t->a + number;
 }
 
-/* Where a group's global port leads; false where it is empty. */
-static bool leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
+/* Global links of router i of a group. */
+static uint32_t in_use(const struct dragonfly *t, uint32_t i)
+{
+	uint32_t all = t->m * (t->g - 1), first = dragonfly_first(t, i);
+	uint32_t end = dragonfly_first(t, i + 1);
+
+	end = end < all ? end : all;
+	return end > first ? end - first : 0;
+}
+
+/* Where a group's global link leads, by its numbers at both ends. */
+static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 	uint32_t *to, uint32_t *port)
 {
 	uint32_t others = t->g - 1, x, copy;
 
-	if (q >= t->m * others)
-		return false;
 	x = q % others;
 	copy = q / others * others;
 	if (t->arrangement == DRAGONFLY_PALMTREE) {
@@ -146,7 +177,6 @@ static bool leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 		*to = x + (x >= group);
 		*port = copy + group - (group > *to);
 	}
-	return true;
 }
 
 uint32_t dragonfly_way(
@@ -163,7 +193,7 @@ static struct topo_end router_peer(
 	const struct dragonfly *t, router_id r, port_id p)
 {
 	uint32_t group = dragonfly_group(t, r), i = dragonfly_number(t, r);
-	uint32_t to, port;
+	uint32_t to, port, owner;
 
 	if (p < t->local)
 		return (struct topo_end){ (r - t->topo.n_nodes) * t->p + p, 0 };
@@ -173,11 +203,12 @@ static struct topo_end router_peer(
 		return (struct topo_end){ router_at(t, group, to),
 			dragonfly_local(t, to, i) };
 	}
-	if (p >= t->topo.n_ports ||
-		!leads_to(t, group, i * t->h + p - t->global, &to, &port))
+	if (p - t->global >= in_use(t, i))
 		return (struct topo_end){ .router = NO_ROUTER };
-	return (struct topo_end){ router_at(t, to, port / t->h),
-		t->global + port % t->h };
+	leads_to(t, group, dragonfly_first(t, i) + p - t->global, &to, &port);
+	owner = dragonfly_owner(t, port);
+	return (struct topo_end){ router_at(t, to, owner),
+		t->global + port - dragonfly_first(t, owner) };
 }
 
 static struct topo_end dragonfly_peer(
@@ -259,16 +290,6 @@ static void dragonfly_name_shape(
 }
 
 /* --- what follows from it --- */
-
-/* Global ports in use of router i of a group. */
-static uint32_t in_use(const struct dragonfly *t, uint32_t i)
-{
-	uint32_t all = t->m * (t->g - 1), before = i * t->h;
-
-	if (all <= before)
-		return 0;
-	return all - before < t->h ? all - before : t->h;
-}
 
 /*
  * Of n - 1 destinations p are at another router of the group, and a * p in
@@ -375,10 +396,11 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 	for (uint32_t i = 0; i < t->a && i < MOST_ROUTERS && in_use(t, i);
 		i++) {
 		fprintf(out, "  g0.r%u to", i);
-		for (k = 0; k < t->h && k < MOST_LINKS; k++)
-			if (leads_to(t, 0, i * t->h + k, &to, &port))
-				fprintf(out, " g%u.r%u", to, port / t->h);
-		fputs(k < t->h ? " ...\n" : "\n", out);
+		for (k = 0; k < in_use(t, i) && k < MOST_LINKS; k++) {
+			leads_to(t, 0, dragonfly_first(t, i) + k, &to, &port);
+			fprintf(out, " g%u.r%u", to, dragonfly_owner(t, port));
+		}
+		fputs(k < in_use(t, i) ? " ...\n" : "\n", out);
 	}
 }
 

@@ -8,15 +8,16 @@
  * nodes, then to the other routers of its group in their order, then to other
  * groups.
  *
- * The a * h global ports of a group are numbered router by router.  With g
- * groups, m = a * h / (g - 1) links join every pair of groups; ports left over
- * have no wire.  Global port q, for q < m * (g - 1), leads, with
- * x = q % (g - 1),
+ * The global links of a group are numbered router by router.  With g groups,
+ * m = a * h / (g - 1) links join every pair of groups, and the ports left over
+ * are those of the last routers; or m is given, and all routers have as many
+ * links, or one less.  Link q, for q < m * (g - 1), leads, with x = q % (g -
+ *1),
  *
  *	palmtree	from group i to group i - x - 1 (modulo g)
  *	consecutive	to group x, or x + 1 where x >= i
  *
- * so the next g - 1 ports lead to the same groups again.
+ * so the next g - 1 links lead to the same groups again.
  */
 #ifndef TOPO_DRAGONFLY_H
 #define TOPO_DRAGONFLY_H
@@ -38,6 +39,7 @@ struct dragonfly {
 	struct topo topo;
 	int64_t nodes; /* in all; 0: as many as there can be */
 	int64_t per_router, routers, globals; /* p, a, h */
+	int64_t between; /* links of a pair of groups; 0: as many as fit */
 	int64_t arrangement; /* an enum dragonfly_arrangement */
 	int64_t length[3]; /* metres: of nodes', local and global wires */
 	int64_t delay; /* of a metre, ps */
@@ -46,6 +48,8 @@ struct dragonfly {
 	/* set by init() */
 	uint32_t p, a, h, g;
 	uint32_t m; /* links between two groups; 0: there is one group */
+	/* Global links of a router; the first ones have one more. */
+	uint32_t each, more;
 	port_id local, global; /* the first port of each */
 };
 
@@ -87,7 +91,22 @@ static inline port_id dragonfly_local(
 	return t->local + to - (to > from);
 }
 
-/* The number in its group of the k-th global port, k < m, that leads from one
+/* The router in its group that has a global link, by their numbers, and the
+ * first link of a router. */
+static inline uint32_t dragonfly_owner(const struct dragonfly *t, uint32_t link)
+{
+	uint32_t first = t->more * (t->each + 1);
+
+	return link < first ? link / (t->each + 1)
+			    : t->more + (link - first) / t->each;
+}
+
+static inline uint32_t dragonfly_first(const struct dragonfly *t, uint32_t i)
+{
+	return i * t->each + (i < t->more ? i : t->more);
+}
+
+/* The number in its group of the k-th global link, k < m, that leads from one
  * group to another. */
 uint32_t dragonfly_way(
 	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k);

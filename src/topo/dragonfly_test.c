@@ -8,20 +8,26 @@
 static const struct topo_ops *ops = &dragonfly_ops;
 
 struct how {
-	int64_t p, a, h, groups, arrangement;
+	int64_t p, a, h, groups, arrangement, between;
 };
 
 static const struct how some[] = {
-	{ 2, 4, 2, 0, DRAGONFLY_PALMTREE },
-	{ 2, 4, 2, 0, DRAGONFLY_CONSECUTIVE },
-	{ 2, 4, 2, 5, DRAGONFLY_PALMTREE }, /* two links between two groups */
-	{ 2, 4, 2, 5, DRAGONFLY_CONSECUTIVE },
-	{ 1, 3, 3, 8, DRAGONFLY_PALMTREE }, /* with ports left over */
-	{ 3, 3, 3, 8, DRAGONFLY_CONSECUTIVE },
-	{ 1, 1, 4, 0, DRAGONFLY_PALMTREE }, /* groups of one router */
-	{ 3, 2, 2, 2, DRAGONFLY_PALMTREE },
-	{ 4, 5, 0, 1, DRAGONFLY_PALMTREE }, /* one group */
-	{ 0, 0, 0, 0, 0 },
+	{ 2, 4, 2, 0, DRAGONFLY_PALMTREE, 0 },
+	{ 2, 4, 2, 0, DRAGONFLY_CONSECUTIVE, 0 },
+	/* two links between two groups */
+	{ 2, 4, 2, 5, DRAGONFLY_PALMTREE, 0 },
+	{ 2, 4, 2, 5, DRAGONFLY_CONSECUTIVE, 0 },
+	{ 1, 3, 3, 8, DRAGONFLY_PALMTREE, 0 }, /* with ports left over */
+	{ 3, 3, 3, 8, DRAGONFLY_CONSECUTIVE, 0 },
+	{ 1, 1, 4, 0, DRAGONFLY_PALMTREE, 0 }, /* groups of one router */
+	{ 3, 2, 2, 2, DRAGONFLY_PALMTREE, 0 },
+	{ 4, 5, 0, 1, DRAGONFLY_PALMTREE, 0 }, /* one group */
+	/* fewer links than would fit, on all routers */
+	{ 2, 4, 4, 6, DRAGONFLY_PALMTREE, 2 },
+	{ 2, 5, 4, 4, DRAGONFLY_CONSECUTIVE, 3 },
+	{ 1, 6, 2, 4, DRAGONFLY_PALMTREE, 1 },
+	{ 2, 4, 4, 0, DRAGONFLY_PALMTREE, 3 },
+	{ 0, 0, 0, 0, 0, 0 },
 };
 
 static int try_to_make(
@@ -35,6 +41,7 @@ static int try_to_make(
 	t->globals = how->h;
 	t->nodes = how->groups * how->p * how->a;
 	t->arrangement = how->arrangement;
+	t->between = how->between;
 	return ops->init(&t->topo, e);
 }
 
@@ -100,6 +107,16 @@ static void all_groups_are_joined_alike(void **state)
 	}
 }
 
+static router_id owner_of(const struct dragonfly *t, uint32_t group, uint32_t q)
+{
+	return t->topo.n_nodes + group * t->a + dragonfly_owner(t, q);
+}
+
+static port_id port_of(const struct dragonfly *t, uint32_t q)
+{
+	return t->global + q - dragonfly_first(t, dragonfly_owner(t, q));
+}
+
 static void a_way_leads_to_its_group(void **state)
 {
 	struct dragonfly t;
@@ -113,9 +130,8 @@ static void a_way_leads_to_its_group(void **state)
 			if (from == to)
 				continue;
 			q = dragonfly_way(&t, from, to, k / t.g / t.g);
-			f = ops->peer(&t.topo,
-				t.topo.n_nodes + from * t.a + q / t.h,
-				t.global + q % t.h);
+			f = ops->peer(
+				&t.topo, owner_of(&t, from, q), port_of(&t, q));
 			assert_int_equal(dragonfly_group(&t, f.router), to);
 		}
 	}
@@ -181,8 +197,8 @@ static void send(const struct dragonfly *t, double *load, router_id from,
 	}
 	for (k = 0; k < t->m; k++) {
 		uint32_t q = dragonfly_way(t, i, j, k);
-		router_id out = t->topo.n_nodes + i * t->a + q / t->h;
-		port_id p = t->global + q % t->h;
+		router_id out = owner_of(t, i, q);
+		port_id p = port_of(t, q);
 
 		pass(t, load, from, out, what / t->m);
 		load[(size_t)out * t->topo.n_ports + p] += what / t->m;
@@ -222,6 +238,31 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 		if (found < want - 2 || found > want + 2)
 			fail_msg("case %d: %.1f, want %.1f", i, found, want);
 	}
+}
+
+/* Frontier: 74 groups of 512 ends with 292 links; and the largest of its kind.
+ */
+static void links_between_groups_are_spread_over_routers(void **state)
+{
+	struct dragonfly t;
+
+	make(&t, &(struct how){ 16, 32, 17, 74, DRAGONFLY_PALMTREE, 4 });
+	assert_int_equal(t.m * (t.g - 1), 292);
+	assert_int_equal(t.a * t.p, 512);
+	assert_int_equal(ops->cut(&t.topo).links, 37 * 37 * 4);
+	for (uint32_t i = 0; i < t.a; i++) {
+		uint32_t n = 0;
+
+		for (port_id p = t.global; p < t.topo.n_ports; p++)
+			n += ops->peer(&t.topo, t.topo.n_nodes + i, p).router !=
+			     NO_ROUTER;
+		assert_int_equal(n, 9 + (i < 4));
+	}
+	make(&t, &(struct how){ 16, 32, 17, 0, DRAGONFLY_PALMTREE, 0 });
+	assert_int_equal(t.g, 545);
+	assert_int_equal(t.topo.n_nodes, 279040);
+	make(&t, &(struct how){ 2, 4, 4, 0, DRAGONFLY_PALMTREE, 3 });
+	assert_int_equal(t.g, 6);
 }
 
 static void the_cut_halves_the_groups(void **state)
@@ -265,5 +306,6 @@ static void dragonflies_that_cannot_be_are_refused(void **state)
 TESTS(TEST(every_wire_leads_back), TEST(all_groups_are_joined_alike),
 	TEST(a_way_leads_to_its_group), TEST(a_local_port_leads_to_its_router),
 	TEST(the_peak_keeps_the_busiest_link_busy),
+	TEST(links_between_groups_are_spread_over_routers),
 	TEST(the_cut_halves_the_groups),
 	TEST(dragonflies_that_cannot_be_are_refused))

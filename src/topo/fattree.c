@@ -6,16 +6,52 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "64", 1, FATTREE_MAX_NODES,
 		"number of nodes; the tree gets as many levels as they need",
 		"assumed: a small machine"),
-	PARAM_ROW(PARAM_COUNTS, "radix", AT(radix), "4", 2, FATTREE_MAX_RADIX,
+	PARAM_ROW(PARAM_COUNTS, "radix", AT(radix), "0", 0, FATTREE_MAX_RADIX,
 		"number of ports that lead down from each switch, level by "
 		"level from the bottom; the last number applies to all further "
-		"levels",
-		"assumed: small switches"),
+		"levels; 0: as many as topology.ports and topology.taper "
+		"leave, or 4 without topology.ports",
+		"assumed: chips of one size"),
 	PARAM_ROW(PARAM_COUNTS, "up", AT(up), "0", 0, FATTREE_MAX_RADIX,
 		"number of links that lead up from each switch, level by level "
 		"from the bottom; the last number applies to all further "
-		"levels; 0: as many as lead down; fewer make a tapered tree",
+		"levels; 0: as many as lead down, divided by topology.taper; "
+		"fewer make a tapered tree",
 		"assumed: a full tree"),
+	PARAM_ROW(PARAM_COUNTS, "taper", AT(taper), "1", 1, TOPO_MAX_PORTS,
+		"number of links that lead down from a switch for each link "
+		"that leads up, level by level from the bottom; 1 for further "
+		"levels",
+		"assumed: a full tree"),
+	PARAM_ROW(PARAM_COUNT, "ports", AT(ports), "0", 0, TOPO_MAX_PORTS,
+		"number of ports of a switch chip; 0: as many as the links of "
+		"all levels need",
+		"assumed: chips made for the tree"),
+	{ .name = "parallel",
+		.type = PARAM_COUNT,
+		.offset = AT(parallel),
+		.def = "auto",
+		.min = 1,
+		.max = TOPO_MAX_PORTS,
+		.words = "auto",
+		.help = "greatest number of links between a switch and each of "
+			"the "
+			"switches at the top above it; auto: as many as fill "
+			"the ports of those, or 1 without topology.ports",
+		.source = "assumed: as few switches as possible" },
+	PARAM_ROW(PARAM_COUNT, "fill", AT(fill), "0", 0, FATTREE_MAX_RADIX,
+		"number of nodes connected to each switch of level 1, for "
+		"machines that leave ports empty; 0: one for each port that "
+		"leads down",
+		"assumed: full switches"),
+	PARAM_ROW(PARAM_COUNT, "rails", AT(rails), "1", 1, FATTREE_MAX_RAILS,
+		"number of ports of a node, each with switches of its own; "
+		"port N of every node is connected to rail N",
+		"assumed: one network"),
+	PARAM_ROW(PARAM_COUNT, "join", AT(join), "0", 0, FATTREE_MAX_LEVELS,
+		"level from which rails share switches; 0: they share nothing "
+		"but the nodes",
+		"assumed: separate networks"),
 	PARAM_ROW(PARAM_TIME, "switch", AT(logic), "100 ns", 0, 1000000000,
 		"time that a switch takes from a head's arrival to its "
 		"departure",
@@ -34,23 +70,10 @@ static const struct param params[] = {
 
 /* For machines whose routing goes by tables, which can lead anywhere. */
 static const struct param wide_params[] = {
-	PARAM_ROW(PARAM_COUNT, "fill", AT(fill), "0", 0, FATTREE_MAX_RADIX,
-		"number of nodes connected to each switch of level 1, for "
-		"machines that leave ports empty; 0: one for each port that "
-		"leads down",
-		"assumed: full switches"),
-	PARAM_ROW(PARAM_COUNT, "rails", AT(rails), "1", 1, FATTREE_MAX_RAILS,
-		"number of separate trees of switches; port N of every node is "
-		"connected to rail N",
-		"assumed: one network"),
 	PARAM_ROW(PARAM_COUNT, "siblings", AT(siblings), "0", 0, 32,
 		"number of links between the two switches of a pair: switches "
 		"2m and 2m + 1 of every level below the top",
 		"assumed: a plain tree"),
-	PARAM_ROW(PARAM_COUNT, "ports", AT(ports), "0", 0, TOPO_MAX_PORTS,
-		"number of ports of a switch chip; 0: as many as the links of "
-		"all levels need",
-		"assumed: chips made for the tree"),
 	PARAM_ROW(PARAM_COUNTS, "exchanged", AT(exchanged), "0", 0,
 		TOPO_MAX_ROUTERS,
 		"two cables that are plugged in the other way round, by an end "
@@ -69,126 +92,6 @@ const struct topo_block fattree_wide = {
 	.rows = wide_params,
 	.n_rows = sizeof(wide_params) / sizeof(wide_params[0]),
 };
-
-static int64_t at_level(const struct param_list *list, uint32_t level)
-{
-	int64_t last = list->n - 1, i = level - 1;
-
-	return list->v[i < last ? i : last];
-}
-
-/*
- * The ports of a level: down, up, to the sibling.  A switch has as many up as
- * down, or more, and where fewer have links the rest are empty; unless the
- * number of ports is given, and these would not fit.
- */
-static int set_ports(struct fattree *t, uint32_t level, struct err *e)
-{
-	int64_t down = at_level(&t->radix, level), up = at_level(&t->up, level);
-	uint32_t least = t->ports ? 0 : (uint32_t)down;
-
-	t->n_down[level] = t->n_below[level] = (uint32_t)down;
-	t->n_up[level] = (uint32_t)(up ? up : down);
-	t->side[level] = t->n_down[level] +
-			 (t->n_up[level] > least ? t->n_up[level] : least);
-	if (level > 1 || !t->fill)
-		return 0;
-	if (t->fill > down)
-		return err_set(e,
-			"topology.fill: %lld nodes at a switch with %lld ports "
-			"down (topology.radix)",
-			(long long)t->fill, (long long)down);
-	t->n_below[1] = (uint32_t)t->fill;
-	return 0;
-}
-
-/* After all levels: what the widest switch needs. */
-static int count_ports(struct fattree *t, struct err *e)
-{
-	uint32_t most = 0, at = 1;
-
-	for (uint32_t l = 1; l <= t->n_levels; l++) {
-		bool is_top = l == t->n_levels;
-		uint32_t n = t->side[l] + (uint32_t)t->siblings;
-
-		if (is_top)
-			n = t->ports ? t->n_down[l] : t->side[l];
-		if (n > most) {
-			most = n;
-			at = l;
-		}
-	}
-	if (most > (t->ports ? t->ports : TOPO_MAX_PORTS))
-		return err_set(e,
-			"topology.%s: a switch of level %u would have %u "
-			"ports, more than the %lld %s",
-			t->ports ? "ports" : "radix", at, most,
-			(long long)(t->ports ? t->ports : TOPO_MAX_PORTS),
-			t->ports ? "of its chip" : "allowed");
-	t->topo.n_ports = t->ports ? (port_id)t->ports : most;
-	if (t->topo.n_ports < (port_id)t->rails)
-		t->topo.n_ports = (port_id)t->rails;
-	return 0;
-}
-
-/* Pairs share all of their parents, and no switch is left without a pair. */
-static int check_siblings(const struct fattree *t, struct err *e)
-{
-	for (uint32_t l = 1; t->siblings && l < t->n_levels; l++) {
-		uint32_t n = fattree_subtrees(t, l);
-
-		if (n % 2)
-			return err_set(e,
-				"topology.nodes: %lld nodes are below %u "
-				"subtrees of level %u, an odd number, so "
-				"switches cannot form pairs "
-				"(topology.siblings)",
-				(long long)t->nodes, n, l);
-		if (t->n_down[l + 1] % 2)
-			return err_set(e,
-				"topology.radix: switches of level %u have %u "
-				"ports down, an odd number, so those below "
-				"cannot form pairs (topology.siblings)",
-				l + 1, t->n_down[l + 1]);
-	}
-	return 0;
-}
-
-static void set_share(struct fattree *t, uint32_t level)
-{
-	t->share[level] =
-		(UINT64_C(1) << FATTREE_SHARE_SHIFT) / t->span[level] + 1;
-}
-
-/* Levels until all nodes are below one subtree. */
-static int set_levels(struct fattree *t, struct err *e)
-{
-	uint32_t l;
-
-	t->span[0] = t->n_paths[0] = t->n_paths[1] = 1;
-	set_share(t, 0);
-	for (l = 1; l <= FATTREE_MAX_LEVELS; l++) {
-		if (set_ports(t, l, e))
-			return -1;
-		t->span[l] = t->span[l - 1] * t->n_below[l];
-		set_share(t, l);
-		if (t->span[l] >= t->nodes)
-			break;
-		t->n_paths[l + 1] = t->n_paths[l] * t->n_up[l];
-		if (t->n_paths[l + 1] > TOPO_MAX_ROUTERS)
-			return err_set(e, "topology.up: more than %d switches",
-				TOPO_MAX_ROUTERS);
-	}
-	if (l > FATTREE_MAX_LEVELS)
-		return err_set(e,
-			"topology.nodes: %lld is more than the %u nodes that "
-			"fit into %d levels",
-			(long long)t->nodes, t->span[FATTREE_MAX_LEVELS],
-			FATTREE_MAX_LEVELS);
-	t->n_levels = l;
-	t->n_up[l] = 0;
-	return count_ports(t, e);
-}
 
 /* What leaves a node has no switch's logic in front of it. */
 static void set_wires(struct fattree *t)
@@ -232,18 +135,6 @@ static void set_wires(struct fattree *t)
 	};
 }
 
-static int check_lists(const struct fattree *t, struct err *e)
-{
-	const char *name = !t->up.n	  ? "up"
-			   : !t->radix.n  ? "radix"
-			   : !t->length.n ? "cable.length"
-					  : NULL;
-
-	if (!name)
-		return 0;
-	return err_set(e, "topology.%s: want at least one number", name);
-}
-
 /* Sites of the switches of rail 0, level by level, and of all rails. */
 static int count_sites(struct fattree *t, struct err *e)
 {
@@ -257,7 +148,7 @@ static int count_sites(struct fattree *t, struct err *e)
 	}
 	t->first[t->n_levels + 1] = (router_id)n;
 	t->per_rail = (router_id)n - t->topo.n_nodes;
-	n += (uint64_t)t->per_rail * (uint64_t)(t->rails - 1);
+	n += (uint64_t)t->per_rail * (t->n_trees - 1);
 	if (n > TOPO_MAX_ROUTERS)
 		return err_set(e,
 			"topology.nodes: more than %d nodes and switches",
@@ -272,11 +163,21 @@ static int fattree_init(struct topo *topo, struct err *e)
 
 	if (!t->rails)
 		t->rails = 1;
-	if (check_lists(t, e) || set_levels(t, e))
+	if (t->rails == 1)
+		t->join = 0;
+	if (t->join && t->nodes * t->rails > FATTREE_MAX_ENDS)
+		return err_set(e,
+			"topology.join: %lld nodes on %lld rails that join "
+			"have more than %d ports",
+			(long long)t->nodes, (long long)t->rails,
+			FATTREE_MAX_ENDS);
+	t->ends = (uint32_t)(t->nodes * (t->join ? t->rails : 1));
+	t->n_trees = (uint32_t)(t->join ? 1 : t->rails);
+	if (fattree_set_levels(t, e) || fattree_check_join(t, e))
 		return -1;
 	topo->n_nodes = (router_id)t->nodes;
 	topo->node_ports = (port_id)t->rails;
-	if (check_siblings(t, e) || count_sites(t, e))
+	if (fattree_check_siblings(t, e) || count_sites(t, e))
 		return -1;
 	set_wires(t);
 	return 0;
@@ -284,56 +185,78 @@ static int fattree_init(struct topo *topo, struct err *e)
 
 static const struct topo_end no_wire = { .router = NO_ROUTER };
 
+/* Where a switch is among those of its tree, whichever rail it is of. */
+struct spot {
+	uint32_t tree; /* separate rails: which; otherwise 0 */
+	uint32_t level, index;
+};
+
+static router_id site_of(
+	const struct fattree *t, uint32_t tree, uint32_t level, uint32_t index)
+{
+	return t->first[level] + tree * t->per_rail + index;
+}
+
 static struct topo_end node_peer(
 	const struct fattree *t, router_id r, port_id p)
 {
+	uint32_t end = fattree_end(t, r, p);
+
 	if (p >= t->rails)
 		return no_wire;
 	return (struct topo_end){
-		.router = fattree_switch(t, p, 1, r / t->span[1]),
-		.port = fattree_digit(t, r, 0),
+		.router = site_of(t, t->join ? 0 : p, 1, end / t->span[1]),
+		.port = fattree_digit(t, end, 0),
 	};
 }
 
 static struct topo_end down_peer(
-	const struct fattree *t, struct fattree_place at, port_id p)
+	const struct fattree *t, struct spot at, port_id p)
 {
-	uint32_t paths = t->n_paths[at.level];
-	uint32_t below = t->n_paths[at.level - 1];
-	uint32_t tree = at.index / paths * t->n_below[at.level] + p;
+	uint32_t paths = t->n_paths[at.level], per = t->bundle[at.level];
+	uint32_t below = t->n_paths[at.level - 1], up;
+	uint32_t tree = at.index / paths * t->n_below[at.level] + p / per;
 	uint32_t path = at.index % paths;
 
-	if (p >= t->n_below[at.level] ||
-		tree * t->span[at.level - 1] >= t->topo.n_nodes)
+	if (p / per >= t->n_below[at.level] ||
+		tree * t->span[at.level - 1] >= t->ends)
 		return no_wire;
-	if (at.level == 1)
-		return (struct topo_end){ .router = tree, .port = at.rail };
+	if (at.level == 1) {
+		uint32_t rail;
+		router_id node = fattree_node(t, tree, &rail);
+
+		return (struct topo_end){ node, rail + at.tree };
+	}
+	up = path / below + p % per * t->n_parents[at.level - 1];
+	if (up >= t->n_up[at.level - 1])
+		return no_wire;
 	return (struct topo_end){
-		.router = fattree_switch(
-			t, at.rail, at.level - 1, tree * below + path % below),
-		.port = t->n_down[at.level - 1] + path / below,
+		.router = site_of(
+			t, at.tree, at.level - 1, tree * below + path % below),
+		.port = t->n_down[at.level - 1] + up,
 	};
 }
 
 static struct topo_end up_peer(
-	const struct fattree *t, struct fattree_place at, uint32_t j)
+	const struct fattree *t, struct spot at, uint32_t j)
 {
-	uint32_t paths = t->n_paths[at.level], radix;
+	uint32_t paths = t->n_paths[at.level], radix, parents;
 	uint32_t tree = at.index / paths, path = at.index % paths;
 
 	if (j >= t->n_up[at.level])
 		return no_wire;
 	radix = t->n_below[at.level + 1];
+	parents = t->n_parents[at.level];
 	return (struct topo_end){
-		.router = fattree_switch(t, at.rail, at.level + 1,
+		.router = site_of(t, at.tree, at.level + 1,
 			tree / radix * t->n_paths[at.level + 1] + path +
-				paths * j),
-		.port = tree % radix,
+				paths * (j % parents)),
+		.port = tree % radix * t->bundle[at.level + 1] + j / parents,
 	};
 }
 
 static struct topo_end side_peer(
-	const struct fattree *t, struct fattree_place at, port_id p)
+	const struct fattree *t, struct spot at, port_id p)
 {
 	uint32_t paths = t->n_paths[at.level];
 	uint32_t tree = at.index / paths, path = at.index % paths;
@@ -341,8 +264,8 @@ static struct topo_end side_peer(
 	if (at.level == t->n_levels || p - t->side[at.level] >= t->siblings)
 		return no_wire;
 	return (struct topo_end){
-		.router = fattree_switch(
-			t, at.rail, at.level, (tree ^ 1) * paths + path),
+		.router = site_of(
+			t, at.tree, at.level, (tree ^ 1) * paths + path),
 		.port = p,
 	};
 }
@@ -351,10 +274,13 @@ static struct topo_end side_peer(
 static struct topo_end plain_peer(
 	const struct fattree *t, router_id r, port_id p)
 {
-	struct fattree_place at = fattree_place(t, r);
+	router_id folded = fattree_fold(t, r);
+	struct spot at = { .level = fattree_level(t, folded) };
 
 	if (!at.level)
 		return node_peer(t, r, p);
+	at.tree = (r - folded) / t->per_rail;
+	at.index = folded - t->first[at.level];
 	if (p < t->n_down[at.level])
 		return down_peer(t, at, p);
 	if (p < t->side[at.level])
@@ -395,10 +321,10 @@ static router_id home(const struct topo *topo, router_id r)
 
 	if (!at.level)
 		return r;
-	first = at.index / paths * t->span[at.level];
+	first = at.index / paths * fattree_span(t, at.level);
 	n = topo->n_nodes - first;
-	if (n > t->span[at.level])
-		n = t->span[at.level];
+	if (n > fattree_span(t, at.level))
+		n = fattree_span(t, at.level);
 	return first + (router_id)((uint64_t)(at.index % paths) * n / paths);
 }
 

@@ -4,11 +4,16 @@
  *
  * A switch of level l has n_down[l] ports down and, behind these, n_up[l] up.
  * Below it are the nodes whose numbers agree but for their l lowest digits
- * (digit i is to the base of n_down[i + 1]), and above these nodes there are
+ * (digit i is to the base of n_below[i + 1]), and above these nodes there are
  * n_paths[l] such switches:
  * one for each way of going up.  So a switch is a subtree and a path; its
  * parent by up-link j covers the subtree that holds its own, and its path is
  * the switch's with j in front.
+ *
+ * Switches at the top may use all ports of their chips.  Then there are fewer
+ * of them, and links lead to each of them in bundles: up-link j leads to parent
+ * j % n_parents[l], at whose other end it is link j / n_parents[l] of a bundle
+ * of bundle[l + 1] ports.
  *
  *	level 2     0.0  0.1  0.2  0.3       subtree.path
  *	level 1     0  1  2  3               subtree
@@ -23,6 +28,15 @@
  * first.  And it may have siblings: links between the switches of two adjacent
  * subtrees, 2m and 2m + 1, with the same path, at every level below the top.
  * Their ports come after those that lead down and up.
+ *
+ * Rails may join at a level: they share the switches from there on.  Then there
+ * is one tree, above the ends of all links of nodes.  A unit is as many nodes
+ * as one subtree below the join holds, and has such a subtree for each rail:
+ *
+ *	level 2            0.0  0.1 ...          the level of the join
+ *	level 1     0:1.0  1:1.0  0:1.1  1:1.1   rail:level.index
+ *	ends        0 1 2  3 4 5  6 7 8  ...
+ *	nodes       0 1 2  0 1 2  3 4 5  ...
  */
 #ifndef TOPO_FATTREE_H
 #define TOPO_FATTREE_H
@@ -34,6 +48,8 @@ enum {
 	FATTREE_MAX_RADIX = TOPO_MAX_PORTS - 1,
 	FATTREE_MAX_NODES = 1 << 18,
 	FATTREE_MAX_RAILS = 8,
+	FATTREE_MAX_ENDS = (1 << 20) - 1,
+	FATTREE_AUTO = -1, /* as the word "auto" is read */
 };
 
 /* Classes of wires, by stage and direction: stage 0 is at the nodes.  Behind
@@ -49,8 +65,11 @@ struct fattree {
 	int64_t side_length; /* of the cables between siblings */
 	int64_t fill; /* nodes at a switch of level 1; 0: its radix */
 	int64_t rails;
+	int64_t join; /* level from which rails share switches; 0: none */
 	int64_t siblings; /* links between the two of a pair */
 	int64_t ports; /* of every switch; 0: what the levels need */
+	struct param_list taper; /* links down for each one up; by level */
+	int64_t parallel; /* links to each switch at the top; FATTREE_AUTO */
 	/* two switches and ports whose cables are plugged in the other way
 	 * round; one number: none */
 	struct param_list exchanged;
@@ -60,16 +79,21 @@ struct fattree {
 
 	/* set by init(); of levels 1 .. n_levels */
 	uint32_t n_levels;
+	uint32_t ends; /* of one tree: nodes, or of joined rails all their links
+			*/
+	uint32_t n_trees; /* rails, or 1 where they are joined */
 	uint32_t n_down[FATTREE_MAX_LEVELS + 1], n_up[FATTREE_MAX_LEVELS + 1];
-	/* the first ports that have something below: n_down, or fewer by fill
-	 */
+	/* nodes or subtrees below: a port for each, or a bundle; by fill fewer
+	 * than n_down */
 	uint32_t n_below[FATTREE_MAX_LEVELS + 1];
+	uint32_t bundle[FATTREE_MAX_LEVELS + 1]; /* ports to each one below */
+	uint32_t n_parents[FATTREE_MAX_LEVELS + 1]; /* switches above one */
 	uint32_t side[FATTREE_MAX_LEVELS + 1]; /* first port to the sibling */
 	uint32_t span[FATTREE_MAX_LEVELS + 1]; /* nodes below; [0] is 1 */
 	uint64_t share[FATTREE_MAX_LEVELS + 1]; /* see fattree_tree() */
 	uint32_t n_paths[FATTREE_MAX_LEVELS + 2]; /* [0] and [1] are 1 */
 	router_id first[FATTREE_MAX_LEVELS + 2]; /* site of a level's first */
-	router_id per_rail; /* switches */
+	router_id per_rail; /* switches of a tree */
 	/* of exchanged cables: ends that are connected to each other, two by
 	 * two */
 	struct topo_end crossed[4];
@@ -125,39 +149,96 @@ static inline uint32_t fattree_level(const struct fattree *t, router_id r)
 	return level;
 }
 
+/* Whether a level has switches for each rail. */
+static inline bool fattree_is_split(const struct fattree *t, uint32_t level)
+{
+	return t->join && level < t->join;
+}
+
+/* Of joined rails: switches of a level in a unit, of one rail. */
+static inline uint32_t fattree_per_unit(const struct fattree *t, uint32_t level)
+{
+	return t->span[t->join - 1] / t->span[level] * t->n_paths[level];
+}
+
 static inline struct fattree_place fattree_place(
 	const struct fattree *t, router_id r)
 {
 	router_id folded = fattree_fold(t, r);
-	uint32_t level = fattree_level(t, folded);
-
-	return (struct fattree_place){
+	uint32_t level = fattree_level(t, folded), per, rails;
+	struct fattree_place at = {
 		.rail = r == folded ? 0 : (r - folded) / t->per_rail,
 		.level = level,
 		.index = level ? folded - t->first[level] : folded,
 	};
+
+	if (!level || !fattree_is_split(t, level))
+		return at;
+	per = fattree_per_unit(t, level);
+	rails = (uint32_t)t->rails;
+	at.rail = at.index / per % rails;
+	at.index = at.index / per / rails * per + at.index % per;
+	return at;
 }
 
 /* A switch by its place. */
 static inline router_id fattree_switch(
 	const struct fattree *t, uint32_t rail, uint32_t level, uint32_t index)
 {
-	return t->first[level] + rail * t->per_rail + index;
+	uint32_t per;
+
+	if (!fattree_is_split(t, level))
+		return t->first[level] + rail * t->per_rail + index;
+	per = fattree_per_unit(t, level);
+	index += (index / per * ((uint32_t)t->rails - 1) + rail) * per;
+	return t->first[level] + index;
+}
+
+/* A node's end of a rail in its tree; and the node and rail of an end. */
+static inline uint32_t fattree_end(
+	const struct fattree *t, router_id node, uint32_t rail)
+{
+	uint32_t unit;
+
+	if (!t->join)
+		return node;
+	unit = t->span[t->join - 1];
+	return (node / unit * (uint32_t)t->rails + rail) * unit + node % unit;
+}
+
+static inline router_id fattree_node(
+	const struct fattree *t, uint32_t end, uint32_t *rail)
+{
+	uint32_t unit, rails = (uint32_t)t->rails;
+
+	*rail = 0;
+	if (!t->join)
+		return end;
+	unit = t->span[t->join - 1];
+	*rail = end / unit % rails;
+	return end / unit / rails * unit + end % unit;
+}
+
+/* Nodes below a subtree that is full. */
+static inline uint32_t fattree_span(const struct fattree *t, uint32_t level)
+{
+	return t->join && level >= t->join ? t->span[level] / (uint32_t)t->rails
+					   : t->span[level];
 }
 
 /*
- * The subtree of a level that a node is in: node / span[level].  Multiplying by
- * 2^44 / span, rounded up, is quicker, and exact for nodes below 2^18.
+ * The subtree of a level that an end is in: end / span[level].  Multiplying by
+ * 2^44 / span, rounded up, is quicker, and exact for ends below 2^20.
  */
 enum { FATTREE_SHARE_SHIFT = 44 };
 
 static inline uint32_t fattree_tree(
-	const struct fattree *t, router_id node, uint32_t level)
+	const struct fattree *t, uint32_t end, uint32_t level)
 {
-	return (uint32_t)(node * t->share[level] >> FATTREE_SHARE_SHIFT);
+	return (uint32_t)(end * t->share[level] >> FATTREE_SHARE_SHIFT);
 }
 
-/* The level at which ways between two nodes meet; 0 where they are one. */
+/* The level at which ways between two ends meet; 0 where they are one. */
 static inline uint32_t fattree_meet(
 	const struct fattree *t, router_id a, router_id b)
 {
@@ -169,17 +250,43 @@ static inline uint32_t fattree_meet(
 }
 
 static inline uint32_t fattree_digit(
-	const struct fattree *t, router_id node, uint32_t i)
+	const struct fattree *t, uint32_t end, uint32_t i)
 {
-	return fattree_tree(t, node, i) -
-	       fattree_tree(t, node, i + 1) * t->n_below[i + 1];
+	return fattree_tree(t, end, i) -
+	       fattree_tree(t, end, i + 1) * t->n_below[i + 1];
 }
 
-/* Subtrees of a level that have nodes. */
+/* Subtrees of a level that have nodes, of one tree. */
 static inline uint32_t fattree_subtrees(const struct fattree *t, uint32_t level)
 {
-	return (uint32_t)(((uint64_t)t->topo.n_nodes + t->span[level] - 1) /
+	return (uint32_t)(((uint64_t)t->ends + t->span[level] - 1) /
 			  t->span[level]);
+}
+
+/* Links that lead up from a subtree, or from a node. */
+static inline uint32_t fattree_up_links(const struct fattree *t, uint32_t level)
+{
+	return level ? t->n_paths[level] * t->n_up[level] : 1;
+}
+
+/* The first ports of a switch. */
+static inline port_mask fattree_ports(uint32_t n)
+{
+	return n < TOPO_MAX_PORTS ? ((port_mask)1 << n) - 1 : ~(port_mask)0;
+}
+
+/* The ports of a switch that lead to one below it; path is its own. */
+static inline port_mask fattree_bundle(
+	const struct fattree *t, uint32_t level, uint32_t path, uint32_t below)
+{
+	uint32_t parents, up, n, per = t->bundle[level];
+
+	if (per == 1)
+		return (port_mask)1 << below;
+	parents = t->n_parents[level - 1];
+	up = t->n_up[level - 1];
+	n = (up - path / t->n_paths[level - 1] + parents - 1) / parents;
+	return fattree_ports(n) << below * per;
 }
 
 /* Metres of cable of a stage. */
@@ -195,6 +302,11 @@ static inline bool fattree_is_fibre(const struct fattree *t, int64_t metres)
 {
 	return metres > t->copper;
 }
+
+/* For init(): its levels, from what was read and the number of ends. */
+int fattree_set_levels(struct fattree *t, struct err *e);
+int fattree_check_siblings(const struct fattree *t, struct err *e);
+int fattree_check_join(const struct fattree *t, struct err *e);
 
 /* Names and figures of a tree, for its table of operations. */
 void fattree_name_router(

@@ -18,7 +18,7 @@ void fattree_name_router(
 
 	if (!at.level)
 		snprintf(text, size, "%u", r);
-	else if (t->rails > 1)
+	else if (t->n_trees > 1 || fattree_is_split(t, at.level))
 		snprintf(text, size, "%u:%u.%u", at.rail, at.level, at.index);
 	else
 		snprintf(text, size, "%u.%u", at.level, at.index);
@@ -42,15 +42,53 @@ void fattree_name_port(const struct topo *topo, router_id r, port_id p,
 		snprintf(text, size, "side %u", p - t->side[level]);
 }
 
-/* ", up 2,1"; of the levels below the top. */
-static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
-	char *text, size_t size)
+/* Subtrees that a switch has ports for. */
+static uint32_t radix_of(const struct fattree *t, uint32_t level)
 {
+	return t->n_down[level] / t->bundle[level];
+}
+
+/* "4" or "8,4,2". */
+static size_t name_radices(const struct fattree *t, char *text, size_t size)
+{
+	uint32_t n = 1;
 	size_t at = 0;
 
+	for (uint32_t l = 1; l < t->n_levels; l++)
+		if (radix_of(t, l) != radix_of(t, l + 1))
+			n = t->n_levels;
 	for (uint32_t l = 1; l <= n && at < size; l++)
 		at += (size_t)snprintf(text + at, size - at, "%s%u",
-			l > 1 ? "," : word, list[l]);
+			l > 1 ? "," : "", radix_of(t, l));
+	return at < size ? at : size;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+/* ", taper 2:1 at level 1"; of several levels that are the same
+ * ", taper 2:1 at levels 1-3". */
+static size_t name_tapers(const struct fattree *t, char *text, size_t size)
+{
+	const uint32_t *down = t->n_down, *up = t->n_up;
+	size_t at = 0;
+	uint32_t to, many;
+
+	for (uint32_t l = 1; l < t->n_levels && at < size; l = to + 1) {
+		for (to = l; to + 1 < t->n_levels &&
+			     down[l] * up[to + 1] == down[to + 1] * up[l];)
+			to++;
+		if (down[l] == up[l])
+			continue;
+		many = common_divisor(down[l], up[l]);
+		at += (size_t)snprintf(text + at, size - at,
+			"%s %u:%u at level%s %u", at ? "," : ", taper",
+			down[l] / many, up[l] / many, to > l ? "s" : "", l);
+		if (to > l && at < size)
+			at += (size_t)snprintf(text + at, size - at, "-%u", to);
+	}
 	return at < size ? at : size;
 }
 
@@ -59,26 +97,25 @@ static size_t name_list(const uint32_t *list, uint32_t n, const char *word,
 void fattree_name_shape(const struct topo *topo, char *text, size_t size)
 {
 	const struct fattree *t = fattree_of(topo);
-	bool is_tapered = false, is_mixed = false;
-	size_t n;
+	size_t n = name_radices(t, text, size);
 
-	for (uint32_t l = 1; l < t->n_levels; l++) {
-		is_tapered |= t->n_up[l] != t->n_down[l];
-		is_mixed |= t->n_down[l] != t->n_down[l + 1];
-	}
-	n = name_list(t->n_down, is_mixed ? t->n_levels : 1, "", text, size);
 	if (n < size)
 		n += (size_t)snprintf(
 			text + n, size - n, "-ary %u-tree", t->n_levels);
-	if (is_tapered && n < size)
-		n += name_list(
-			t->n_up, t->n_levels - 1, ", up ", text + n, size - n);
+	if (n < size)
+		n += name_tapers(t, text + n, size - n);
+	if (t->bundle[t->n_levels] > 1 && n < size)
+		n += (size_t)snprintf(text + n, size - n,
+			", %u links to each top", t->bundle[t->n_levels]);
 	if (t->siblings && n < size)
 		n += (size_t)snprintf(text + n, size - n, ", %lld siblings",
 			(long long)t->siblings);
 	if (t->rails > 1 && n < size)
-		snprintf(text + n, size - n, ", %lld rails",
+		n += (size_t)snprintf(text + n, size - n, ", %lld rails",
 			(long long)t->rails);
+	if (t->join && n < size)
+		snprintf(text + n, size - n, " that join at level %lld",
+			(long long)t->join);
 }
 
 /* "64o=16#x3": nodes, then switches by level; - where a switch has fewer links
@@ -117,16 +154,17 @@ void fattree_sketch(const struct topo *topo, char *text, size_t size)
 static uint128 up_rate(
 	const struct fattree *t, const struct topo_rates *k, uint32_t level)
 {
-	uint64_t n = t->topo.n_nodes, below = t->span[level], sum = 0;
+	uint64_t n = t->topo.n_nodes, below = fattree_span(t, level), sum = 0;
 
 	for (uint32_t l = level + 1; l <= t->n_levels; l++) {
-		uint64_t within = t->span[l] < n ? t->span[l] : n;
+		uint64_t within =
+			fattree_span(t, l) < n ? fattree_span(t, l) : n;
 
 		sum += (within - below) * (2 * l - 1 - level);
 		below = within;
 	}
-	return k->rate(
-		k, fattree_wire(level, FATTREE_UP), sum, n - t->span[level]);
+	return k->rate(k, fattree_wire(level, FATTREE_UP), sum,
+		n - fattree_span(t, level));
 }
 
 /* A node's link, or, where that is less, what leaves a subtree over its
@@ -137,9 +175,12 @@ uint64_t fattree_peak(const struct topo *topo, const struct topo_rates *k)
 	uint128 n = topo->n_nodes, peak = up_rate(t, k, 0);
 
 	for (uint32_t l = 1; l < t->n_levels; l++) {
-		uint128 below = t->span[l];
-		uint128 bound = up_rate(t, k, l) * t->n_paths[l + 1] * (n - 1) /
-				(below * (n - below));
+		uint128 below = fattree_span(t, l), bound;
+
+		if (below >= n)
+			break; /* rails of one unit */
+		bound = up_rate(t, k, l) * fattree_up_links(t, l) * (n - 1) /
+			(t->span[l] * (n - below));
 
 		if (bound < peak)
 			peak = bound;
@@ -163,9 +204,9 @@ uint64_t fattree_links(const struct topo *topo, uint32_t class)
 	uint64_t n = class == fattree_side_wire(t)
 			     ? n_side_links(t)
 			     : (uint64_t)fattree_subtrees(t, class / 2) *
-				       t->n_paths[class / 2 + 1];
+				       fattree_up_links(t, class / 2);
 
-	return n * (uint64_t)t->rails;
+	return n * t->n_trees;
 }
 
 void fattree_where(
@@ -189,13 +230,14 @@ struct topo_cut fattree_cut(const struct topo *topo)
 {
 	const struct fattree *t = fattree_of(topo);
 	uint32_t top = t->n_levels;
-	uint64_t half = fattree_subtrees(t, top - 1) / 2;
-	uint64_t links = half * t->n_paths[top];
+	uint64_t per = fattree_is_split(t, top - 1) ? (uint64_t)t->rails : 1;
+	uint64_t half = fattree_subtrees(t, top - 1) / per / 2 * per;
+	uint64_t links = half * fattree_up_links(t, top - 1);
 
 	if (top > 1 && half % 2)
 		links += t->n_paths[top - 1] * (uint64_t)t->siblings;
 	return (struct topo_cut){
-		.links = links * (uint64_t)t->rails,
+		.links = links * t->n_trees,
 		.wire = &topo->wire[fattree_wire(top - 1, FATTREE_UP)],
 		.where = "through the top",
 	};
@@ -205,9 +247,23 @@ const struct topo_table fattree_tables[] = {
 	{ "levels", { { "level", "level", true, true },
 			    { "switches", "switches", true, false },
 			    { "nodes below", "nodes_below", true, false },
-			    { "up-links of each", "up", true, false } } },
+			    { "up-links of each", "up", true, false },
+			    { "ports used", "ports_used", true, false },
+			    { "empty", "ports_empty", true, false } } },
 	{ NULL, { { NULL, NULL, false, false } } },
 };
+
+/* Ports of the switches of a level that have cables. */
+static uint64_t ports_used(const struct fattree *t, uint32_t level)
+{
+	uint64_t n = fattree_links(&t->topo, fattree_wire(level - 1, 0));
+
+	if (level == t->n_levels)
+		return n;
+	n += fattree_links(&t->topo, fattree_wire(level, 0));
+	return n + (uint64_t)fattree_subtrees(t, level) * t->n_paths[level] *
+			   (uint64_t)t->siblings * t->n_trees;
+}
 
 bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	struct topo_cell cell[TOPO_MAX_COLUMNS])
@@ -221,10 +277,14 @@ bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 	memset(cell, 0, TOPO_MAX_COLUMNS * sizeof(*cell));
 	cell[0].n = level;
 	cell[1].n =
-		(t->first[level + 1] - t->first[level]) * (uint64_t)t->rails;
-	cell[2].n = t->span[level];
+		(t->first[level + 1] - t->first[level]) * (uint64_t)t->n_trees;
+	cell[2].n = fattree_span(t, level) < topo->n_nodes
+			    ? fattree_span(t, level)
+			    : topo->n_nodes;
 	cell[3].n = t->n_up[level];
 	cell[3].is_blank = !t->n_up[level];
+	cell[4].n = ports_used(t, level);
+	cell[5].n = cell[1].n * topo->n_ports - cell[4].n;
 	return true;
 }
 
@@ -232,7 +292,7 @@ bool fattree_row(const struct topo *topo, uint32_t table, uint32_t i,
 
 static bool has_rails(const struct topo *t)
 {
-	return fattree_of(t)->rails > 1;
+	return fattree_of(t)->rails > 1 && fattree_of(t)->join != 1;
 }
 
 static int read_rail(const struct part_kind *k, struct part_names *names,
@@ -253,6 +313,16 @@ static int read_rail(const struct part_kind *k, struct part_names *names,
 	return n > 1 ? err_set(e, "unexpected word \"%.40s\"", word[1]) : 0;
 }
 
+/* Switches of a level that belong to one rail. */
+static uint32_t rail_switches(const struct fattree *t, uint32_t level)
+{
+	uint32_t n = t->first[level + 1] - t->first[level];
+
+	if (!t->join)
+		return n;
+	return fattree_is_split(t, level) ? n / (uint32_t)t->rails : 0;
+}
+
 /* Wire i of a rail, by its lower end: the nodes' first, then the up-links of
  * each level, then those between siblings. */
 static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
@@ -267,7 +337,7 @@ static bool rail_wire(const struct topo *topo, const struct part *p, uint32_t i,
 	}
 	i -= topo->n_nodes;
 	for (uint32_t l = 1; l < t->n_levels; l++) {
-		n = (t->first[l + 1] - t->first[l]) * t->n_up[l];
+		n = rail_switches(t, l) * t->n_up[l];
 		if (i < n) {
 			end->router =
 				fattree_switch(t, p->unit, l, i / t->n_up[l]);
@@ -298,8 +368,14 @@ static bool rail_site(const struct topo *topo, const struct part *p, uint32_t i,
 {
 	const struct fattree *t = fattree_of(topo);
 
-	*site = fattree_switch(t, p->unit, 1, i);
-	return i < t->per_rail;
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
+		if (i < rail_switches(t, l)) {
+			*site = fattree_switch(t, p->unit, l, i);
+			return true;
+		}
+		i -= rail_switches(t, l);
+	}
+	return false;
 }
 
 static int read_uplinks(const struct part_kind *k, struct part_names *names,

@@ -14,21 +14,24 @@ static const struct tree_how prototype = { .nodes = "512",
 	.fill = "16",
 	.rails = "2",
 	.siblings = "4",
-	.ports = "40" };
+	.ports = "40",
+	.parallel = "1" };
 static const struct tree_how some[] = {
 	{ .nodes = "576",
 		.radix = "18x32",
 		.up = "18",
 		.rails = "2",
 		.siblings = "4",
-		.ports = "40" },
+		.ports = "40",
+		.parallel = "1" },
 	{ .nodes = "32",
 		.radix = "18x32",
 		.up = "18",
 		.fill = "16",
 		.rails = "2",
 		.siblings = "4",
-		.ports = "40" },
+		.ports = "40",
+		.parallel = "1" },
 	{ .nodes = "96",
 		.radix = "4",
 		.fill = "3",
@@ -36,7 +39,11 @@ static const struct tree_how some[] = {
 		.rails = "3" },
 	{ .nodes = "60", .radix = "4x6", .up = "2", .fill = "2" },
 	{ .nodes = "5", .radix = "8", .rails = "2", .siblings = "1" },
-	{ .nodes = "64", .radix = "4", .siblings = "1", .ports = "9" },
+	{ .nodes = "64",
+		.radix = "4",
+		.siblings = "1",
+		.ports = "9",
+		.parallel = "1" },
 };
 
 static struct topo_end peer(const struct fattree *t, router_id r, port_id p)
@@ -141,6 +148,56 @@ static void links_are_numbered_without_gaps(void **state)
 	assert_int_equal(l.n, next);
 }
 
+/* NVIDIA's reference of 1,024 GPUs in 128 nodes: a unit of 32 nodes has a leaf
+ * for each of 8 rails, and 16 spines join all leaves. */
+static void rails_that_join_share_the_spines(void **state)
+{
+	struct fattree m;
+	const struct fattree *t = &m;
+
+	tree_make(&m, &(struct tree_how){ .nodes = "128",
+			      .ports = "64",
+			      .rails = "8",
+			      .join = "2" });
+	assert_int_equal(t->topo.node_ports, 8);
+	assert_int_equal(t->first[2] - t->first[1], 32);
+	assert_int_equal(t->topo.n_routers - t->first[2], 16);
+	assert_int_equal(fattree_links(&t->topo, fattree_wire(0, 0)), 1024);
+	assert_int_equal(fattree_links(&t->topo, fattree_wire(1, 0)), 1024);
+	for (router_id n = 0; n < 128; n++)
+		for (port_id r = 0; r < 8; r++) {
+			router_id leaf = peer(t, n, r).router;
+
+			assert_int_equal(leaf - t->first[1], n / 32 * 8 + r);
+			assert_int_equal(leaf, fattree_switch(t, r, 1, n / 32));
+			assert_int_equal(fattree_place(t, leaf).rail, r);
+			assert_int_equal(fattree_place(t, leaf).index, n / 32);
+		}
+	tree_is_called(t, 5, 3, "node 5, port 3");
+	tree_is_called(t, t->first[1] + 13, 0, "switch 5:1.1, down 0");
+	tree_is_called(t, t->first[2] + 3, 0, "switch 2.3, down 0");
+}
+
+/* The ends of a tree are its nodes' ports, each once. */
+static void every_end_is_a_port_of_a_node(void **state)
+{
+	struct fattree m;
+
+	for (int i = 0; tree_some[i].nodes; i++) {
+		uint8_t seen[512] = { 0 };
+		uint32_t rail;
+
+		tree_make(&m, &tree_some[i]);
+		for (uint32_t e = 0; e < m.ends; e++) {
+			router_id n = fattree_node(&m, e, &rail);
+
+			assert_true(n < m.topo.n_nodes && rail < m.rails);
+			assert_int_equal(fattree_end(&m, n, rail), e);
+			assert_int_equal(seen[n * m.rails + rail]++, 0);
+		}
+	}
+}
+
 /* SUN-N89: four levels of 18 for 209,952 processors. */
 static void sun_n89_four_levels_hold_104976_nodes(void **state)
 {
@@ -151,7 +208,8 @@ static void sun_n89_four_levels_hold_104976_nodes(void **state)
 			      .up = "18",
 			      .rails = "2",
 			      .siblings = "4",
-			      .ports = "40" });
+			      .ports = "40",
+			      .parallel = "1" });
 	assert_int_equal(m.n_levels, 4);
 	assert_int_equal(m.per_rail, 4 * 18 * 18 * 18);
 	assert_int_equal(m.side[3], 36);
@@ -255,18 +313,36 @@ static void shapes_that_cannot_be_are_refused(void **state)
 		&(struct tree_how){
 			.nodes = "27", .radix = "3", .siblings = "1" },
 		"an odd number");
-	tree_is_refused(&(struct tree_how){ .nodes = "16", .ports = "7" },
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .radix = "4", .ports = "7" },
 		"topology.ports: a switch of level 1 would have 8 ports, more "
 		"than the 7 of its chip");
-	tree_is_refused(
-		&(struct tree_how){
-			.nodes = "16", .siblings = "2", .ports = "9" },
+	tree_is_refused(&(struct tree_how){ .nodes = "16",
+				.radix = "4",
+				.siblings = "2",
+				.ports = "9" },
 		"would have 10 ports");
 	tree_is_refused(
 		&(struct tree_how){ .nodes = "16", .rails = "9" }, "rails");
+	tree_is_refused(&(struct tree_how){ .nodes = "512",
+				.ports = "16",
+				.rails = "3",
+				.join = "2" },
+		"topology.rails: 3 does not divide the 8 ports down of a "
+		"switch of level 2");
+	tree_is_refused(&(struct tree_how){ .nodes = "30",
+				.ports = "16",
+				.rails = "2",
+				.join = "2" },
+		"30 is not a multiple of the 8 nodes");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .rails = "2", .join = "5" },
+		"cannot join at level 5 of a tree with 3 levels");
 }
 
 TESTS(TEST(every_wire_leads_back_and_stays_in_its_rail),
+	TEST(rails_that_join_share_the_spines),
+	TEST(every_end_is_a_port_of_a_node),
 	TEST(sun_f3_leaves_and_spines_have_their_ports),
 	TEST(links_are_numbered_without_gaps),
 	TEST(sun_n89_four_levels_hold_104976_nodes),

@@ -255,7 +255,7 @@ static void sites_and_ports_have_names(void **state)
 	assert_string_equal(shape, "4-ary 3-tree");
 	tree_make(&m, &(struct tree_how){ .nodes = "200", .up = "4x2" });
 	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
-	assert_string_equal(shape, "4-ary 4-tree, up 4,2,2");
+	assert_string_equal(shape, "4-ary 4-tree, taper 2:1 at levels 2-3");
 }
 
 /* Nobody has to say so, and no radix is refused for it. */
@@ -274,8 +274,117 @@ static void as_many_links_go_up_as_down(void **state)
 	}
 }
 
+/* NVIDIA's table of switches of 64 ports for 1,024, 4,096 and 8,192 cards. */
+static void tops_use_all_ports_of_their_chips(void **state)
+{
+	static const char *const nodes[] = { "1024", "4096", "8192" };
+	static const uint32_t switches[][3] = { { 32, 16, 0 }, { 128, 128, 64 },
+		{ 256, 256, 128 } };
+	struct fattree m;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		tree_make(&m,
+			&(struct tree_how){ .nodes = nodes[i], .ports = "64" });
+		assert_int_equal(m.n_levels, i ? 3 : 2);
+		for (uint32_t l = 1; l <= m.n_levels; l++) {
+			assert_int_equal(m.first[l + 1] - m.first[l],
+				switches[i][l - 1]);
+			assert_int_equal(
+				fattree_links(&m.topo, fattree_wire(l - 1, 0)),
+				m.topo.n_nodes);
+		}
+		for (router_id r = m.first[m.n_levels]; r < m.topo.n_routers;
+			r++)
+			for (port_id p = 0; p < 64; p++)
+				assert_int_not_equal(
+					peer(&m, r, p).router, NO_ROUTER);
+	}
+}
+
+/* Five links lead to three switches above. */
+static void bundles_differ_by_a_link(void **state)
+{
+	struct fattree m;
+	uint32_t n[3] = { 0 };
+
+	tree_make(&m, &(struct tree_how){ .nodes = "25", .ports = "10" });
+	assert_int_equal(m.first[3] - m.first[2], 3);
+	for (port_id p = 5; p < 10; p++)
+		n[peer(&m, m.first[1], p).router - m.first[2]]++;
+	assert_int_equal(n[0], 2);
+	assert_int_equal(n[1], 2);
+	assert_int_equal(n[2], 1);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(
+			__builtin_popcountll(fattree_bundle(&m, 2, i, 0)),
+			n[i]);
+}
+
+static void links_are_counted_as_they_are(void **state)
+{
+	struct fattree m;
+
+	for (int i = 0; tree_some[i].nodes; i++) {
+		struct topo_cell cell[TOPO_MAX_COLUMNS];
+		uint64_t used = 0, all = 0, ends = 0;
+
+		tree_make(&m, &tree_some[i]);
+		for (uint32_t w = 0; w < m.topo.n_wires; w++)
+			assert_int_equal(
+				count_links(&m, w), fattree_links(&m.topo, w));
+		for (router_id r = m.topo.n_nodes; r < m.topo.n_routers; r++)
+			for (port_id p = 0; p < m.topo.n_ports; p++, all++)
+				ends += peer(&m, r, p).router != NO_ROUTER;
+		for (uint32_t k = 0; fattree_row(&m.topo, 0, k, cell); k++) {
+			assert_true(cell[2].n <= m.topo.n_nodes);
+			used += cell[4].n;
+			all -= cell[4].n + cell[5].n;
+		}
+		assert_int_equal(used, ends);
+		assert_int_equal(all, 0);
+	}
+}
+
+static void tapers_divide_the_ports_of_a_chip(void **state)
+{
+	struct fattree m;
+	char shape[64];
+
+	tree_make(&m, &(struct tree_how){
+			      .nodes = "2000", .ports = "64", .taper = "2" });
+	assert_int_equal(m.n_down[1], 42);
+	assert_int_equal(m.n_up[1], 21);
+	m.topo.ops->name_shape(&m.topo, shape, sizeof(shape));
+	assert_string_equal(shape, "42,48-ary 2-tree, taper 2:1 at level 1");
+	tree_make(&m, &(struct tree_how){
+			      .nodes = "500", .ports = "16", .taper = "3x1" });
+	assert_int_equal(m.n_down[1], 12);
+	assert_int_equal(m.n_up[1], 4);
+	assert_int_equal(m.n_up[2], 8);
+	tree_make(&m,
+		&(struct tree_how){ .nodes = "500", .ports = "16", .up = "6" });
+	assert_int_equal(m.n_down[1], 10);
+	assert_int_equal(m.n_down[2], 10);
+}
+
 static void trees_that_cannot_be_are_refused(void **state)
 {
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .radix = "4", .taper = "5" },
+		"topology.taper: 5:1 at level 1 leaves no link up");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .ports = "8", .taper = "8" },
+		"leaves no link up for switches with 8 ports (topology.ports)");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "90", .up = "2", .taper = "2" },
+		"give either taper or topology.up");
+	tree_is_refused(
+		&(struct tree_how){ .nodes = "16", .ports = "65" }, "ports");
+	tree_is_refused(&(struct tree_how){ .nodes = "16",
+				.radix = "4",
+				.ports = "8",
+				.parallel = "4" },
+		"a switch of level 2 would have 16 ports");
 	tree_is_refused(&(struct tree_how){ .nodes = "0" }, "nodes");
 	tree_is_refused(&(struct tree_how){ .nodes = "4097" }, "4096");
 	tree_is_refused(
@@ -300,4 +409,7 @@ TESTS(TEST(every_wire_leads_back),
 	TEST(qsn_f75_only_cables_of_more_than_13_m_are_fibre),
 	TEST(classes_tell_stage_and_direction),
 	TEST(sites_and_ports_have_names), TEST(as_many_links_go_up_as_down),
+	TEST(tops_use_all_ports_of_their_chips), TEST(bundles_differ_by_a_link),
+	TEST(links_are_counted_as_they_are),
+	TEST(tapers_divide_the_ports_of_a_chip),
 	TEST(trees_that_cannot_be_are_refused))

@@ -21,6 +21,19 @@ const struct tree_how tree_some[] = {
 	{ .nodes = "100", .radix = "6", .up = "5x6" },
 	{ .nodes = "60", .radix = "3x4x5" },
 	{ .nodes = "41", .radix = "5x2x6", .up = "2x4" },
+	{ .nodes = "100", .ports = "8" },
+	{ .nodes = "7", .ports = "8" },
+	{ .nodes = "25", .ports = "10", .spread = "adaptive" },
+	{ .nodes = "48", .ports = "12", .taper = "2", .spread = "rotate" },
+	{ .nodes = "77", .ports = "12", .taper = "3x2", .spread = "adaptive" },
+	{ .nodes = "60", .radix = "4", .parallel = "2" },
+	{ .nodes = "32", .ports = "8", .rails = "2", .join = "2" },
+	{ .nodes = "24", .radix = "3", .rails = "3", .join = "1" },
+	{ .nodes = "16",
+		.radix = "2",
+		.rails = "2",
+		.join = "3",
+		.spread = "adaptive" },
 	{ .nodes = NULL },
 };
 
@@ -50,14 +63,17 @@ int tree_try(struct fattree *t, const struct tree_how *how, struct err *e)
 	topo_defaults(&t->topo);
 	t->logic = 21000;
 	t->delay = 4000;
-	if (set(b, "radix", "4", e) || set(b, "cable.length", "5x4", e) ||
+	if (set(b, "cable.length", "5x4", e) ||
 		set(b, "cable.copper", "13", e) ||
 		set(b, "nodes", how->nodes, e) ||
 		set(b, "radix", how->radix, e) || set(b, "up", how->up, e) ||
 		set(b, "fill", how->fill, e) ||
 		set(b, "rails", how->rails, e) ||
 		set(b, "siblings", how->siblings, e) ||
+		set(b, "join", how->join, e) ||
 		set(b, "ports", how->ports, e) ||
+		set(b, "taper", how->taper, e) ||
+		set(b, "parallel", how->parallel, e) ||
 		set(b, "cable.length", how->length, e))
 		return -1;
 	return fattree_ops.init(&t->topo, e);

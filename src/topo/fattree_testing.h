@@ -7,7 +7,7 @@
 /* Texts that are NULL stand for the default. */
 struct tree_how {
 	const char *nodes, *radix, *up, *length;
-	const char *fill, *rails, *siblings, *ports;
+	const char *fill, *rails, *siblings, *ports, *taper, *parallel, *join;
 	const char *spread; /* of the routing */
 };
 

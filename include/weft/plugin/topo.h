@@ -25,7 +25,7 @@ typedef uint64_t port_mask; /* a bit per port */
 
 enum {
 	TOPO_MAX_DIMS = 6,
-	TOPO_MAX_COLUMNS = 4,
+	TOPO_MAX_COLUMNS = 6,
 	TOPO_TEXT = 48,
 	TOPO_MAX_PORTS = 64, /* as many as a port_mask has bits */
 	TOPO_MAX_ROUTERS = 1 << 22,

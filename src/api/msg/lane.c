@@ -3,34 +3,6 @@
 
 #include "api/msg/pool.h"
 
-uint64_t msg_peer_at(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
-{
-	return m->peers_at +
-	       ((uint64_t)rank * MSG_LANES + lane) * sizeof(struct msg_peer);
-}
-
-struct msg_peer msg_peer(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
-{
-	struct msg_peer p = { 0 };
-
-	program_read(msg_peer_at(m, lane, rank), &p, sizeof(p));
-	return p;
-}
-
-void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	const struct msg_peer *p)
-{
-	program_write(msg_peer_at(m, lane, rank), p, sizeof(*p));
-}
-
-uint64_t msg_credits_at(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
-{
-	return m->credits_at + ((uint64_t)rank * MSG_LANES + lane) * 16;
-}
-
 /* The end of the slot for a message of a rank. */
 static uint64_t slot_end(const struct msg_state *m, enum msg_lane lane,
 	uint32_t rank, uint64_t number)
@@ -83,7 +55,7 @@ bool msg_lane_has_slots(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 
 	if (m->n_blocks)
 		return msg_pool_room(m, rank, p) >= n;
-	program_read(msg_credits_at(m, lane, rank), words, sizeof(words));
+	msg_load(m, msg_credits_at(m, lane, rank), words, sizeof(words));
 	return p->box.sent - mailbox_emptied(words) + n <= m->n_slots;
 }
 
@@ -94,7 +66,7 @@ bool msg_lane_has_slot(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 
 	if (m->n_blocks)
 		return msg_pool_room(m, rank, p);
-	program_read(msg_credits_at(m, lane, rank), words, sizeof(words));
+	msg_load(m, msg_credits_at(m, lane, rank), words, sizeof(words));
 	return mailbox_has_slot(&p->box, m->n_slots, words);
 }
 
@@ -183,14 +155,14 @@ bool msg_lane_next(const struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	uint64_t number = p->box.taken + 1;
 	uint64_t end = in_end(m, lane, rank, number) - sizeof(*t);
 
-	program_read(end, t, sizeof(*t));
+	msg_load(m, end, t, sizeof(*t));
 	if (t->number != number)
 		return false;
 	make_sane(m, t);
 	*w = (struct msg_wide){ 0 };
 	if (t->is_wide) {
 		end -= sizeof(*w);
-		program_read(end, w, sizeof(*w));
+		msg_load(m, end, w, sizeof(*w));
 	}
 	*at = end - (t->kind == MSG_SHORT ? whole_words(t->bytes) : 0);
 	if (t->kind == MSG_PARTS)
@@ -205,7 +177,7 @@ bool msg_lane_has_part(const struct msg_state *m, enum msg_lane lane,
 	uint64_t number = p->box.taken + 1 + i, got = 0;
 	uint64_t end = in_end(m, lane, rank, number) - 8;
 
-	program_read(end, &got, sizeof(got));
+	msg_load(m, end, &got, sizeof(got));
 	*at = end - whole_words(n);
 	return got == number;
 }

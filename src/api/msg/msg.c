@@ -345,11 +345,13 @@ static bool has_news(void *arg, uint64_t *seen)
 	return *seen || (m->can_go_on && m->can_go_on(m->on_end_arg));
 }
 
+/* There is no news now. */
 static struct poll_loop poll_loop(struct msg_state *m)
 {
 	struct poll_loop loop = m->ops->loop(m);
 
 	loop.stays = true;
+	loop.is_checked = true;
 	return loop;
 }
 
@@ -451,7 +453,7 @@ bool msg_word_is_zero(const struct msg_state *m, uint32_t word)
 {
 	uint64_t value = 1;
 
-	host_read(m->host, m->node, msg_word_at(m, word), &value, 8);
+	memory_read(m->memory, MEMORY_NIC, msg_word_at(m, word), &value, 8);
 	return !value;
 }
 
@@ -497,7 +499,7 @@ uint64_t msg_fin(const struct msg_state *m, uint32_t fin, uint64_t *value)
 {
 	uint64_t word[2] = { 0 };
 
-	program_read(fin_at(m, fin), word, sizeof(word));
+	msg_load(m, fin_at(m, fin), word, sizeof(word));
 	*value = word[0];
 	return word[1];
 }
@@ -655,6 +657,7 @@ uint32_t msg_count_ranks(struct host *h)
 static void find_place(struct msg_state *m)
 {
 	m->node = program_node();
+	m->memory = host_at(m->host, m->node);
 	m->process = program_process();
 	m->n_processes = host_n_processes(m->host);
 	m->world = program_world();

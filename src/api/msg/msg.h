@@ -149,6 +149,7 @@ struct __attribute__((may_alias)) msg_state {
 	 * page; or NULL: they are not tracked. */
 	uint8_t *written;
 	struct host *host;
+	struct memory *memory; /* of its node */
 	struct nic *nic;
 	uint32_t rank, n_ranks;
 	uint32_t node, process, n_processes; /* of its node */
@@ -330,6 +331,19 @@ static inline uint64_t msg_address(
 	return gpu_of(at) ? at : msg_process_of(m, rank) * m->each + at;
 }
 
+/* The layer's own words, without a call: no other program polls them. */
+static inline void msg_load(
+	const struct msg_state *m, uint64_t at, void *to, size_t n)
+{
+	memory_read(m->memory, MEMORY_CORE, at, to, n);
+}
+
+static inline void msg_store(
+	const struct msg_state *m, uint64_t at, const void *from, size_t n)
+{
+	memory_write(m->memory, MEMORY_CORE, at, from, n);
+}
+
 /* --- msg.c --- */
 
 /* Of the job that the program is a process of. */
@@ -411,16 +425,36 @@ void msg_write(uint64_t at, const void *from, uint64_t bytes);
 
 /* --- lane.c --- */
 
-struct msg_peer msg_peer(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
-void msg_set_peer(struct msg_state *m, enum msg_lane lane, uint32_t rank,
-	const struct msg_peer *p);
-/* Their addresses: of that state, and of two words in which a rank reports the
- * slots that it has emptied. */
-uint64_t msg_peer_at(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
-uint64_t msg_credits_at(
-	const struct msg_state *m, enum msg_lane lane, uint32_t rank);
+/* The address of its state for a rank, and of two words in which that rank
+ * reports the slots that it has emptied. */
+static inline uint64_t msg_peer_at(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	return m->peers_at +
+	       ((uint64_t)rank * MSG_LANES + lane) * sizeof(struct msg_peer);
+}
+
+static inline uint64_t msg_credits_at(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	return m->credits_at + ((uint64_t)rank * MSG_LANES + lane) * 16;
+}
+
+static inline struct msg_peer msg_peer(
+	const struct msg_state *m, enum msg_lane lane, uint32_t rank)
+{
+	struct msg_peer p = { 0 };
+
+	msg_load(m, msg_peer_at(m, lane, rank), &p, sizeof(p));
+	return p;
+}
+
+static inline void msg_set_peer(const struct msg_state *m, enum msg_lane lane,
+	uint32_t rank, const struct msg_peer *p)
+{
+	msg_store(m, msg_peer_at(m, lane, rank), p, sizeof(*p));
+}
+
 /* p: what msg_peer() returns; it is kept up to date. */
 bool msg_lane_has_slot(struct msg_state *m, enum msg_lane lane, uint32_t rank,
 	const struct msg_peer *p);

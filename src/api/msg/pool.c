@@ -20,7 +20,7 @@ struct msg_share msg_pool_share(const struct msg_state *m, uint32_t rank)
 {
 	struct msg_share s = { 0 };
 
-	program_read(share_at(m, rank), &s, sizeof(s));
+	msg_load(m, share_at(m, rank), &s, sizeof(s));
 	/* a put of the program may have gone astray */
 	s.in = s.in <= m->n_blocks ? s.in : 0;
 	s.out = s.out <= m->n_blocks ? s.out : 0;
@@ -30,7 +30,7 @@ struct msg_share msg_pool_share(const struct msg_state *m, uint32_t rank)
 void msg_pool_set_share(
 	const struct msg_state *m, uint32_t rank, const struct msg_share *s)
 {
-	program_write(share_at(m, rank), s, sizeof(*s));
+	msg_store(m, share_at(m, rank), s, sizeof(*s));
 }
 
 static uint64_t word_at(const struct msg_state *m, uint32_t rank, uint32_t word)
@@ -43,7 +43,7 @@ static uint64_t read_word(
 {
 	uint64_t value = 0;
 
-	program_read(word_at(m, rank, word), &value, sizeof(value));
+	msg_load(m, word_at(m, rank, word), &value, sizeof(value));
 	return value;
 }
 
@@ -116,7 +116,7 @@ static uint64_t look_at_credit(struct msg_state *m, uint32_t rank,
 	uint64_t words[2] = { 0 }, credit, emptied;
 	uint32_t block;
 
-	program_read(msg_credits_at(m, MSG_USER, rank), words, sizeof(words));
+	msg_load(m, msg_credits_at(m, MSG_USER, rank), words, sizeof(words));
 	credit = mailbox_emptied(words);
 	emptied = credit >> BLOCK_BITS;
 	block = credit & ((1 << BLOCK_BITS) - 1);

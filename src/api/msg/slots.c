@@ -593,8 +593,9 @@ static int slots_send(
 	return 0;
 }
 
-/* Sends to a rank go in order: if one must wait, so must all after it. */
-static bool go_on_sending(struct msg_state *m)
+/* Sends to a rank go in order: if one must wait, so must all after it.  By
+ * itself, so that a process without waiting sends does not pay for it. */
+static __attribute__((noinline)) bool go_on_sending(struct msg_state *m)
 {
 	struct op *x = m->soft->waiting.first, *prev = NULL, *next;
 	bool did = false;
@@ -621,9 +622,10 @@ static bool go_on_sending(struct msg_state *m)
 
 static bool slots_go_on(struct msg_state *m)
 {
-	bool did = soft_advance(m);
+	const struct msg_soft *s = m->soft;
+	bool did = (s->active.first || s->has_lost) && soft_advance(m);
 
-	return go_on_sending(m) || did;
+	return (s->waiting.first && go_on_sending(m)) || did;
 }
 
 /* --- receives and peeks --- */

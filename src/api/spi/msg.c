@@ -33,6 +33,10 @@ struct __attribute__((may_alias)) own {
 	MUSPI_InjFifoSubGroup_t post, put, get;
 	uint64_t posted; /* that are known to have gone */
 	uint32_t next; /* FIFO of a put */
+	/* The last write to a slot, and 1 + its rank, or 0: the next one to the
+	 * same rank differs in addresses and length. */
+	uint32_t slot_rank;
+	MUHWI_Descriptor_t slot;
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
@@ -140,13 +144,20 @@ static uint64_t take_stage(struct msg_state *m, MUSPI_InjFifo_t *f)
 static void spi_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
-	MUSPI_InjFifo_t *f = &own(m)->post.fifo[0];
+	struct own *o = own(m);
+	MUSPI_InjFifo_t *f = &o->post.fifo[0];
 	uint64_t stage = take_stage(m, f);
-	MUHWI_Descriptor_t d =
-		make_put(m, m->rank, rank, to, stage, bytes, WEFT_MSG_NONE);
 
+	if (o->slot_rank == 1 + rank) {
+		mu_set_payload(&o->slot, stage, bytes);
+		mu_set_put(&o->slot.header, mu_put_base(&o->slot.header), to);
+	} else {
+		o->slot = make_put(
+			m, m->rank, rank, to, stage, bytes, WEFT_MSG_NONE);
+		o->slot_rank = 1 + rank;
+	}
 	program_write(stage, data, bytes);
-	spi_inject(f, &d);
+	spi_inject(f, &o->slot);
 }
 
 /* Returns the number of the FIFO for puts that had room. */

@@ -485,7 +485,6 @@ static void ranks_report(struct load *l, struct load_result *r)
 static const struct load_ops programs_ops = {
 	.name = "alltoall",
 	.can_share = true,
-	.can_spread = true,
 	BENCH_OPS,
 	.init = ranks_init,
 	.start = ranks_start,
@@ -541,7 +540,6 @@ const struct load_ops load_alltoall = {
 	.help = "every node sends a message to every other node",
 	.size = sizeof(struct alltoall),
 	PARAMS(params),
-	.can_spread = true,
 	.client = &client,
 	.init = alltoall_init,
 	.start = packets_start,

@@ -20,7 +20,7 @@ struct amo {
 	/* keys */
 	int64_t variables, senders, window;
 
-	bool is_settled; /* node 0 has all sums in its memory */
+	bool is_settled; /* node 0 has all sums in its memory; its process's */
 };
 
 static const struct param params[] = {
@@ -203,10 +203,10 @@ static int amo_check(struct load *l, struct err *e)
 	if (programs_check(l, e))
 		return -1;
 	wrong = m->is_settled ? find_wrong(m) : -1;
-	return wrong < 0
-		       ? 0
-		       : err_set_code(e, EXIT_INTERNAL,
-				 "variable %lld: wrong sum", (long long)wrong);
+	if (wrong >= 0)
+		err_set_code(e, EXIT_INTERNAL, "variable %lld: wrong sum",
+			(long long)wrong);
+	return sim_share_error(l->net->sim, e);
 }
 
 static void amo_report(struct load *l, struct load_result *r)

@@ -308,7 +308,7 @@ static void run_end(void *end)
 	x->has_ended = true;
 }
 
-/* The first whose program has not ended, or NULL; of this process. */
+/* The first whose program has not ended, or NULL. */
 static const struct bench_end *find_unended(const struct bench *b)
 {
 	for (uint32_t i = 0; b->ends && i < b->needs.n_programs; i++)
@@ -325,17 +325,43 @@ int bench_check_ends(struct load *l, struct err *e)
 		return -1;
 	x = find_unended((const struct bench *)l);
 	if (x)
-		err_set_code(e, EXIT_DEADLOCK,
+		return err_set_code(e, EXIT_DEADLOCK,
 			"the program of node %u had not ended", x->node);
-	return sim_share_error(l->net->sim, e);
+	return 0;
 }
 
-static bool have_all_ended(const struct bench *b)
+/* Of several processes: what programs of the others have measured. */
+static void share_ends(const struct bench *b)
 {
-	uint64_t is_left = find_unended(b) != NULL;
+	enum { START, END, HAS_ENDED, RESULTS };
+	const struct sim *sim = b->programs.load.net->sim;
+	size_t data = b->needs.results / sizeof(uint64_t);
+	size_t each = RESULTS + data, n = b->needs.n_programs;
+	uint64_t *all, *x;
 
-	sim_max(b->programs.load.net->sim, &is_left, 1);
-	return !is_left;
+	if (!sim_is_shared(sim) || !b->ends)
+		return;
+	x = all = mem_alloc(n * each, sizeof(*all));
+	for (const struct bench_end *i = b->ends; i < b->ends + n;
+		i++, x += each) {
+		if (!sim_has(sim, i->node))
+			continue;
+		x[START] = (uint64_t)i->start;
+		x[END] = (uint64_t)i->end;
+		x[HAS_ENDED] = i->has_ended;
+		if (data)
+			memcpy(x + RESULTS, i->data, b->needs.results);
+	}
+	sim_sum(sim, all, n * each);
+	x = all;
+	for (struct bench_end *i = b->ends; i < b->ends + n; i++, x += each) {
+		i->start = (sim_time)x[START];
+		i->end = (sim_time)x[END];
+		i->has_ended = x[HAS_ENDED];
+		if (data)
+			memcpy(i->data, x + RESULTS, b->needs.results);
+	}
+	mem_free(all);
 }
 
 void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
@@ -346,9 +372,9 @@ void bench_run(struct bench *b, uint32_t i, site_id node, uint32_t thread,
 
 	x->node = load_node(l, node);
 	x->rank = node;
+	x->program = program;
 	if (!sim_has(l->net->sim, x->node))
 		return; /* another process runs it */
-	x->program = program;
 	if (bench_has_gpus(b))
 		b->driver->gpus->open(l, x->node);
 	program_start(l->host, x->node, thread, l->begin, run_end, x);
@@ -400,12 +426,13 @@ void bench_count(struct bench_end *x)
 
 bool bench_report(const struct bench *b, struct load_result *r)
 {
+	share_ends(b);
 	programs_report(&b->programs, r);
 	r->via = b->needs.is_endpoint ? "endpoint"
 		 : b->needs.is_msg    ? "msg"
 				      : "nic";
 	return r->ending == LOAD_FINISHED && bench_time(b) > 0 &&
-	       have_all_ended(b);
+	       !find_unended(b);
 }
 
 router_id bench_router(const struct topo *t, site_id node)
@@ -450,14 +477,8 @@ void bench_span(const struct bench *b, uint32_t first, uint32_t n,
 sim_time bench_time(const struct bench *b)
 {
 	sim_time start, end;
-	uint64_t x[2];
 
 	bench_span(b, 0, b->needs.n_programs, &start, &end);
-	x[0] = ~(uint64_t)start;
-	x[1] = (uint64_t)end;
-	sim_max(b->programs.load.net->sim, x, 2);
-	start = (sim_time)~x[0];
-	end = (sim_time)x[1];
 	return end > start ? end - start : 0;
 }
 

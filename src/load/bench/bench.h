@@ -40,6 +40,7 @@ struct bench_needs {
 	uint64_t memory; /* of each process, from address 0 on */
 	uint64_t touched; /* bytes of it, by each program, roughly */
 	size_t data; /* bytes of its own state for each program */
+	size_t results; /* the first of them, numbers that its report needs */
 	uint64_t n_puts; /* of each program to any queue; 0: few */
 	uint32_t queues; /* of each program; 0: one */
 	uint32_t lanes; /* programs of a node, without messages; 0: few */

@@ -13,18 +13,44 @@
 #include <string.h>
 
 #include "load/bench/collective.h"
+#include "load/coll/plan.h"
 #include "load/keys.h"
 #include "load/registry.h"
 #include "weft/msg.h"
 
 #define AT(field) offsetof(struct collective, field)
 
-enum { KINDS = 16, MOST_WORD = 512 };
+enum { KINDS = 16, MOST_WORD = 512, MOST_BYTES = 1 << 24 };
 
 static const struct param params[] = {
-	KEY_WORD("op", AT(op), "barrier", "barrier|broadcast|reduce|allreduce",
+	KEY_WORD("op", AT(op), "barrier",
+		"barrier|broadcast|reduce|allreduce|reducescatter|allgather|"
+		"alltoall|alltoallv",
 		"operation; reductions are sums of integers, unless by "
-		"hardware"),
+		"hardware; those after allreduce need algo"),
+	KEY_TEXT("algo", AT(algo), "library",
+		"algorithm: ring, tree, doubling, halving, bruck, pairwise, "
+		"hierarchical, network (by=hardware), auto (the fastest, as "
+		"measured before the rounds) or library (weft/msg.h's own); "
+		"see weft-collective(7)"),
+	KEY_COUNT("channels", AT(channels), "1", 1, ALGO_CHANNELS,
+		"number of parts of the data that an algorithm moves side by "
+		"side"),
+	KEY(PARAM_BYTES, "chunk", AT(chunk), "auto", 8, 1 << 30, "auto",
+		"longest message of an algorithm; auto: by the algorithm, "
+		"8 KiB to 512 KiB"),
+	KEY_COUNT("unit", AT(unit), "1", 1, TOPO_MAX_ROUTERS,
+		"number of neighbouring members that are close to each other, "
+		"such as the ranks of a node, for hierarchical and ring"),
+	KEY_TEXT("group", AT(members), "all",
+		"ranks that take part, by an algorithm: all, or a list such as "
+		"[0..63] or [0..62:2,63]"),
+	KEY_FLAG("overlap", AT(overlap), "yes",
+		"whether the stages of hierarchical overlap"),
+	KEY_TEXT("sizes", AT(sizes), "none",
+		"file with source, destination and weight of the blocks of "
+		"alltoallv, as for the workload matrix; the rank that sends "
+		"most sends bytes"),
 	KEY_WORD("by", AT(by), "software", "software|hardware|mpi",
 		"implementation; software: messages between nodes; hardware: "
 		"the network copies packets and cards combine integers "
@@ -41,8 +67,9 @@ static const struct param params[] = {
 	KEY_FLAG("apart", AT(apart), "no",
 		"whether a barrier separates the rounds of a broadcast, "
 		"without counting its time; always yes with by=hardware"),
-	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, 1 << 24,
-		"length of a broadcast or reduction, a multiple of 8 bytes; 0: "
+	KEY_BYTES("bytes", AT(bench.bytes), "8", 0, INT64_C(1) << 36,
+		"length of a rank's data, a multiple of 8 bytes, of which each "
+		"rank has a block in reducescatter, allgather and alltoall; 0: "
 		"headers alone, by Blue Gene/Q's hardware"),
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
@@ -195,7 +222,7 @@ static bool is_right(const struct bench_end *x, uint64_t at, int64_t round,
 	uint8_t want[MOST_WORD], got[MOST_WORD];
 
 	to_word(c, v, want);
-	bench_read(x, at + i * c->arith.word, got, c->arith.word);
+	bench_read(x, at, got, c->arith.word);
 	return memcmp(want, got, c->arith.word) == 0 ||
 	       programs_complain(&c->bench.programs,
 		       "round %" PRId64 ": element %" PRIu64
@@ -203,31 +230,44 @@ static bool is_right(const struct bench_end *x, uint64_t at, int64_t round,
 		       round, i);
 }
 
+bool collective_has(const struct bench_end *x, uint64_t at, int64_t round,
+	uint64_t first, uint64_t n, uint32_t index)
+{
+	const struct collective *c = of(x);
+	uint64_t word = c->arith.word, i = first / word;
+
+	for (uint64_t end = i + n / word; i < end; i++, at += word)
+		if (!is_right(x, at, round, i,
+			    index == COLLECTIVE_SUM
+				    ? combined(c, x->data, round, i)
+				    : value(c, round, i, index)))
+			return false;
+	return true;
+}
+
 bool collective_is_from(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index)
 {
-	const struct collective *c = of(x);
+	return collective_has(
+		x, at, round, 0, (uint64_t)of(x)->bench.bytes, index);
+}
 
-	for (uint64_t i = 0; i < n_words(c); i++)
-		if (!is_right(x, at, round, i, value(c, round, i, index)))
-			return false;
-	return true;
+/* Among the members; the root may be another process's. */
+static uint32_t root_index(const struct collective *c, int64_t round)
+{
+	uint32_t root = collective_root(c, round);
+
+	return c->tree ? collective_tree_index(&c->bench.ends[root]) : root;
 }
 
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round)
 {
 	const struct collective *c = of(x);
-	const struct member *root =
-		c->bench.ends[collective_root(c, round)].data;
 
 	if (c->op == OP_BARRIER || (c->op == OP_REDUCE && !is_root(x, round)))
 		return true;
-	if (c->op == OP_BROADCAST)
-		return collective_is_from(x, at, round, root->index);
-	for (uint64_t i = 0; i < n_words(c); i++)
-		if (!is_right(x, at, round, i, combined(c, x->data, round, i)))
-			return false;
-	return true;
+	return collective_is_from(x, at, round,
+		c->op == OP_BROADCAST ? root_index(c, round) : COLLECTIVE_SUM);
 }
 
 /* --- the program --- */
@@ -458,12 +498,14 @@ static int collective_init(struct load *l, struct err *e)
 		.memory = BENCH_MEMORY,
 		.touched = 2 * (uint64_t)c->bench.bytes,
 		.data = sizeof(struct member),
+		.results = offsetof(struct member, own),
 		.is_msg = true,
 		.is_software = true,
 		.is_for_all = true,
 	};
 
-	if (load_check_node(l, "nodes", c->nodes - 1, e))
+	if (load_check_node(l, "nodes", c->nodes - 1, e) ||
+		collective_algo_init(c, e))
 		return -1;
 	n.n_programs = n_nodes(c);
 	if (c->root >= n.n_programs * c->bench.procs)
@@ -474,6 +516,9 @@ static int collective_init(struct load *l, struct err *e)
 	if (c->by && l->place)
 		return err_set(e, "by: hardware collectives are for all nodes "
 				  "(want by=software)");
+	if (c->bench.bytes > MOST_BYTES && !c->steps)
+		return err_set(e, "bytes: want at most 16 MiB, or an algorithm "
+				  "(algo=ring)");
 	if (c->bench.bytes % 8 && c->by != BY_HARDWARE)
 		return err_set(e, "bytes: want a multiple of 8");
 	if ((c->op != OP_BROADCAST || c->root < 0) && c->apart)
@@ -486,6 +531,8 @@ static int collective_init(struct load *l, struct err *e)
 		return err_set(e, "as: system is only for channel=system");
 	if (programs_need_nic(&c->bench.programs, e) || find_hardware(c, e))
 		return -1;
+	if (c->steps)
+		n.memory = collective_algo_memory(c, &n.touched);
 	n.data += c->cast ? c->cast->size : 0;
 	n.is_msg = !c->tree;
 	if (c->barrier) {
@@ -515,11 +562,15 @@ static void collective_start(struct load *l)
 		.run = collective_group_run
 	};
 	static const struct bench_program mpi = { .run = collective_mpi_run };
+	static const struct bench_program steps = {
+		.run = collective_algo_run
+	};
 	struct collective *c = (struct collective *)l;
 
 	bench_start_all(&c->bench, c->barrier	     ? &barriers
 				   : c->tree	     ? &trees
 				   : c->group	     ? &groups
+				   : c->steps	     ? &steps
 				   : c->by == BY_MPI ? &mpi
 						     : &messages);
 	if (c->by == BY_MPI)
@@ -619,6 +670,13 @@ static void collective_report(struct load *l, struct load_result *r)
 		load_figure(r, "time_ns",
 			(double)time_taken(c) / SIM_NS /
 				(double)c->bench.rounds);
+	if (is_done && collective_algo_is_named(c))
+		collective_algo_report(c, r->figure[0].value, r);
+}
+
+static void collective_facts(const struct load *l, struct facts *f)
+{
+	collective_algo_facts((const struct collective *)l, f);
 }
 
 static int collective_check(struct load *l, struct err *e)
@@ -645,21 +703,32 @@ static int collective_check(struct load *l, struct err *e)
 	return 0;
 }
 
+/* Ranks of a group, which may be on several nodes, share memory. */
+static const char *collective_alone(const struct load *l)
+{
+	const struct collective *c = (const struct collective *)l;
+
+	return c->by == BY_MPI ? "collective by=mpi" : NULL;
+}
+
 static void collective_fini(struct load *l)
 {
 	collective_mpi_close((struct collective *)l);
+	collective_algo_close((struct collective *)l);
 	bench_fini(l);
 }
 
 const struct load_ops load_collective = {
 	.name = "collective",
 	.can_share = true,
-	.help = "a barrier, broadcast or reduction over all nodes",
+	.help = "a barrier, broadcast, reduction or exchange of all ranks",
 	.size = sizeof(struct collective),
 	PARAMS(params),
+	.alone = collective_alone,
 	.init = collective_init,
 	.start = collective_start,
 	.report = collective_report,
+	.facts = collective_facts,
 	.fini = collective_fini,
 	.estimate = bench_estimate,
 	.on_delivered = collective_delivered,

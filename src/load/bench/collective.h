@@ -4,6 +4,7 @@
 
 #include "load/bench/bench.h"
 
+/* From OP_BROADCAST on in the order of enum algo_op. */
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
 enum { BY_SOFTWARE, BY_HARDWARE, BY_MPI };
 enum { TYPE_FLOAT = 4 }; /* of the key */
@@ -31,6 +32,9 @@ struct collective {
 	struct param_list shape, at;
 	int64_t boxes;
 	char split[PARAM_TEXT_MAX];
+	char algo[PARAM_TEXT_MAX], members[PARAM_TEXT_MAX];
+	char sizes[PARAM_TEXT_MAX];
+	int64_t channels, chunk, unit, overlap;
 
 	struct coll_arith arith;
 	const struct bench_cast *cast;
@@ -40,6 +44,8 @@ struct collective {
 	struct bench_group_shape groups;
 	bool is_float;
 	struct collective_mpi *mpi; /* NULL: not by MPI */
+	struct collective_algo *steps; /* NULL: by no algorithm's steps */
+	bool is_network; /* as its algorithm */
 	struct topo_grid grid;
 	struct topo_box box; /* all members; of several boxes the first */
 	uint32_t split_dims; /* a bit for each dimension that is split along */
@@ -57,6 +63,12 @@ bool collective_is_from(
 	const struct bench_end *x, uint64_t at, int64_t round, uint32_t index);
 bool collective_is_right(const struct bench_end *x, uint64_t at, int64_t round);
 
+/* Checks n bytes at an address: those from a first one on of a member's
+ * contribution or, COLLECTIVE_SUM, of the result. */
+#define COLLECTIVE_SUM UINT32_MAX
+bool collective_has(const struct bench_end *x, uint64_t at, int64_t round,
+	uint64_t first, uint64_t n, uint32_t index);
+
 /* A round that a member came to is over: adds its times to the sums, unless it
  * is a warm one. */
 void collective_count(const struct bench_end *x, int64_t round);
@@ -71,6 +83,8 @@ int collective_tree_check(
 	struct collective *c, const struct topo *t, struct err *e);
 /* The program. */
 void collective_tree_run(struct bench_end *x);
+/* A node's number among the members of its only tree. */
+uint32_t collective_tree_index(const struct bench_end *x);
 /* A packet's bytes are in memory. */
 void collective_tree_delivered(struct collective *c, site_id s, sim_time t);
 void collective_tree_report(const struct collective *c, struct load_result *r);
@@ -88,5 +102,21 @@ int collective_mpi_check(struct collective *c, struct err *e);
 void collective_mpi_open(struct collective *c);
 void collective_mpi_close(struct collective *c);
 void collective_mpi_run(struct bench_end *x);
+
+/* --- collective_algo.c: by the steps of an algorithm --- */
+
+/* In init(): whether the key algo names one, or the network; an error if the
+ * keys do not fit. */
+int collective_algo_init(struct collective *c, struct err *e);
+/* Bytes of a process, and how many of them it touches, roughly. */
+uint64_t collective_algo_memory(const struct collective *c, uint64_t *touched);
+bool collective_algo_is_named(const struct collective *c);
+void collective_algo_run(struct bench_end *x);
+/* Size, algbw and busbw as nccl-tests print them; time is of one round, ns. */
+void collective_algo_report(
+	const struct collective *c, double time, struct load_result *r);
+struct facts;
+void collective_algo_facts(const struct collective *c, struct facts *f);
+void collective_algo_close(struct collective *c);
 
 #endif

@@ -167,6 +167,14 @@ static bool nth_box(const struct bench_end *x, uint32_t n, struct topo_box *box)
 	return true;
 }
 
+uint32_t collective_tree_index(const struct bench_end *x)
+{
+	struct topo_box box;
+
+	return nth_box(x, 0, &box) ? index_in(&box, &of(x)->grid, x->node)
+				   : x->rank;
+}
+
 /* --- the program --- */
 
 static sim_time period(const struct collective *c)

@@ -34,7 +34,8 @@ struct pingpong {
 	int64_t min, max, step; /* crossover's */
 	char between[PARAM_TEXT_MAX];
 
-	/* via=net; only the node that has the packet touches these */
+	/* via=net; only the node that has the packet touches these, which it
+	 * knows from the packet: the other one may be another process's */
 	uint8_t kind;
 	int64_t flights; /* done */
 	sim_time last;
@@ -101,12 +102,11 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	struct pingpong *g = me->state;
 	packet_id id = packet_take(n->pool, w->id);
 
-	(void)e;
 	n->packets[id] = (struct packet){
 		.src = s,
 		.dst = (site_id)(s == (site_id)g->bench.from ? g->bench.to
 							     : g->bench.from),
-		.number = (uint32_t)g->flights,
+		.number = e.data,
 		.born = t,
 		.kind = g->kind,
 		.bytes = (uint16_t)g->bench.bytes,
@@ -126,9 +126,10 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	load_delivered(&g->bench.programs.load, s, p, tail);
 	hist_add(&g->latency, tail - p->born);
 	g->last = tail;
+	g->flights = (int64_t)p->number + 1;
 	packet_give(n->pool, w->id, id);
-	if (++g->flights < 2 * g->bench.rounds)
-		sim_post_self(w, s, tail, LOAD_EVENT, 0, 0);
+	if (g->flights < 2 * g->bench.rounds)
+		sim_post_self(w, s, tail, LOAD_EVENT, 0, (uint32_t)g->flights);
 }
 
 static const struct net_client_ops client = {
@@ -143,10 +144,21 @@ static void packet_start(struct load *l)
 	load_wake(l, (site_id)of(l)->bench.from, 0, 0);
 }
 
+/* Of several processes: what the one knows that has the packet. */
+static void share_flights(struct pingpong *g)
+{
+	uint64_t x[] = { (uint64_t)g->flights, (uint64_t)g->last };
+
+	sim_max(g->bench.programs.load.net->sim, x, 2);
+	g->flights = (int64_t)x[0];
+	g->last = (sim_time)x[1];
+}
+
 static sim_time packet_next(struct load *l)
 {
 	struct pingpong *g = of(l);
 
+	share_flights(g);
 	if (g->flights == 2 * g->bench.rounds)
 		return SIM_NEVER;
 	return sim_now(l->net->sim) + 1000000 * (sim_time)SIM_NS;
@@ -156,8 +168,10 @@ static void packet_report(struct load *l, struct load_result *r)
 {
 	struct pingpong *g = of(l);
 
+	share_flights(g);
 	r->end = g->last;
 	hist_merge(&r->latency, &g->latency);
+	load_share_hist(l, &r->latency);
 	if (!g->flights)
 		return;
 	load_figure(
@@ -371,6 +385,7 @@ static void pair_start(struct load *l)
 	struct pingpong *g = of(l);
 
 	g->bench.needs.data = g->n_sizes * MOST_MEANS * sizeof(sim_time);
+	g->bench.needs.results = g->bench.needs.data;
 	bench_start_pair(&g->bench, &program, &program);
 }
 

@@ -670,12 +670,14 @@ static void storm_start(struct load *l)
 			.number = i % (uint32_t)m->lanes,
 			.stream = i,
 		};
+		e->lane = x->number;
+		bench_run(&m->bench, i, x->node, x->number, &program);
+		if (!sim_has(l->net->sim, x->node))
+			continue;
 		x->sends.most = (uint32_t)most_send(m);
 		x->sends.block = mem_alloc(x->sends.most, 1);
 		x->sends.at = places_of(x);
 		choose_partners(x);
-		e->lane = x->number;
-		bench_run(&m->bench, i, x->node, x->number, &program);
 	}
 	start_rogues(m);
 }

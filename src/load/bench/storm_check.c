@@ -44,6 +44,7 @@ static int check_errors(const struct storm *m, struct err *e)
 		return 0;
 	for (site_id i = 0; i < m->n_nodes; i++)
 		errors += nic_errors(l->nic, i, NULL, 0);
+	sim_sum(l->net->sim, &errors, 1);
 	if (errors == (refusal ? nic_sum(l->nic, refusal) : 0))
 		return 0;
 	if (nic_is_late(l->nic))
@@ -59,32 +60,33 @@ static int check_errors(const struct storm *m, struct err *e)
  * and each attempt at most once. */
 static int check_sends(const struct storm *m, struct err *e)
 {
-	uint64_t sent = 0, tried = 0, came = 0;
-	bool is_whole = true;
+	enum { SENT, TRIED, CAME, OVER, N };
+	uint64_t x[N] = { 0 };
 
 	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *l = m->bench.ends[i].data;
 
-		sent += l->sends.sent;
-		tried += l->sends.tried;
-		came += l->sends.came;
-		is_whole &= l->is_over;
+		x[SENT] += l->sends.sent;
+		x[TRIED] += l->sends.tried;
+		x[CAME] += l->sends.came;
+		x[OVER] += l->is_over;
 	}
+	sim_sum(m->bench.programs.load.net->sim, x, N);
 	if (check_errors(m, e))
 		return -1;
-	if ((sent <= came || !is_whole) && came <= tried)
+	if ((x[SENT] <= x[CAME] || x[OVER] < m->n_lanes) && x[CAME] <= x[TRIED])
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"%llu blocks were sent in %llu attempts, and %llu arrived",
-		(unsigned long long)sent, (unsigned long long)tried,
-		(unsigned long long)came);
+		(unsigned long long)x[SENT], (unsigned long long)x[TRIED],
+		(unsigned long long)x[CAME]);
 }
 
 int storm_check(struct load *l, struct err *e)
 {
 	const struct storm *m = (const struct storm *)l;
+	const struct sim *sim = l->net->sim;
 	uint64_t *sure, *perhaps;
-	int failed = 0;
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
@@ -94,11 +96,14 @@ int storm_check(struct load *l, struct err *e)
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
 	for (uint32_t i = 0; i < m->n_lanes; i++)
 		expect(m->bench.ends[i].data, sure, perhaps);
-	for (uint32_t i = 0; i < m->n_nodes && !failed; i++) {
+	sim_sum(sim, sure, m->n_nodes);
+	sim_sum(sim, perhaps, m->n_nodes);
+	for (site_id i = sim_next_own(sim, 0); i < m->n_nodes && !e->code;
+		i = sim_next_own(sim, i + 1)) {
 		uint64_t came = count_bytes(m, i);
 
 		if (came < sure[i] || came > perhaps[i])
-			failed = err_set_code(e, EXIT_INTERNAL,
+			err_set_code(e, EXIT_INTERNAL,
 				"node %u: its counter counted %llu bytes, but "
 				"%llu to %llu were sent",
 				i, (unsigned long long)came,
@@ -107,7 +112,7 @@ int storm_check(struct load *l, struct err *e)
 	}
 	mem_free(sure);
 	mem_free(perhaps);
-	return failed;
+	return sim_share_error(sim, e);
 }
 
 /* Of all errors of links those that no call of the library saw: corrected,
@@ -141,37 +146,40 @@ static void report_solved(const struct storm *m, struct load_result *r)
 /* Where messages have several ways, so that service can go on. */
 static void report_gap(const struct storm *m, struct load_result *r)
 {
-	sim_time gap = 0;
+	uint64_t gap = 0;
 
 	if (!m->bench.driver->n_ports)
 		return;
 	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *x = m->bench.ends[i].data;
 
-		gap = x->gap > gap ? x->gap : gap;
+		gap = (uint64_t)x->gap > gap ? (uint64_t)x->gap : gap;
 	}
+	sim_max(m->bench.programs.load.net->sim, &gap, 1);
 	load_figure(r, "longest_gap_us", (double)gap / (1000 * SIM_NS));
 }
 
 void storm_report(struct load *l, struct load_result *r)
 {
 	struct storm *m = (struct storm *)l;
-	uint64_t sent = 0, checked = 0, failed = 0, deeds = 0;
+	enum { SENT, FAILED, CHECKED, DEEDS, N };
+	uint64_t sum[N] = { 0 };
 
 	bench_report(&m->bench, r);
 	for (uint32_t i = 0; i < m->n_lanes; i++) {
 		const struct lane *x = m->bench.ends[i].data;
 
-		sent += x->sent;
-		checked += x->checked + x->sends.bytes;
-		failed += x->n_failed;
+		sum[SENT] += x->sent;
+		sum[CHECKED] += x->checked + x->sends.bytes;
+		sum[FAILED] += x->n_failed;
 	}
 	for (uint32_t i = 0; i < (uint32_t)m->rogues; i++)
-		deeds += m->rogue[i].done;
-	load_figure(r, "messages", (double)sent);
-	load_figure(r, "failed_messages", (double)failed);
-	load_figure(r, "checked_bytes", (double)checked);
-	load_figure(r, "misdeeds", (double)deeds);
+		sum[DEEDS] += m->rogue[i].done;
+	sim_sum(l->net->sim, sum, N);
+	load_figure(r, "messages", (double)sum[SENT]);
+	load_figure(r, "failed_messages", (double)sum[FAILED]);
+	load_figure(r, "checked_bytes", (double)sum[CHECKED]);
+	load_figure(r, "misdeeds", (double)sum[DEEDS]);
 	load_figure(r, "waiting_programs", (double)host_n_running(l->host));
 	report_gap(m, r);
 	report_solved(m, r);

@@ -499,6 +499,7 @@ static int stream_init(struct load *l, struct err *e)
 		.lanes = (uint32_t)s->procs,
 		.memory = BENCH_MEMORY,
 		.data = sizeof(struct side),
+		.results = sizeof(struct side),
 		.is_msg = b->via,
 		.is_endpoint = b->via == 2,
 		.is_for_rate = true,
@@ -661,6 +662,7 @@ static int fan_init(struct load *l, struct err *e)
 	struct bench_needs n = {
 		.memory = BENCH_MEMORY,
 		.data = sizeof(struct side),
+		.results = sizeof(struct side),
 		.is_msg = b->via,
 		.is_for_rate = true,
 	};

@@ -304,6 +304,7 @@ static int sweep_init(struct load *l, struct err *e)
 				      : 2 * (uint32_t)s->procs,
 		.lanes = (uint32_t)s->procs,
 		.data = sizeof(struct times),
+		.results = sizeof(struct times),
 		.memory = BENCH_MEMORY,
 		.touched = 128 << 10,
 		.is_msg = s->bench.via,

@@ -106,8 +106,13 @@ static void card_start_load(struct load *l)
 static void card_report(struct load *l, struct load_result *r)
 {
 	struct card *g = of(l);
-	double took = (double)(g->end - g->start);
+	const struct sim *sim = l->net->sim;
+	double took;
 
+	sim_tell(sim, (site_id)g->node, &g->start, sizeof(g->start));
+	sim_tell(sim, (site_id)g->node, &g->end, sizeof(g->end));
+	sim_tell(sim, (site_id)g->node, &g->code, sizeof(g->code));
+	took = (double)(g->end - g->start);
 	programs_report(&g->programs, r);
 	if (r->ending != LOAD_FINISHED || took <= 0 || g->code)
 		return;

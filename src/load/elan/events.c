@@ -165,7 +165,8 @@ static void events_start(struct load *l)
 	struct events *g = of(l);
 
 	programs_open(&g->programs);
-	for (site_id i = 0; i < l->net->n_nodes; i++)
+	for (site_id i = sim_next_own(l->net->sim, 0); i < l->net->n_nodes;
+		i = sim_next_own(l->net->sim, i + 1))
 		BUG_IF(elan_context_set(
 			g->programs.load.nic, i, ELAN_CONTEXT, 0, MEMORY - 1));
 	program_start(g->programs.load.host, (site_id)g->from, 0, 0, run, g);
@@ -179,22 +180,29 @@ static int events_check(struct load *l, struct err *e)
 	if (programs_check(l, e))
 		return -1;
 	for (uint32_t k = 0; g->end && k < (uint32_t)g->rounds; k++) {
+		if (!sim_has(l->net->sim, node_of(g, k)))
+			continue;
 		fill(g, k, want);
 		host_read(g->programs.load.host, node_of(g, k), place(g, k),
 			got, (size_t)g->bytes);
-		if (memcmp(want, got, (size_t)g->bytes) != 0)
-			return err_set_code(e, EXIT_INTERNAL,
+		if (memcmp(want, got, (size_t)g->bytes) != 0) {
+			err_set_code(e, EXIT_INTERNAL,
 				"events: node %u: packet %u: wrong bytes",
 				node_of(g, k), k);
+			break;
+		}
 	}
-	return 0;
+	return sim_share_error(l->net->sim, e);
 }
 
 static void events_report(struct load *l, struct load_result *r)
 {
 	struct events *g = of(l);
-	double took = (double)(g->end - g->start), n = (double)g->rounds;
+	double took, n = (double)g->rounds;
 
+	sim_tell(l->net->sim, (site_id)g->from, &g->start, sizeof(g->start));
+	sim_tell(l->net->sim, (site_id)g->from, &g->end, sizeof(g->end));
+	took = (double)(g->end - g->start);
 	programs_report(&g->programs, r);
 	if (r->ending != LOAD_FINISHED || !g->end)
 		return;

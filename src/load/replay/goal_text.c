@@ -1,9 +1,7 @@
 /* GOAL's text form; goal.h shows it. */
 #define _GNU_SOURCE
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/index.h"
@@ -20,7 +18,7 @@ struct reader {
 	uint32_t line;
 	char *text; /* of the line */
 	size_t room;
-	char *at; /* in it */
+	const char *at; /* in it */
 	char word[WORD];
 	bool is_binary, is_too_long; /* nothing more is read of it */
 	struct index labels; /* op + 1, by hash, of the rank */
@@ -36,36 +34,50 @@ static int wrong(struct reader *r, const char *what)
 
 /* --- words --- */
 
-/* Not isspace(): every character of long files is asked. */
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
+enum { IN_WORD, SPACE, SIGN, END };
 
-static bool is_in_word(char c)
+/* Not isspace(): every character of long files is asked. */
+static const uint8_t kind_of[UCHAR_MAX + 1] = {
+	['\0'] = END,
+	['\t'] = SPACE,
+	['\n'] = SPACE,
+	['\v'] = SPACE,
+	['\f'] = SPACE,
+	['\r'] = SPACE,
+	[' '] = SPACE,
+	[':'] = SIGN,
+	[';'] = SIGN,
+	['{'] = SIGN,
+	['}'] = SIGN,
+};
+
+static uint8_t kind(const char *c)
 {
-	return c && !is_space(c) && c != ':' && c != ';' && c != '{' &&
-	       c != '}';
+	return kind_of[(unsigned char)*c];
 }
 
 /* The next word of the line, or a sign; "" at its end.  A word that is too
  * long is cut, and fits nothing then. */
 static const char *next_word(struct reader *r)
 {
-	size_t n = 0;
+	const char *at = r->at, *end;
+	size_t n;
 
-	while (is_space(*r->at))
-		r->at++;
-	if (!*r->at || *r->at == '#' || (r->at[0] == '/' && r->at[1] == '/')) {
-		*r->at = '\0';
-	} else if (!is_in_word(*r->at)) {
-		r->word[n++] = *r->at++;
-	} else {
-		for (; is_in_word(*r->at); r->at++)
-			if (n < WORD - 1)
-				r->word[n++] = *r->at;
-	}
+	while (kind(at) == SPACE)
+		at++;
+	end = at;
+	if (*at == '#' || (at[0] == '/' && at[1] == '/'))
+		end = at = at + strlen(at);
+	else if (kind(at) == SIGN)
+		end++;
+	else
+		while (kind(end) == IN_WORD)
+			end++;
+	n = (size_t)(end - at);
+	n = n < WORD ? n : WORD - 1;
+	memcpy(r->word, at, n);
 	r->word[n] = '\0';
+	r->at = end;
 	return r->word;
 }
 
@@ -88,16 +100,21 @@ static bool next_line(struct reader *r)
 	return false;
 }
 
+/* Not strtoull(), for the same reason. */
 static bool read_number(const char *s, char unit, uint64_t most, uint64_t *v)
 {
-	char *end;
+	const char *first = s;
+	uint64_t x = 0;
 
-	errno = 0;
-	if (!isdigit((unsigned char)*s))
+	for (; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(x, 10, &x) ||
+			__builtin_add_overflow(x, (uint64_t)(*s - '0'), &x))
+			return false;
+	if (s == first)
 		return false;
-	*v = strtoull(s, &end, 10);
-	end += *end && *end == unit;
-	return !*end && !errno && *v <= most;
+	s += *s && *s == unit;
+	*v = x;
+	return !*s && x <= most;
 }
 
 /* --- operations --- */

@@ -417,6 +417,56 @@ static void explain(void *arg, char *text, size_t size)
 		goal_where(&p->replay->goal, p->rank, x->op, where), what, why);
 }
 
+/* --- of several processes --- */
+
+static uint64_t n_active(const struct player *p)
+{
+	uint64_t n = 0;
+
+	for (const struct active *x = p->active; x; x = x->next)
+		n++;
+	return n;
+}
+
+/* What a rank has begun, and what it waits for, in order. */
+static void tell_rank(const struct load *l, struct player *p, site_id node)
+{
+	const struct sim *sim = l->net->sim;
+	size_t size = p->rank->n_ops * sizeof(*p->left);
+	bool is_own = sim_has(sim, node), has_begun = p->left;
+	uint64_t n = n_active(p), *op;
+	struct active *x = p->active;
+
+	sim_tell(sim, node, &has_begun, sizeof(has_begun));
+	sim_tell(sim, node, &n, sizeof(n));
+	if (!has_begun)
+		return;
+	if (!p->left)
+		p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
+	sim_tell(sim, node, p->left, size);
+	op = mem_alloc(n, sizeof(*op));
+	for (uint64_t i = 0; is_own && i < n; i++, x = x->next)
+		op[i] = x->op;
+	sim_tell(sim, node, op, n * sizeof(*op));
+	/* what others told before is told again */
+	for (uint64_t i = n_active(p); i < n; i++)
+		take_active(p);
+	x = p->active;
+	for (uint64_t i = 0; i < n; i++, x = x->next)
+		x->op = (uint32_t)op[i];
+	mem_free(op);
+}
+
+static void replay_tell(const struct load *l)
+{
+	const struct replay *r = (const struct replay *)l;
+
+	for (uint32_t i = 0; i < r->n_ranks; i++)
+		if (r->player[i].rank)
+			tell_rank(l, &r->player[i],
+				load_node(l, i / l->needs.n_processes));
+}
+
 /* --- the beginning --- */
 
 /* The highest of what the ranks bring, for each of two numbers; false where
@@ -558,7 +608,7 @@ static void replay_report(struct load *l, struct load_result *result)
 {
 	struct replay *r = of(l);
 	sim_time begin = SIM_NEVER, end = 0;
-	uint64_t done = 0;
+	uint64_t done = 0, ends[2];
 
 	programs_report(&r->programs, result);
 	for (uint32_t i = 0; r->player && i < r->n_ranks; i++) {
@@ -570,6 +620,12 @@ static void replay_report(struct load *l, struct load_result *result)
 		if (p->rank && p->begin && p->begin < begin)
 			begin = p->begin;
 	}
+	ends[0] = ~(uint64_t)begin;
+	ends[1] = (uint64_t)end;
+	sim_max(l->net->sim, ends, 2);
+	begin = (sim_time)~ends[0];
+	end = (sim_time)ends[1];
+	sim_sum(l->net->sim, &done, 1);
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
 	if (!done)
@@ -622,6 +678,7 @@ const struct load_ops load_replay = {
 	.init = replay_init,
 	.start = replay_start,
 	.report = replay_report,
+	.tell_waiting = replay_tell,
 	.fini = replay_fini,
 	.estimate = replay_estimate,
 	PROGRAMS_OPS,

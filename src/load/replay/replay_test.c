@@ -128,7 +128,7 @@ static void ranks_wait_for_each_other_for_ever(void **state)
 			""));
 	assert_int_equal(t.run->result.ending, LOAD_STALLED);
 	/* and at the end the nodes without a rank */
-	assert_int_equal(t.run->result.n_waiters, 4);
+	assert_int_equal(t.run->result.waiters.n, 4);
 	assert_non_null(strstr(t.run->result.why,
 		"rank 1 has not started to send it (line 9)"));
 	trial_close(&t);

@@ -222,13 +222,39 @@ static double rate(const struct files *g, sim_time from, sim_time to)
 			 : 0;
 }
 
+/* Of several processes: what clients of the others have measured. */
+static void share_clients(struct files *g)
+{
+	enum { OPEN, WRITE, READ, END, N };
+	uint64_t(*x)[N] = mem_alloc(g->n_clients, sizeof(*x));
+	uint32_t i;
+
+	for (i = 0; i < g->n_clients; i++) {
+		x[i][OPEN] = (uint64_t)g->client[i].open;
+		x[i][WRITE] = (uint64_t)g->client[i].write;
+		x[i][READ] = (uint64_t)g->client[i].read;
+		x[i][END] = (uint64_t)g->client[i].end;
+	}
+	sim_sum(g->programs.load.net->sim, *x, N * (size_t)g->n_clients);
+	for (i = 0; i < g->n_clients; i++) {
+		g->client[i].open = (sim_time)x[i][OPEN];
+		g->client[i].write = (sim_time)x[i][WRITE];
+		g->client[i].read = (sim_time)x[i][READ];
+		g->client[i].end = (sim_time)x[i][END];
+	}
+	mem_free(x);
+}
+
 static void files_report(struct load *l, struct load_result *r)
 {
 	struct files *g = of(l);
 	const struct client *c = g->client;
-	sim_time write = c->write, written = 0, read = c->read, end = 0;
+	sim_time write, written = 0, read, end = 0;
 	double open = 0;
 
+	share_clients(g);
+	write = c->write;
+	read = c->read;
 	programs_report(&g->programs, r);
 	if (r->ending != LOAD_FINISHED)
 		return;

@@ -567,8 +567,10 @@ static uint64_t dropped(const struct exits *g, uint32_t number, uint32_t turn)
 	const struct load *l = &g->programs.load;
 	uint64_t sum = 0;
 
-	for (site_id s = 0; s < l->topo->n_nodes; s++)
+	for (site_id s = sim_next_own(l->net->sim, 0); s < l->topo->n_nodes;
+		s = sim_next_own(l->net->sim, s + 1))
 		sum += swhni_dropped(l->nic, s, SWHNI_JOB(number, turn));
+	sim_sum(l->net->sim, &sum, 1);
 	return sum;
 }
 
@@ -577,6 +579,10 @@ static void exit_report(struct load *l, struct load_result *r)
 	struct exits *g = of(l);
 	uint64_t sent = 0, cut = 0, drops = 0;
 
+	/* a turn is words that only its member's process has set */
+	sim_sum(l->net->sim, &g->turn->sent,
+		g->n_members * (size_t)g->turns * sizeof(*g->turn) /
+			sizeof(g->turn->sent));
 	programs_report(&g->programs, r);
 	for (uint32_t j = 0; j < (uint32_t)g->numbers; j++)
 		for (uint32_t k = 0; k < (uint32_t)g->turns; k++) {

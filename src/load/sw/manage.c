@@ -15,6 +15,7 @@
 #include "load/registry.h"
 #include "net/proof.h"
 #include "route/lists.h"
+#include "sim/cluster.h"
 #include "weft/msg.h"
 #include "weft/swnet.h"
 
@@ -393,22 +394,83 @@ static void manage_start(struct load *l)
 
 /* --- the proof of what switches hold at the end --- */
 
+/* Of all switches; those of other processes have told it. */
+struct written {
+	const struct net *net;
+	struct route_memory **memory; /* [site] */
+	uint64_t *casts; /* [site][port], or NULL */
+};
+
 static const struct route_memory *memory_at(const void *arg, router_id at)
 {
-	const struct net *n = arg;
-	struct router *r = n->router[NET_SWITCHES];
+	const struct written *w = arg;
 
-	return r->ops->written ? *r->ops->written(r, at) : NULL;
+	return w->memory[at];
 }
 
 static port_mask casts_at(const void *arg, router_id at, port_id in)
 {
-	const struct net *n = arg;
-	port_mask ports = 0;
+	const struct written *w = arg;
 
-	for (uint32_t i = 0; i < MULTICAST_ENTRIES; i++)
-		ports |= multicast_read(n->coll, at, in, i);
-	return ports;
+	return w->casts[(size_t)at * w->net->topo->n_ports + in];
+}
+
+/* What was written into a switch, from its process to the others. */
+static struct route_memory *tell_memory(const struct net *n, router_id at)
+{
+	const struct route_lists *lists = n->route->lists;
+	struct router *r = n->router[NET_SWITCHES];
+	struct cluster_bytes b = { 0 };
+	struct route_memory *own = NULL;
+	uint64_t bytes;
+
+	if (!r->ops->written)
+		return NULL;
+	if (sim_has(n->sim, at))
+		own = *r->ops->written(r, at);
+	if (own && sim_is_shared(n->sim))
+		lists->pack(own, &b);
+	bytes = b.n;
+	sim_tell(n->sim, at, &bytes, sizeof(bytes));
+	cluster_add(&b, bytes - b.n);
+	sim_tell(n->sim, at, b.at, bytes);
+	if (!own && bytes)
+		own = lists->unpack(b.at);
+	cluster_bytes_free(&b);
+	return own;
+}
+
+static void find_written(struct written *w)
+{
+	const struct net *n = w->net;
+	size_t n_ports = n->topo->n_ports, all = n->n_sites * n_ports;
+
+	w->memory = mem_alloc(n->n_sites, sizeof(struct route_memory *));
+	w->casts = multicast_has(n->coll) ? mem_alloc(all, sizeof(*w->casts))
+					  : NULL;
+	for (router_id r = n->n_nodes; r < n->n_sites; r++)
+		w->memory[r] = tell_memory(n, r);
+	for (size_t i = n->n_nodes * n_ports; w->casts && i < all; i++) {
+		router_id r = (router_id)(i / n_ports);
+
+		for (uint32_t k = 0;
+			sim_has(n->sim, r) && k < MULTICAST_ENTRIES; k++)
+			w->casts[i] |= multicast_read(
+				n->coll, r, (port_id)(i % n_ports), k);
+	}
+	if (w->casts)
+		sim_sum(n->sim, w->casts, all);
+}
+
+static void forget_written(struct written *w)
+{
+	const struct net *n = w->net;
+
+	for (router_id r = n->n_nodes; r < n->n_sites; r++)
+		if (!sim_has(n->sim, r))
+			n->route->lists->free(w->memory[r]);
+	mem_free(w->memory);
+	mem_free(w->casts);
 }
 
 /* A topology whose dead links are not there. */
@@ -440,16 +502,15 @@ static struct topo_end living_peer(const struct topo *t, router_id r, port_id p)
 /* That no packets wait for each other; nodes that are cut off have no ways. */
 static bool is_proved(const struct net *n, sim_time now)
 {
-	const struct route_written written = {
-		.arg = n,
-		.memory = memory_at,
-		.casts = multicast_has(n->coll) ? casts_at : NULL,
-	};
+	struct written w = { .net = n };
+	struct route_written written = { .arg = &w, .memory = memory_at };
 	struct living x = { *n->topo->ops, n, now };
 	struct topo *t = mem_alloc(1, n->topo->ops->size);
 	struct proof p = { 0 };
 	bool holds = true;
 
+	find_written(&w);
+	written.casts = w.casts ? casts_at : NULL;
 	memcpy(t, n->topo, n->topo->ops->size);
 	x.ops.peer = living_peer;
 	t->ops = &x.ops;
@@ -457,6 +518,7 @@ static bool is_proved(const struct net *n, sim_time now)
 	for (uint32_t i = 1; i < p.n_steps; i++)
 		holds &= p.step[i].holds;
 	proof_free(&p);
+	forget_written(&w);
 	mem_free(t);
 	return holds;
 }
@@ -472,9 +534,11 @@ static void manage_report(struct load *l, struct load_result *r)
 	const struct findings *f = &g->found;
 	uint64_t received = 0;
 
+	sim_tell(l->net->sim, (site_id)g->manager, &g->found, sizeof(g->found));
 	programs_report(&g->programs, r);
 	for (site_id i = 0; i < l->topo->n_nodes; i++)
 		received += g->worker[i].received;
+	sim_sum(l->net->sim, &received, 1);
 	load_figure(r, "switches", f->switches);
 	load_figure(r, "nodes", f->nodes);
 	load_figure(r, "cables", f->cables);

@@ -247,7 +247,37 @@ static void on_lost(struct net_client *me, struct sim_worker *w, packet_id id)
 	packet_give(n->pool, w->id, id);
 }
 
+/* Every process knows the ports of all attempts. */
+static void pack(struct net_client *me, struct sim_worker *w, packet_id id,
+	struct cluster_bytes *to)
+{
+	(void)me;
+	(void)w;
+	(void)id;
+	(void)to;
+}
+
+static void unpack(struct net_client *me, struct sim_worker *w, packet_id id,
+	const void *from, size_t n)
+{
+	const struct probe *g = me->state;
+	struct packet *p = &me->net->packets[id];
+
+	(void)w;
+	(void)from;
+	(void)n;
+	p->load = (uint64_t)(uintptr_t)g->prober[g->of[p->src] - 1]
+			  .try[p->number]
+			  .vector;
+}
+
+static const struct net_client_carry carry = {
+	.pack = pack,
+	.unpack = unpack,
+};
+
 static const struct net_client_ops client = {
+	.carry = &carry,
 	.on_room = load_ignore_room,
 	.on_packet = on_packet,
 	.on_event = on_event,
@@ -327,19 +357,40 @@ static void probe_start(struct load *l)
 
 static bool is_sent(const struct probe *g)
 {
+	const struct sim *sim = g->load.net->sim;
+	uint64_t left = 0;
+
 	for (uint32_t i = 0; i < g->n_probers; i++)
-		if (g->prober[i].next < n_packets(g, &g->prober[i]))
-			return false;
-	return true;
+		if (sim_has(sim, g->prober[i].node))
+			left += n_packets(g, &g->prober[i]) - g->prober[i].next;
+	sim_sum(sim, &left, 1);
+	return !left;
 }
 
 static sim_time probe_next(struct load *l)
 {
 	struct probe *g = of(l);
 
-	if (is_sent(g) && !packet_pool_used(l->net->pool))
+	if (is_sent(g) && !net_n_packets(l->net))
 		return SIM_NEVER;
 	return sim_now(l->net->sim) + 1000000 * (sim_time)SIM_NS;
+}
+
+/* Of several processes: what each knows of an attempt. */
+static void share_attempts(const struct probe *g, const struct prober *x)
+{
+	uint64_t *sum = mem_alloc(2 * (size_t)x->n_tries, sizeof(*sum));
+
+	for (uint32_t k = 0; k < x->n_tries; k++) {
+		sum[2 * k] = x->try[k].sent;
+		sum[2 * k + 1] = x->try[k].came;
+	}
+	sim_sum(g->load.net->sim, sum, 2 * (size_t)x->n_tries);
+	for (uint32_t k = 0; k < x->n_tries; k++) {
+		x->try[k].sent = (uint32_t)sum[2 * k];
+		x->try[k].came = (uint32_t)sum[2 * k + 1];
+	}
+	mem_free(sum);
 }
 
 static void probe_report(struct load *l, struct load_result *r)
@@ -349,6 +400,9 @@ static void probe_report(struct load *l, struct load_result *r)
 	const struct attempt *first = NULL;
 	site_id from = 0;
 
+	for (uint32_t i = 0; sim_is_shared(l->net->sim) && i < g->n_probers;
+		i++)
+		share_attempts(g, &g->prober[i]);
 	for (uint32_t i = 0; i < g->n_probers; i++) {
 		for (uint32_t k = 0; k < g->prober[i].n_tries; k++) {
 			const struct attempt *y = &g->prober[i].try[k];
@@ -364,6 +418,7 @@ static void probe_report(struct load *l, struct load_result *r)
 	}
 	for (uint32_t i = 0; i < l->net->n_workers; i++)
 		hist_merge(&r->latency, &g->latency[i]);
+	load_share_hist(l, &r->latency);
 	load_figure(r, "probes", (double)sent);
 	load_figure(r, "lost", (double)(sent - came));
 	load_figure(r, g->n_ports ? "routes_lost" : "links_lost", (double)bad);

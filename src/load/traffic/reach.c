@@ -365,6 +365,24 @@ static sim_time reach_next(struct load *l)
 	return g->until;
 }
 
+/* Of several processes. */
+static void share_account(const struct sim *sim, struct account *a)
+{
+	uint64_t sum[] = { a->reached, a->switches, a->more, a->bytes };
+	uint64_t most[] = { a->most_switches, a->most_more };
+
+	sim_sum(sim, sum, sizeof(sum) / sizeof(*sum));
+	sim_max(sim, most, sizeof(most) / sizeof(*most));
+	*a = (struct account){
+		.reached = sum[0],
+		.switches = sum[1],
+		.more = sum[2],
+		.bytes = sum[3],
+		.most_switches = (uint32_t)most[0],
+		.most_more = (uint32_t)most[1],
+	};
+}
+
 static struct account sum_up(const struct reach *g)
 {
 	struct account sum = { 0 };
@@ -381,6 +399,7 @@ static struct account sum_up(const struct reach *g)
 		if (a->most_more > sum.most_more)
 			sum.most_more = a->most_more;
 	}
+	share_account(g->load.net->sim, &sum);
 	return sum;
 }
 
@@ -394,6 +413,7 @@ static void reach_report(struct load *l, struct load_result *r)
 
 	for (uint32_t i = 0; i < l->net->n_workers; i++)
 		hist_merge(&r->latency, &g->meter[i].latency);
+	load_share_hist(l, &r->latency);
 	load_figure(r, "pairs", pairs);
 	load_figure(r, "reached_pct",
 		pairs > 0 ? 100 * (double)a.reached / pairs : 0);

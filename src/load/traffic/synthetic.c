@@ -648,7 +648,6 @@ static void synthetic_fini(struct load *l)
 		.n_params = n,                                                 \
 		.variant = kind,                                               \
 		.can_share = true,                                             \
-		.can_spread = true,                                            \
 		.client = &source_client,                                      \
 		.init = synthetic_init,                                        \
 		.start = synthetic_start,                                      \

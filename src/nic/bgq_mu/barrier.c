@@ -273,22 +273,54 @@ static struct barrier_class class_of(
 		.status = class ? 0 : BARRIER_FIRST };
 }
 
-/* Bits that a node has cleared and waits for others to clear. */
-static uint32_t awaited(const struct barrier_class *c)
+/* Registers of all nodes, which may be other processes'. */
+struct registers {
+	uint64_t control, status;
+};
+
+static struct registers *all_registers(const struct nic *nic, uint32_t class)
 {
-	return c->control ? c->status & ~(uint32_t)c->control : 0;
+	const struct net *n = nic->net;
+	struct registers *all = mem_alloc(n->n_nodes, sizeof(*all));
+
+	for (site_id s = sim_next_own(n->sim, 0); s < n->n_nodes;
+		s = sim_next_own(n->sim, s + 1)) {
+		struct barrier_class c = class_of(nic, s, class);
+
+		all[s] = (struct registers){ c.control, c.status };
+	}
+	sim_sum(n->sim, &all->control,
+		n->n_nodes * sizeof(*all) / sizeof(all->control));
+	return all;
+}
+
+/* Bits that a node has cleared and waits for others to clear. */
+static uint64_t awaited(const struct registers *r)
+{
+	return r->control ? r->status & ~r->control : 0;
 }
 
 /* The first node that waits, or NO_SITE. */
-static site_id find_waiting(const struct nic *nic, uint32_t class)
+static site_id find_waiting(const struct registers *all, site_id n_nodes)
 {
-	for (site_id s = 0; s < nic->net->n_nodes; s++) {
-		struct barrier_class c = class_of(nic, s, class);
-
-		if (awaited(&c))
+	for (site_id s = 0; s < n_nodes; s++)
+		if (awaited(&all[s]))
 			return s;
-	}
 	return NO_SITE;
+}
+
+/* The first node that has not cleared what another waits for; *n is their
+ * number. */
+static site_id find_missing(const struct registers *all, site_id n_nodes,
+	site_id waits, uint32_t *n)
+{
+	site_id first = NO_SITE;
+
+	*n = 0;
+	for (site_id s = 0; s < n_nodes; s++)
+		if (all[s].control & awaited(&all[waits]))
+			first = (*n)++ ? first : s;
+	return first;
 }
 
 /* "; barrier class 0: node 3 and 2 more have not entered, and node 0 waits
@@ -296,31 +328,31 @@ static site_id find_waiting(const struct nic *nic, uint32_t class)
 void mu_barrier_describe(const struct nic *nic, char *text, size_t size)
 {
 	const struct mu *mu = (const struct mu *)nic;
+	const struct net *net = nic->net;
 	uint32_t class, n = 0;
 	site_id waits = NO_SITE, first = NO_SITE;
-	struct barrier_class c, own;
+	struct registers *all;
 	char others[32] = " has";
+	sim_time since = 0;
 
-	for (class = 0; class < mu->n_classes && waits == NO_SITE; class ++)
-		waits = find_waiting(nic, class);
-	if (waits == NO_SITE)
-		return;
-	own = class_of(nic, waits, --class);
-	for (site_id s = 0; s < nic->net->n_nodes; s++) {
-		c = class_of(nic, s, class);
-		if (!(c.control & awaited(&own)))
-			continue;
-		first = n++ ? first : s;
+	for (class = 0; class < mu->n_classes && waits == NO_SITE; class ++) {
+		all = all_registers(nic, class);
+		waits = find_waiting(all, net->n_nodes);
+		if (waits != NO_SITE)
+			first = find_missing(all, net->n_nodes, waits, &n);
+		mem_free(all);
 	}
 	if (!n)
 		return;
+	if (sim_has(net->sim, waits))
+		since = ((const struct mu_node *)nic->nodes[waits])
+				->barrier->born[class - 1];
+	sim_tell(net->sim, waits, &since, sizeof(since));
 	if (n > 1)
 		snprintf(others, sizeof(others), " and %u more have", n - 1);
 	snprintf(text, size,
 		"; barrier class %u: node %u%s not entered, and node %u has "
 		"waited since %.3f us",
-		class, first, others, waits,
-		(double)((const struct mu_node *)nic->nodes[waits])
-				->barrier->born[class] /
-			(1000 * SIM_NS));
+		class - 1, first, others, waits,
+		(double)since / (1000 * SIM_NS));
 }

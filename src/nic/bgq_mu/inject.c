@@ -208,11 +208,22 @@ void mu_inject_take(const struct nic_at *a, uint32_t engine)
 	read_payload(a, mu_inj_used(mu_here(a), job->inj), job, engine);
 }
 
-/* Whether an engine is idle and has room for a packet. */
+static inline bool has_senders(const struct mu_node *n)
+{
+	uint32_t any = 0;
+
+	for (uint32_t i = 0; i < MU_LEVELS; i++)
+		any |= n->sending[i].n;
+	return any;
+}
+
+/* Whether an engine is idle and has room for a packet, and there is one. */
 static inline bool may_begin(const struct nic_at *a, uint32_t engine)
 {
 	struct mu_node *n = a->node;
 
+	if (!has_senders(n))
+		return false;
 	if ((n->busy | n->broken | n->crowded) >> engine & 1)
 		return false;
 	if (has_room(mu_of(a), a->s, engine))

@@ -84,6 +84,15 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 		side_reads_settle(a, r, a->t - (number < PLAIN_READS));
 }
 
+static void leave(const struct nic_at *a)
+{
+	bool is_last = asks_is_last(a);
+
+	if (is_last)
+		settle(a, PLAIN_ASKS);
+	asks_leave(a, is_last);
+}
+
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
@@ -109,6 +118,8 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		side_reads_on_event(&a, &n->reads, number, e.data);
 	else
 		workqs_on_event(&a, &n->queues, number, e.data);
+	if (n->asks.is_leaving)
+		leave(&a);
 }
 
 static uint32_t plain_waits_for(const void *values, enum net_class class)

@@ -92,17 +92,29 @@ uint32_t asks_new(
 
 void asks_ready(const struct nic_at *a, uint32_t id)
 {
-	struct asks *x = a->node;
 	struct ask_item *s = asks_item(a, id);
 
 	s->is_ready = true;
 	s->read = a->t;
+	asks_of(a)->is_leaving = true;
+}
+
+void asks_leave(const struct nic_at *a, bool is_last)
+{
+	struct asks *x = a->node;
+
+	x->is_leaving = false;
 	while (x->leaving.first) {
-		s = asks_item(a, x->leaving.first);
+		const struct ask_item *s = asks_item(a, x->leaving.first);
+		uint32_t id;
+
 		if (!s->is_ready)
 			return;
-		resend_at(a, &x->resend,
-			slots_pop(&x->resend.items, &x->leaving), a->t);
+		id = slots_pop(&x->resend.items, &x->leaving);
+		if (is_last)
+			resend_now(a, &x->resend, id);
+		else
+			resend_at(a, &x->resend, id, a->t);
 	}
 }
 

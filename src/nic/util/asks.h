@@ -96,6 +96,7 @@ struct asks {
 	struct ticks ticks;
 	struct resend resend; /* struct ask_item and what follows */
 	struct slot_list leaving; /* of these, in order */
+	bool is_leaving; /* one may be complete: see asks_leave() */
 	struct outbox out;
 	struct seen seen;
 	uint32_t inside; /* packets that have come */
@@ -153,6 +154,14 @@ uint32_t asks_new(
 	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number);
 /* It is complete: requests leave in the order in which they were made. */
 void asks_ready(const struct nic_at *a, uint32_t id);
+/* After each event of the node with which requests became complete
+ * (is_leaving): they leave, by events of this instant unless nothing else
+ * happens in it (asks_is_last()). */
+void asks_leave(const struct nic_at *a, bool is_last);
+static inline bool asks_is_last(const struct nic_at *a)
+{
+	return sim_is_next(a->w, a->s, a->t);
+}
 /* It is answered, or given up: frees its copy. */
 void asks_answered(const struct nic_at *a, uint32_t id);
 

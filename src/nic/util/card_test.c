@@ -168,6 +168,8 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 			    workqs_on_event(&a, &n->queues, number, e.data) +
 			    asks_on_event(&a, number, e.data) ==
 		    1);
+	if (n->asks.is_leaving)
+		asks_leave(&a, asks_is_last(&a));
 }
 
 static int init(struct nic *nic, struct err *e)

@@ -73,12 +73,15 @@ static void set_detour(struct resend *r, site_id dst, uint32_t route)
 	r->detour[dst % RESEND_DETOURS] = (uint8_t)route;
 }
 
+static void set_route(const struct resend *r, struct resend_item *x)
+{
+	x->route = (uint8_t)(x->route + detour(r, x->dst));
+}
+
 void resend_at(
 	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t)
 {
-	struct resend_item *x = item(r, id);
-
-	x->route = (uint8_t)(x->route + detour(r, x->dst));
+	set_route(r, item(r, id));
 	ticks_post(a, r->ticks, t > a->t ? t : a->t, r->how->leave, id);
 }
 
@@ -158,6 +161,13 @@ static void on_leave(const struct nic_at *a, struct resend *r, uint32_t id)
 	else
 		await_first(a, r, id);
 	r->how->send(a, id);
+}
+
+void resend_now(const struct nic_at *a, struct resend *r, uint32_t id)
+{
+	set_route(r, item(r, id));
+	sim_count(a->w, 1);
+	on_leave(a, r, id);
 }
 
 void resend_left(const struct nic_at *a, struct resend *r, uint32_t id)

@@ -116,6 +116,8 @@ extern const struct nic_member_ops resend_member;
 uint32_t resend_take(struct resend *r);
 void resend_at(
 	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t);
+/* The same as the next event of the node, at once. */
+void resend_now(const struct nic_at *a, struct resend *r, uint32_t id);
 
 /* For an owner that sends the first try of an item by itself: it has left,
  * now. */

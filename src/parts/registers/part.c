@@ -138,23 +138,27 @@ static void add_facts(const void *own, const struct part_place *at,
 	sim_time end, struct facts *f)
 {
 	const struct registers *r = part_state(at->parts, &part_registers);
-	uint64_t commands = 0, accesses = 0, refused = 0;
+	enum { COMMANDS, ACCESSES, REFUSED, N };
+	uint64_t sum[N] = { 0 };
 
 	(void)own;
 	(void)end;
-	for (uint32_t i = 0; r && i < registers_n_chips(r); i++) {
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < registers_n_chips(r); i++) {
 		const struct chip *c = r->chip[i];
 
-		commands += c ? c->commands : 0;
-		accesses += c ? c->accesses : 0;
-		refused += c ? c->refused : 0;
+		sum[COMMANDS] += c ? c->commands : 0;
+		sum[ACCESSES] += c ? c->accesses : 0;
+		sum[REFUSED] += c ? c->refused : 0;
 	}
-	if (!commands && !accesses && !refused)
+	sim_sum(r->net->sim, sum, N);
+	if (!sum[COMMANDS] && !sum[ACCESSES] && !sum[REFUSED])
 		return;
 	facts_group(f, "management");
-	facts_count(f, "commands", commands);
-	facts_count(f, "jtag_accesses", accesses);
-	facts_count(f, "refused", refused);
+	facts_count(f, "commands", sum[COMMANDS]);
+	facts_count(f, "jtag_accesses", sum[ACCESSES]);
+	facts_count(f, "refused", sum[REFUSED]);
 	facts_line(f, "management",
 		"switches executed {commands} command{commands|s} in band, "
 		"{jtag_accesses} by JTAG[refused?, and refused {refused}]");

@@ -54,22 +54,43 @@ static __attribute__((noinline)) uint32_t starving(
 	return m;
 }
 
-/* Several senders may be idle: matches them with requests. */
-static void arbitrate_many(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, sim_time t)
+/* Whether these have to be looked at, too; without escapes, what another sender
+ * does makes no difference to them. */
+static inline bool has_escapes(const struct direct *d)
 {
-	uint32_t todo = 0;
+	return !DIRECT_TREE || DIRECT_FAULTS || d->route->has_escape;
+}
+
+/* A sender has run out of tokens.  Returns those that starve, if looking at
+ * them again would find nothing: the arbiter passes them over. */
+static inline uint32_t look_again(const struct direct *d, struct direct_site *s)
+{
+	uint32_t m = starving(d, s);
+
+	if (!has_escapes(d))
+		return m & ~s->dirty;
+	s->dirty |= m;
+	return 0;
+}
+
+/* Several senders may be idle: matches them with requests.  Nothing has changed
+ * for the stale ones. */
+static void arbitrate_many(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t stale, sim_time t)
+{
+	uint32_t todo = stale;
 
 	for (;;) {
 		uint32_t o, best;
 		struct winner who, other;
 
 		todo |= s->dirty & ~DIRTY_RECEPTION;
+		stale &= ~s->dirty;
 		s->dirty &= DIRTY_RECEPTION;
 		if (!todo)
 			return;
 		o = choose(s, todo, d->n_outputs);
-		who = pick(d, s, o, t);
+		who = stale >> o & 1 ? nobody : pick(d, s, o, t);
 		if (who.rank == NO_WINNER) {
 			todo &= ~(1u << o);
 			await_tokens(w, s, o);
@@ -83,16 +104,20 @@ static void arbitrate_many(struct direct *d, struct sim_worker *w,
 				who = other;
 		}
 		todo &= ~(1u << best);
-		if (grant_one_of_many(d, w, s, best, &who, t))
-			s->dirty |= starving(d, s);
+		stale &= ~(1u << best);
+		if (grant_one_of_many(d, w, s, best, &who, t)) {
+			stale |= look_again(d, s) & ~todo;
+			todo |= stale;
+		}
 	}
 }
 
 #if DIRECT_FULL
 #include "router/direct/stages.h"
 #else
-#define arbitrate_stages arbitrate_many /* which is_staged() knows */
-#define pick_staged	 pick_dynamic
+#define arbitrate_stages(d, w, s, t)                                           \
+	arbitrate_many(d, w, s, 0, t) /* which is_staged() knows */
+#define pick_staged pick_dynamic
 #endif
 
 /* As arbitrate_one() if only deterministic packets have requests, which take no
@@ -123,8 +148,8 @@ static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 	net_post_returns(w, s->id, port, &s->port[port].returns);
 }
 
-/* Only one sender needs arbitration. */
-static inline __attribute__((always_inline)) void arbitrate_one(
+/* Only one sender needs arbitration.  Returns what look_again() does. */
+static inline __attribute__((always_inline)) uint32_t arbitrate_one(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
@@ -136,14 +161,15 @@ static inline __attribute__((always_inline)) void arbitrate_one(
 				   : pick_dynamic(d, s, port);
 	} else if (!heads_other(r) && heads_ordered(r)) {
 		arbitrate_ordered(d, w, s, port, t);
-		return;
+		return 0;
 	} else {
 		who = pick_slow(d, s, port, t);
 	}
 	if (__builtin_expect(who.rank == NO_WINNER, 0))
 		await_tokens(w, s, port);
 	else if (grant(d, w, s, port, &who, t))
-		s->dirty |= starving(d, s);
+		return look_again(d, s);
+	return 0;
 }
 
 /*
@@ -203,15 +229,32 @@ static __attribute__((noinline)) uint32_t only_head(const struct direct *d,
 	return choose(s, alike, d->n_outputs);
 }
 
-/* After that: the others find no request left, one after the other. */
-static inline void pass_over(struct direct_site *s, uint32_t idle)
+/* Idle senders get nothing, one after the other. */
+static inline void pass_all(struct direct_site *s, uint32_t idle)
 {
-	if (__builtin_expect(s->dirty, 0)) {
-		s->dirty |= idle;
-		return;
-	}
 	for (idle &= idle - 1; idle; idle &= idle - 1)
 		roll(s);
+}
+
+/* After that: the others find no request left. */
+static inline void pass_over(
+	struct direct_site *s, uint32_t idle, uint32_t stale)
+{
+	if (__builtin_expect(s->dirty | stale, 0))
+		s->dirty |= idle;
+	else
+		pass_all(s, idle);
+}
+
+/* The same of senders that starve. */
+static inline void pass_stale(struct direct_site *s, uint32_t stale)
+{
+	for (uint32_t m = stale; m; m &= m - 1) {
+		struct direct_port *p = &s->port[__builtin_ctz(m)];
+
+		p->returns.is_starving = heads_any(&p->requests);
+	}
+	pass_all(s, stale);
 }
 
 /* Whether a packet could take a free sender. */
@@ -371,15 +414,15 @@ static void on_queue(struct direct *d, struct sim_worker *w,
 
 /* Arbitrates everything; this may free held heads. */
 static __attribute__((noinline)) void arbitrate(struct direct *d,
-	struct sim_worker *w, struct direct_site *s, sim_time t)
+	struct sim_worker *w, struct direct_site *s, uint32_t stale, sim_time t)
 {
-	while (s->dirty) {
+	for (; s->dirty; stale = 0) {
 		if (s->dirty & DIRTY_RECEPTION)
 			arbitrate_reception(d, w, s, t);
 		if (is_staged(d))
 			arbitrate_stages(d, w, s, t);
 		else
-			arbitrate_many(d, w, s, t);
+			arbitrate_many(d, w, s, stale, t);
 	}
 }
 
@@ -389,7 +432,7 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
 	uint32_t dirty = s->dirty, more = dirty & (dirty - 1);
-	uint32_t port = (uint32_t)__builtin_ctz(dirty);
+	uint32_t port = (uint32_t)__builtin_ctz(dirty), stale = 0;
 
 	if (dirty & DIRTY_RECEPTION ||
 		(is_staged(d) && (more || !is_plain(s, port))))
@@ -398,12 +441,14 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 		port = only_head(d, s, dirty, t);
 	if (port < DIRECT_PORTS) {
 		s->dirty = 0;
-		arbitrate_one(d, w, s, port, t);
+		stale = arbitrate_one(d, w, s, port, t);
 		if (more)
-			pass_over(s, dirty & ~(1u << port));
+			pass_over(s, dirty & ~(1u << port), stale);
 	}
 	if (__builtin_expect(s->dirty, 0))
-		arbitrate(d, w, s, t);
+		arbitrate(d, w, s, stale, t);
+	else if (stale)
+		pass_stale(s, stale);
 }
 
 #include "router/direct/frame.h"

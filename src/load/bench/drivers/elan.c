@@ -253,14 +253,21 @@ static int64_t elan_cpus(const struct bench *b)
 	return p->cpus;
 }
 
+/* After a run: of all processes. */
 static struct elan_counts counts_of(const struct bench *b, int64_t node)
 {
-	return elan_counts(b->programs.load.nic, (site_id)node);
+	const struct load *l = &b->programs.load;
+	struct elan_counts c = { 0 };
+
+	if (sim_has(l->net->sim, (site_id)node))
+		c = elan_counts(l->nic, (site_id)node);
+	sim_tell(l->net->sim, (site_id)node, &c, sizeof(c));
+	return c;
 }
 
 static void elan_warmed(struct bench_end *x)
 {
-	struct elan_counts c = counts_of(x->bench, x->node);
+	struct elan_counts c = elan_counts(x->load->nic, x->node);
 
 	own(x)->networked = c.networked;
 	own(x)->network_ps = c.network_ps;
@@ -271,12 +278,15 @@ static void elan_report(const struct bench *b, struct load_result *r)
 {
 	struct elan_counts x = counts_of(b, b->to), y = counts_of(b, b->from);
 	uint64_t n = x.networked + y.networked;
-	uint64_t ps = x.network_ps + y.network_ps;
+	uint64_t ps = x.network_ps + y.network_ps, warm[2] = { 0 };
 
 	for (uint32_t i = 0; i < b->needs.n_programs; i++) {
-		n -= own(&b->ends[i])->networked;
-		ps -= own(&b->ends[i])->network_ps;
+		warm[0] += own(&b->ends[i])->networked;
+		warm[1] += own(&b->ends[i])->network_ps;
 	}
+	sim_sum(b->programs.load.net->sim, warm, 2);
+	n -= warm[0];
+	ps -= warm[1];
 	if (n)
 		load_figure(r, "network_ns", (double)ps / SIM_NS / (double)n);
 }

@@ -198,12 +198,16 @@ static void report_phits(const struct bench *b, struct load_result *r,
 	const struct net *n = b->programs.load.net;
 	struct topo_end chip = n->topo->ops->peer(n->topo, node, 0);
 	sim_time now = sim_now(n->sim);
-	uint64_t bytes =
-		net_counters(n, node, 0, 1u << channel, now).sent_bytes;
-	uint64_t packets =
-		net_counters(n, chip.router, chip.port, 1u << channel, now)
-			.packets;
+	uint64_t bytes = 0, packets = 0;
 
+	if (sim_has(n->sim, node))
+		bytes = net_counters(n, node, 0, 1u << channel, now).sent_bytes;
+	if (sim_has(n->sim, chip.router))
+		packets = net_counters(
+			n, chip.router, chip.port, 1u << channel, now)
+				  .packets;
+	sim_tell(n->sim, node, &bytes, sizeof(bytes));
+	sim_tell(n->sim, chip.router, &packets, sizeof(packets));
 	if (packets)
 		load_figure(r, name,
 			(double)bytes / (double)packets / n->link.chunk);

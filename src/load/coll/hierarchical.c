@@ -1,0 +1,123 @@
+/*
+ * All-reduce in three stages: reduce-scatter by a ring inside each unit, so
+ * that each of its u members has a block; all-reduce of that block by a ring of
+ * the members with the same place in all n / u units; all-gather inside the
+ * unit (NCCL's CollNet chain and Horovod's hierarchical all-reduce have this
+ * shape).  A card sends 2 (n/u - 1) / (n/u) of 1 / u of the data.
+ *
+ * The data are cut into pieces, which follow each other through the stages, so
+ * that links inside and between units are in use at the same time; unless
+ * stages are kept apart: then there is one piece.
+ */
+#include "load/coll/plan.h"
+
+enum { STAGES = 3, LANES = 2 * STAGES };
+
+static struct algo_span span_of(const struct algo_plan *p, uint32_t lane)
+{
+	return algo_cut(p, algo_data(p), p->channels, algo_channel(p, lane));
+}
+
+static uint64_t n_pieces(const struct algo_plan *p)
+{
+	uint64_t all = (uint64_t)p->channels * p->n * p->chunk;
+
+	return p->is_apart || !p->bytes ? 1 : (p->bytes + all - 1) / all;
+}
+
+static struct algo_ring stage_of(const struct algo_plan *p, uint32_t member,
+	uint32_t lane, uint64_t piece)
+{
+	uint32_t stage = lane % LANES / 2, u = p->unit, units = p->n / u;
+	uint32_t place = member % u, unit = member / u;
+	struct algo_span s = algo_cut(p, span_of(p, lane), n_pieces(p), piece);
+	struct algo_ring r = {
+		.unit = 1,
+		.channels = 1,
+		.span = s,
+		.lane = lane - lane % 2,
+		.space = (stage == 1 ? 2 : 1) * p->bytes,
+	};
+
+	if (stage == 1) {
+		r.n = units;
+		r.place = unit;
+		r.next = algo_turn(unit, 1, units) * u + place;
+		r.prev = algo_turn(unit, units - 1, units) * u + place;
+		r.span = algo_cut(p, s, u, place);
+	} else {
+		r.n = u;
+		r.place = place;
+		r.next = unit * u + algo_turn(place, 1, u);
+		r.prev = unit * u + algo_turn(place, u - 1, u);
+	}
+	r.first = stage == 2 ? r.n - 1 : 0;
+	r.end = stage == 0 ? r.n - 1 : 2 * (r.n - 1);
+	r.chunks = algo_chunks(p,
+		(struct algo_span){
+			0, (p->bytes / p->channels + n_pieces(p) - 1) /
+				   n_pieces(p) },
+		stage == 1 ? p->n : u);
+	r.base = piece * algo_ring_count(&r);
+	return r;
+}
+
+/* The stage before has done its part of a piece.  One without a neighbour has
+ * no steps, and the stage before it counts. */
+static struct algo_after stage_over(const struct algo_plan *p, uint32_t member,
+	uint32_t lane, uint64_t piece)
+{
+	struct algo_after a = { 0 };
+
+	for (lane -= lane % 2; lane % LANES && !a.n;) {
+		struct algo_ring r;
+
+		lane -= 2;
+		r = stage_of(p, member, lane, piece);
+		a.lane = lane;
+		a.n = r.base + algo_ring_count(&r);
+	}
+	return a;
+}
+
+static uint64_t hierarchical_count(
+	const struct algo_plan *p, uint32_t member, uint32_t lane)
+{
+	struct algo_ring r = stage_of(p, member, lane, 0);
+
+	return n_pieces(p) * algo_ring_count(&r);
+}
+
+static void hierarchical_step(const struct algo_plan *p, uint32_t member,
+	uint32_t lane, uint64_t i, struct algo_step *out)
+{
+	struct algo_ring r = stage_of(p, member, lane, 0);
+	uint64_t each = algo_ring_count(&r), piece = i / each;
+
+	r = stage_of(p, member, lane, piece);
+	r.after = stage_over(p, member, lane, piece);
+	algo_ring_step(p, &r, lane % 2, i % each, out);
+}
+
+static int hierarchical_check(const struct algo_plan *p, struct err *e)
+{
+	if (p->unit < 2 || p->unit == p->n)
+		return err_set(e,
+			"unit: hierarchical needs several units of several "
+			"members (want a number above 1 and below %u)",
+			p->n);
+	return 0;
+}
+
+const struct algo algo_hierarchical = {
+	.name = "hierarchical",
+	.help = "rings inside units, and between them",
+	.ops = 1u << ALGO_ALLREDUCE,
+	.lanes = LANES,
+	.spaces = 2,
+	.cuts_each = 4,
+	.has_unit = true,
+	.check = hierarchical_check,
+	.count = hierarchical_count,
+	.step = hierarchical_step,
+};

@@ -1,0 +1,195 @@
+/*
+ * Two binary trees (Sanders, Speck and Traeff, Parallel Computing 2009; NCCL
+ * since 2.4).  Each has half of the data, and both run at once: a leaf of one
+ * is an inner member of the other, so all send and receive equally much.
+ * Chunks follow each other up and down.
+ *
+ * The first tree has its leaves at odd labels: the parent of a label with the
+ * lowest bit b is the one with the next higher lowest bit next to it.  The
+ * second tree is the first one, mirrored or, for an odd number of labels,
+ * shifted by one.
+ *
+ * Broadcasts and reductions: the trees have all members but for the root, which
+ * is above both.
+ */
+#include "load/coll/plan.h"
+
+enum {
+	UP_RECEIVES,
+	UP_SENDS,
+	DOWN_RECEIVES,
+	DOWN_SENDS,
+	TREE_LANES,
+	TREES = 2
+};
+
+#define NONE UINT32_MAX
+
+struct tree {
+	uint32_t parent, child[2], n_children; /* members */
+	struct algo_span span;
+	uint64_t chunks;
+	uint32_t lane; /* its first */
+	bool goes_up, goes_down;
+};
+
+/* --- labels --- */
+
+static uint32_t n_labels(const struct algo_plan *p)
+{
+	return algo_op_has_root(p->op) ? p->n - 1 : p->n;
+}
+
+static uint32_t label_of(const struct algo_plan *p, uint32_t tree, uint32_t m)
+{
+	uint32_t n = n_labels(p);
+
+	if (algo_op_has_root(p->op))
+		m = algo_turn(m, p->n - 1 - p->root, p->n);
+	if (!tree)
+		return m;
+	return n % 2 ? algo_turn(m, n - 1, n) : n - 1 - m;
+}
+
+static uint32_t member_of(const struct algo_plan *p, uint32_t tree, uint32_t x)
+{
+	uint32_t n = n_labels(p);
+
+	if (tree)
+		x = n % 2 ? algo_turn(x, 1, n) : n - 1 - x;
+	return algo_op_has_root(p->op) ? algo_turn(x, p->root + 1, p->n) : x;
+}
+
+static uint32_t low_bit(uint32_t x)
+{
+	return x & (0u - x);
+}
+
+static uint32_t parent_of(uint32_t x, uint32_t n)
+{
+	uint32_t bit = low_bit(x);
+	uint32_t up = (x ^ bit) | bit << 1;
+
+	return up < n ? up : x ^ bit;
+}
+
+/* Of n labels; returns how many. */
+static uint32_t children_of(uint32_t x, uint32_t n, uint32_t child[2])
+{
+	uint32_t bit = x ? low_bit(x) / 2 : 1, k = 0, right;
+
+	if (!x) {
+		while (bit < n)
+			bit *= 2;
+		child[0] = bit / 2;
+		return n > 1;
+	}
+	if (!bit)
+		return 0;
+	child[k++] = x - bit;
+	for (right = x + bit; bit && right >= n; right = x + bit)
+		bit /= 2;
+	if (bit)
+		child[k++] = right;
+	return k;
+}
+
+/* --- trees --- */
+
+static struct tree tree_of(
+	const struct algo_plan *p, uint32_t member, uint32_t lane)
+{
+	uint32_t which = lane / TREE_LANES % TREES, n = n_labels(p), x;
+	struct tree t = {
+		.parent = NONE,
+		.span = algo_cut(p, algo_data(p), p->channels * TREES,
+			lane / TREE_LANES),
+		.lane = lane - lane % TREE_LANES,
+		.goes_up = p->op != ALGO_BROADCAST,
+		.goes_down = p->op != ALGO_REDUCE,
+	};
+
+	t.chunks = algo_chunks(p, algo_data(p), p->channels * TREES);
+	if (algo_op_has_root(p->op) && member == p->root) {
+		t.child[t.n_children++] = member_of(p, which, 0);
+		return t;
+	}
+	x = label_of(p, which, member);
+	if (x)
+		t.parent = member_of(p, which, parent_of(x, n));
+	else if (algo_op_has_root(p->op))
+		t.parent = p->root;
+	t.n_children = children_of(x, n, t.child);
+	for (uint32_t i = 0; i < t.n_children; i++)
+		t.child[i] = member_of(p, which, t.child[i]);
+	return t;
+}
+
+static uint64_t tree_count(
+	const struct algo_plan *p, uint32_t member, uint32_t lane)
+{
+	struct tree t = tree_of(p, member, lane);
+	uint64_t above = t.parent == NONE ? 0 : t.chunks;
+
+	switch (lane % TREE_LANES) {
+	case UP_RECEIVES:
+		return t.goes_up ? t.n_children * t.chunks : 0;
+	case UP_SENDS:
+		return t.goes_up ? above : 0;
+	case DOWN_RECEIVES:
+		return t.goes_down ? above : 0;
+	default:
+		return t.goes_down ? t.n_children * t.chunks : 0;
+	}
+}
+
+/* A chunk of all children has been added. */
+static struct algo_after all_added(const struct tree *t, uint64_t chunk)
+{
+	return (struct algo_after){ t->lane + UP_RECEIVES,
+		t->n_children * (chunk + 1) };
+}
+
+static void tree_step(const struct algo_plan *p, uint32_t member, uint32_t lane,
+	uint64_t i, struct algo_step *out)
+{
+	struct tree t = tree_of(p, member, lane);
+	uint32_t kind = lane % TREE_LANES;
+	bool is_below = kind == UP_RECEIVES || kind == DOWN_SENDS;
+	uint64_t chunk = is_below ? i / t.n_children : i;
+	uint32_t which = is_below ? (uint32_t)(i % t.n_children) : 0;
+	struct algo_span s = algo_cut(p, t.span, t.chunks, chunk);
+
+	switch (kind) {
+	case UP_RECEIVES:
+		algo_set(out, ALGO_ADD, t.child[which], s);
+		out->to = (1 + which) * p->bytes + s.at;
+		break;
+	case UP_SENDS:
+		algo_set(out, ALGO_SEND, t.parent, s);
+		out->after = all_added(&t, chunk);
+		break;
+	case DOWN_RECEIVES:
+		algo_set(out, ALGO_RECEIVE, t.parent, s);
+		break;
+	default:
+		algo_set(out, ALGO_SEND, t.child[which], s);
+		if (t.parent != NONE)
+			out->after =
+				(struct algo_after){ t.lane + DOWN_RECEIVES,
+					chunk + 1 };
+		else if (t.goes_up)
+			out->after = all_added(&t, chunk);
+	}
+}
+
+const struct algo algo_tree = {
+	.name = "tree",
+	.help = "two binary trees at once, each with half of the data",
+	.ops = 1u << ALGO_ALLREDUCE | 1u << ALGO_BROADCAST | 1u << ALGO_REDUCE,
+	.lanes = TREES * TREE_LANES,
+	.spaces = 2,
+	.cuts = 256,
+	.count = tree_count,
+	.step = tree_step,
+};
