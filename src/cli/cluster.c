@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -204,7 +205,7 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 		!(c->takes & runs))
 		return 0;
 	if (me)
-		return EXIT_BAD_INPUT;
+		exit(EXIT_FINISHED); /* the first one says it */
 	return err_set(e,
 		"weft %s cannot be run in a job of MPI with %u processes yet",
 		c->name, n);
@@ -214,6 +215,7 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
 	uint32_t me;
 	bool is_first = c ? !c->me : cluster_job(&me) < 2 || !me;
+	bool is_told = !c || c->knows_error;
 
 	/* a launcher ends all others when one has ended with an error */
 	if (!is_first)
@@ -224,7 +226,9 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 		c->ops->leave(c, e->code ? e->code : code);
 	if (is_first)
 		return code;
-	code = e->code ? e->code : code;
+	/* A launcher ends the job with the first that fails: that should be the
+	 * first process, which says why. */
+	code = is_told ? 0 : e->code;
 	*e = (struct err){ 0 };
 	return code;
 }

@@ -228,6 +228,16 @@ static void set_talk(struct kin *k, uint32_t i, const void *out, size_t n,
 	k->talk[i] = (struct talk){ .to.n = n, .out = out, .in = in };
 }
 
+/* What another process wants. */
+static void note_words(uint64_t *word, const uint64_t *from)
+{
+	if (from[CLUSTER_NEXT] > word[CLUSTER_OTHERS])
+		word[CLUSTER_OTHERS] = from[CLUSTER_NEXT];
+	for (uint32_t i = 0; i < N_CLUSTER_WORDS; i++)
+		if (from[i] > word[i])
+			word[i] = from[i];
+}
+
 static void kin_meet(struct cluster *c, const bool *is_near,
 	const struct cluster_bytes *out, struct cluster_bytes *in,
 	uint64_t word[N_CLUSTER_WORDS])
@@ -240,9 +250,8 @@ static void kin_meet(struct cluster *c, const bool *is_near,
 	}
 	talk(k);
 	for (uint32_t i = 0; i < c->n; i++)
-		for (uint32_t j = 0; j < N_CLUSTER_WORDS && i != c->me; j++)
-			if (k->talk[i].from.word[j] > word[j])
-				word[j] = k->talk[i].from.word[j];
+		if (i != c->me)
+			note_words(word, k->talk[i].from.word);
 }
 
 static void kin_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
