@@ -86,6 +86,40 @@ same '3x1' torus fan --shape 2x2 --set 'faults.events=5 us node 1 dies'
 grep -q '^exit code 3$' "$tmp/one" || complain "$(cat "$tmp/one")"
 report 'a death is found, and described in the same words'
 
+# Run file and links, but what is the host's.
+dump() { # FILE
+	for table in meta link shared blocked sample shared_sample figure \
+		latency counter cause budget message spent hop call transfer; do
+		echo "--- $table"
+		"$weft" sql "$1" "select * from $table" --json
+	done | sed -e '/"command"/,/}/d' -e '/"threads"/,/}/d'
+}
+
+files() { # OPTION ARGUMENTS
+	option=$1
+	shift
+	run run "$@" -o "$tmp/one.db" --links "$tmp/one.csv" --threads 1
+	grep -v '^simulated' "$tmp/out" >"$tmp/one"
+	run run "$@" -o "$tmp/other.db" --links "$tmp/other.csv" \
+		--processes "${option%x*}" --threads "${option#*x}"
+	grep -v '^simulated' "$tmp/out" | diff "$tmp/one" - >"$tmp/diff" ||
+		complain "$(cat "$tmp/diff" "$tmp/err")"
+	cmp "$tmp/one.csv" "$tmp/other.csv" >"$tmp/diff" 2>&1 ||
+		complain "$(cat "$tmp/diff")"
+	dump "$tmp/one.db" >"$tmp/one"
+	dump "$tmp/other.db" | diff "$tmp/one" - >"$tmp/diff" ||
+		complain "$(head -n 20 "$tmp/diff")"
+	grep -q '"use"' "$tmp/one" || complain "no links: $(cat "$tmp/one")"
+	report "files of $*: $option"
+}
+
+files 3x1 fattree random --shape 16 $short --sample 500ns
+files 2x2 bgq alltoall --shape 4x2 via=msg bytes=1300 --sample 1us
+run run torus random --shape 4 --processes 2 -o "$tmp/none/run.db"
+[ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] ||
+	complain "$code: $(cat "$tmp/err")"
+report 'a run file that cannot be written is refused once'
+
 # programs that wait for each other for ever
 {
 	echo num_ranks 6
@@ -115,8 +149,7 @@ refused 'processes for 4 nodes' torus random --shape 4 --processes 5
 refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
 	--processes 2
 refused 'a time budget' torus random $two --budget
-refused '--output cannot' torus random $two -o "$tmp/run.db"
-refused '--links cannot' torus random $two --links "$tmp/links.csv"
+refused '--jobs cannot' torus $two --jobs "$src/examples/jobs.yaml"
 
 # --- as a job of Open MPI ---
 

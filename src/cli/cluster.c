@@ -30,12 +30,7 @@ void cli_cluster_hush(const struct cluster *c)
 /* What only one process can write yet. */
 static int check_options(const struct cli_args *a, struct err *e)
 {
-	const char *option = a->output	 ? "output"
-			     : a->links	 ? "links"
-			     : a->jobs	 ? "jobs"
-			     : a->tables ? "tables"
-			     : a->rest	 ? "-"
-					 : NULL;
+	const char *option = a->jobs ? "jobs" : a->rest ? "-" : NULL;
 
 	if (!option)
 		return 0;

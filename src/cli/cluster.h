@@ -15,11 +15,11 @@ int cli_cluster_begin(
  * only. */
 int cli_cluster_join(
 	const struct cli_args *a, struct cluster **c, struct err *e);
-/* machine_run_setup.check: whether all processes have read the same files. */
-int cli_cluster_check(const struct machine_run *r, struct err *e);
 /* After a run, in which programs of all processes may have printed: from now on
  * only the first one prints, for what it reports is the same for all. */
 void cli_cluster_hush(const struct cluster *c);
+/* machine_run_setup.check: whether all processes have read the same files. */
+int cli_cluster_check(const struct machine_run *r, struct err *e);
 /* Before any command: whether it would run in each process of a job of MPI by
  * itself, all at once.  Returns -1 with the error then, in the first process,
  * and ends the others; or 0. */

@@ -13,6 +13,7 @@
 #include "cli/run_partitions.h"
 #include "out/file.h"
 #include "record/record.h"
+#include "sim/cluster.h"
 
 /* --- progress --- */
 
@@ -209,15 +210,28 @@ int run_ending_code(enum load_ending e)
 	return ending_code[e];
 }
 
+/* Of several processes, the first one writes files. */
+static bool writes(const struct machine_run_setup *s)
+{
+	return !s->cluster || !s->cluster->me;
+}
+
+static int share_error(const struct machine_run *r, struct err *e)
+{
+	return sim_share_error(r->load->net->sim, e);
+}
+
 static int write_links(
 	const char *path, const struct machine_run *r, struct err *e)
 {
-	struct out_file f;
+	struct out_file f = { 0 };
 
-	if (out_file_open(&f, path, &out_links, e))
+	if (writes(&r->setup))
+		out_file_open(&f, path, &out_links, e);
+	if (share_error(r, e))
 		return -1;
 	facts_write_links(f.stream, r);
-	return out_file_close(&f, e);
+	return f.stream ? out_file_close(&f, e) : 0;
 }
 
 /* Beside what a program prints, and in a file, it is clear who speaks. */
@@ -270,7 +284,7 @@ static int write_load(const struct machine_run *r, struct err *e)
 	const char *path = l->ops->file ? l->ops->file(l) : NULL;
 	struct out_file f;
 
-	if (!path || r->result.ending != LOAD_FINISHED)
+	if (!path || r->result.ending != LOAD_FINISHED || !writes(&r->setup))
 		return 0;
 	if (out_file_open(&f, path, &out_computing, e))
 		return -1;
@@ -294,9 +308,9 @@ static int tell_facts(struct facts *f, const struct cli_args *a,
 
 	if (!a->report && !load_prints(r->load))
 		return cli_tell(a, f, CLI_PLAIN, e);
-	if (a->report)
+	if (a->report && writes(&r->setup))
 		code = write_file(a, f, e);
-	else
+	else if (!a->report)
 		write_report(a, f, stderr);
 	facts_fini(f);
 	return code;
@@ -305,9 +319,9 @@ static int tell_facts(struct facts *f, const struct cli_args *a,
 int run_tell(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
 {
-	if (tell_facts(f, a, r, e) ||
-		(a->links && write_links(a->links, r, e)) || write_load(r, e) ||
-		book_missed(a, r->system->net, e))
+	tell_facts(f, a, r, e);
+	if (share_error(r, e) || (a->links && write_links(a->links, r, e)) ||
+		write_load(r, e) || book_missed(a, r->system->net, e))
 		return -1;
 	if (r->result.ending == LOAD_STALLED || r->result.ending == LOAD_FAILED)
 		return err_set_code(
@@ -370,6 +384,17 @@ static int run_recorded(struct machine_run *r, const struct cli_args *a,
 	return failed;
 }
 
+static int check_files(const struct cli_args *a, struct err *e)
+{
+	return (a->links && out_file_check(a->links, &out_links, e)) ||
+			       (a->report && out_file_check(a->report,
+						     &out_report, e)) ||
+			       (a->output &&
+				       out_file_check(a->output, &out_run, e))
+		       ? -1
+		       : 0;
+}
+
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e)
 {
@@ -381,9 +406,9 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 
 	if (a->sample && !a->output)
 		return err_set(e, "--sample has no effect without --output");
-	if ((a->links && out_file_check(a->links, &out_links, e)) ||
-		(a->report && out_file_check(a->report, &out_report, e)) ||
-		(a->output && out_file_check(a->output, &out_run, e)))
+	if (writes(s) && check_files(a, e) && !s->cluster)
+		return -1;
+	if (s->cluster && cluster_share_error(s->cluster, e))
 		return -1;
 	s->machine = cli_source(a);
 	s->faults = a->faults;
@@ -520,7 +545,7 @@ static int run_all(
 	cli_cluster_hush(cluster);
 	if (!code)
 		code = r.load->arg ? app_tell(&r, a, e) : tell(a, &r, e);
-	else if (a->report && r.is_performed)
+	else if (a->report && r.is_performed && writes(&r.setup))
 		report_error(a, e);
 	if (s.loaded != r.machine)
 		machine_free(s.loaded); /* nobody has taken it */

@@ -264,6 +264,13 @@ static inline void load_wake(
 /* Of several processes: adds the histograms of all of them. */
 void load_share_hist(const struct load *l, struct hist *h);
 
+/* Before programs that wait are described, while nothing runs. */
+static inline void load_tell_waiting(const struct load *l)
+{
+	if (l->ops->tell_waiting && sim_is_shared(l->net->sim))
+		l->ops->tell_waiting(l);
+}
+
 /* In next(): reports the progress to whoever wants to know. */
 void load_tell(const struct load *l, uint32_t per_mille);
 

@@ -122,6 +122,7 @@ struct waiting {
 		uint64_t n;
 		struct load_waiters waiters; /* the result's */
 	} told;
+	site_id from, to; /* nodes that are looked at */
 };
 
 void programs_name_rank(const struct load *l, site_id node, uint32_t process,
@@ -172,7 +173,8 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 	struct waiting_told *t = &x->told;
 	struct host_waiting told = *w;
 
-	if (load_rank(x->load, w->node) == UINT32_MAX)
+	if (load_rank(x->load, w->node) == UINT32_MAX || w->node < x->from ||
+		w->node >= x->to)
 		return;
 	if (!t->n++ || (w->is_explained && !t->first.is_explained))
 		t->first = *w;
@@ -191,7 +193,7 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 /* How many there are; in *since, which may be NULL, when the last began to. */
 static uint64_t count_waiting(const struct load *l, sim_time *since)
 {
-	struct waiting x = { .load = l };
+	struct waiting x = { .load = l, .to = l->net->n_nodes };
 	uint64_t last;
 
 	host_each_waiting(l->host, on_waiting, &x);
@@ -203,23 +205,23 @@ static uint64_t count_waiting(const struct load *l, sim_time *since)
 	return x.told.n;
 }
 
-static void add_own(void *arg)
+static void add_own(void *arg, site_id first, site_id end)
 {
 	struct waiting *x = arg;
 
+	x->from = first;
+	x->to = end;
 	host_each_waiting(x->load->host, on_waiting, x);
 }
 
-/* The first of them, not described; all of them, in the result.  Nodes come in
- * the order of processes. */
+/* The first of them, not described; all of them, in the result. */
 static struct host_waiting list_waiting(
 	const struct load *l, struct load_result *result)
 {
 	struct waiting *x = mem_alloc(1, sizeof(*x));
 	struct host_waiting first;
 
-	if (l->ops->tell_waiting && sim_is_shared(l->net->sim))
-		l->ops->tell_waiting(l);
+	load_tell_waiting(l);
 	x->load = l;
 	x->result = result;
 	sim_by_turns(l->net->sim, add_own, x, &x->told, sizeof(x->told));

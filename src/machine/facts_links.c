@@ -230,12 +230,10 @@ void facts_of_links(struct facts *f, const struct machine_run *r)
 
 /* A channel that no packet can take has no line. */
 static void write_channel(FILE *f, const struct machine_run *r,
-	const struct net_link *l, uint32_t channel)
+	const struct net_link *l, uint32_t channel, struct net_carried c)
 {
 	const struct net *n = r->system->net;
 	const struct topo *t = n->topo;
-	struct net_carried c =
-		net_carried(n, l, (uint32_t)1 << channel, r->result.end);
 	char from[NAME_SIZE], to[NAME_SIZE];
 
 	if (!c.bytes && !net_uses_channel(n, l->to.router, channel))
@@ -249,16 +247,39 @@ static void write_channel(FILE *f, const struct machine_run *r,
 		use(r, (double)c.busy, 1), mean_waiting(r, c.waited));
 }
 
+/* Of all channels of a link. */
+static uint32_t carried(const struct machine_run *r, const struct net_link *l,
+	struct net_carried *c)
+{
+	const struct net *n = r->system->net;
+	uint32_t i, many = net_router(n, l->to.router)->ops->n_channels;
+
+	for (i = 0; i < many; i++)
+		c[i] = net_carried(n, l, (uint32_t)1 << i, r->result.end);
+	return many;
+}
+
 void facts_write_links(FILE *f, const struct machine_run *r)
 {
 	const struct net *n = r->system->net;
+	struct net_carried *all =
+		mem_alloc((size_t)n->links.n * NET_MOST_CHANNELS, sizeof(*all));
 	struct net_link l = NET_NO_LINK;
+	uint32_t many;
+	size_t i = 0;
 
-	fputs("site,port,name,to_site,to_port,to_name,wire,channel,bytes,"
-	      "packets,use,mean_waiting\n",
-		f);
 	while (net_next_link(n, &l))
-		for (uint32_t c = 0;
-			c < net_router(n, l.to.router)->ops->n_channels; c++)
-			write_channel(f, r, &l, c);
+		i += carried(r, &l, all + i);
+	net_share_carried(n, all, i);
+	if (f)
+		fputs("site,port,name,to_site,to_port,to_name,wire,channel,"
+		      "bytes,packets,use,mean_waiting\n",
+			f);
+	i = 0;
+	for (l = NET_NO_LINK; f && net_next_link(n, &l); i += many) {
+		many = net_router(n, l.to.router)->ops->n_channels;
+		for (uint32_t c = 0; c < many; c++)
+			write_channel(f, r, &l, c, all[i + c]);
+	}
+	mem_free(all);
 }

@@ -130,17 +130,25 @@ sim_time net_busy(const struct net *n, const struct net_link *l, uint64_t bytes,
 struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now)
 {
-	struct net_counters c =
-		net_counters(n, l->site, l->port, channels, now);
-	struct net_counters far =
-		net_counters(n, l->to.router, l->to.port, channels, now);
+	struct net_counters c = { 0 }, far = { 0 };
 
+	if (sim_has(n->sim, l->site))
+		c = net_counters(n, l->site, l->port, channels, now);
+	if (sim_has(n->sim, l->to.router))
+		far = net_counters(n, l->to.router, l->to.port, channels, now);
 	return (struct net_carried){
 		.bytes = c.sent_bytes,
 		.packets = far.packets,
 		.busy = net_busy(n, l, c.sent_bytes, c.free_at, now),
 		.waited = far.waited,
 	};
+}
+
+void net_share_carried(const struct net *n, struct net_carried *x, size_t many)
+{
+	if (many)
+		sim_sum(n->sim, &x->bytes,
+			many * sizeof(*x) / sizeof(x->bytes));
 }
 
 uint32_t net_n_uses(const struct topo *t)

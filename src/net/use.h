@@ -36,8 +36,11 @@ struct net_carried {
 	sim_time waited; /* by packets at its far end: their sum */
 };
 
+/* Of several processes: what this one knows of it, until net_share_carried()
+ * has added what the others do. */
 struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now);
+void net_share_carried(const struct net *n, struct net_carried *x, size_t many);
 
 /* Whether the routing uses a channel of those that a router's links have. */
 bool net_uses_channel(const struct net *n, router_id r, uint32_t channel);

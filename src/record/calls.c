@@ -1,5 +1,6 @@
 #include "record/calls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -12,14 +13,71 @@ enum { CALL_TEXT = 96 };
 
 /* --- calls --- */
 
+/* A call with its text, of any process. */
+struct told {
+	struct row_call row;
+	char name[HOST_WHAT];
+	uint64_t at; /* among those of its process */
+};
+
 struct calls {
 	struct db *db;
 	const struct host *host;
 	const struct host_log *log;
+	const struct sim *sim;
 	const struct proxy *const *rank; /* [process of the log], or NULL */
+	struct told *told; /* not yet written, of this process */
+	size_t n_told;
 	int64_t id;
 	struct err *e;
 };
+
+static void write_call(struct calls *c, struct row_call *row)
+{
+	row->id = c->id++;
+	row_put_call(c->db, row, c->e);
+}
+
+/* Writes it, or keeps it for the process that does. */
+static void add_call(struct calls *c, struct row_call *row)
+{
+	struct told *x;
+
+	if (!sim_is_shared(c->sim)) {
+		write_call(c, row);
+		return;
+	}
+	c->told = mem_more(c->told, c->n_told, sizeof(*c->told));
+	x = &c->told[c->n_told++];
+	x->row = *row;
+	x->at = c->n_told;
+	snprintf(x->name, sizeof(x->name), "%s", row->name);
+}
+
+/* By nodes, of which each process has some. */
+static int by_node(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->row.node != y->row.node)
+		return x->row.node < y->row.node ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void write_calls(struct calls *c)
+{
+	if (!sim_is_shared(c->sim))
+		return;
+	c->told = sim_gather(c->sim, c->told, &c->n_told, sizeof(*c->told));
+	qsort(c->told, c->n_told, sizeof(*c->told), by_node);
+	for (size_t i = 0; i < c->n_told; i++) {
+		c->told[i].row.name = c->told[i].name;
+		write_call(c, &c->told[i].row);
+	}
+	mem_free(c->told);
+	c->told = NULL;
+	c->n_told = 0;
+}
 
 static int64_t number_of(const struct proxy *rank)
 {
@@ -58,8 +116,7 @@ static void put_waiting(void *arg, const struct host_waiting *w)
 	struct host_waiting told = *w;
 	const struct proxy *p =
 		c->rank[w->node * c->log->n_processes + w->process];
-	struct row_call row = { .id = c->id++,
-		.node = w->node,
+	struct row_call row = { .node = w->node,
 		.process = w->process,
 		.thread = w->thread,
 		.name = told.what,
@@ -74,14 +131,13 @@ static void put_waiting(void *arg, const struct host_waiting *w)
 	host_describe(c->host, &told);
 	if (p)
 		put_open_call(&row, p);
-	row_put_call(c->db, &row, c->e);
+	add_call(c, &row);
 }
 
 static void put_call(struct calls *c, uint32_t i, const struct host_log_call *x)
 {
 	char text[CALL_TEXT];
 	struct row_call row = {
-		.id = c->id++,
 		.node = i / c->log->n_processes,
 		.process = i % c->log->n_processes,
 		.thread = x->thread,
@@ -98,7 +154,7 @@ static void put_call(struct calls *c, uint32_t i, const struct host_log_call *x)
 	host_call_text(x->text, x->args, text, sizeof(text));
 	if (x->has_peer)
 		put_peer(&row, x->args);
-	row_put_call(c->db, &row, c->e);
+	add_call(c, &row);
 }
 
 static void put_calls(struct calls *c)
@@ -108,7 +164,9 @@ static void put_calls(struct calls *c)
 	for (uint32_t i = 0; i < l->n; i++)
 		for (uint32_t k = 0; k < l->process[i].n_calls; k++)
 			put_call(c, i, &l->process[i].call[k]);
+	write_calls(c);
 	host_each_waiting(c->host, put_waiting, c);
+	write_calls(c);
 }
 
 /* --- messages --- */
@@ -118,7 +176,7 @@ struct end {
 	uint32_t from, to; /* processes */
 	uint64_t tag;
 	uint32_t n; /* the n-th of these */
-	const struct host_log_message *is;
+	struct host_log_message is;
 };
 
 static int compare(const struct end *a, const struct end *b)
@@ -135,8 +193,9 @@ static int in_order(const void *a, const void *b)
 }
 
 /* All that were sent, or received, those of one kind beside each other. */
-static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
+static struct end *find_ends(const struct calls *c, bool are_sent, size_t *n)
 {
+	const struct host_log *l = c->log;
 	struct end *all = NULL;
 	uint32_t i;
 
@@ -158,17 +217,18 @@ static struct end *find_ends(const struct host_log *l, bool are_sent, size_t *n)
 				.to = are_sent ? far : i,
 				.tag = m->tag,
 				.n = k,
-				.is = m,
+				.is = *m,
 			};
 		}
 	}
+	all = sim_gather(c->sim, all, n, sizeof(*all));
 	qsort(all, *n, sizeof(*all), in_order);
 	return all;
 }
 
 static int64_t since(const struct end *x)
 {
-	return x && x->is->since ? x->is->since : ROW_NULL;
+	return x && x->is.since ? x->is.since : ROW_NULL;
 }
 
 /* Either end may be missing, of those that were too many. */
@@ -184,8 +244,8 @@ static void put_transfer(const struct calls *c, const struct end *sent,
 		.to_node = x->to / l->n_processes,
 		.to_process = x->to % l->n_processes,
 		.tag = (int64_t)x->tag,
-		.bytes = (int64_t)x->is->bytes,
-		.sent_ps = sent ? sent->is->at : ROW_NULL,
+		.bytes = (int64_t)x->is.bytes,
+		.sent_ps = sent ? sent->is.at : ROW_NULL,
 		.received_ps = ROW_NULL,
 		.from_rank = number_of(c->rank[x->from]),
 		.to_rank = number_of(c->rank[x->to]),
@@ -193,17 +253,16 @@ static void put_transfer(const struct calls *c, const struct end *sent,
 		.expected_ps = since(received),
 	};
 
-	if (received && received->is->at != SIM_NEVER)
-		row.received_ps = received->is->at;
+	if (received && received->is.at != SIM_NEVER)
+		row.received_ps = received->is.at;
 	row_put_transfer(c->db, &row, c->e);
 }
 
 static void put_transfers(const struct calls *c)
 {
-	const struct host_log *l = c->log;
 	size_t n_sent, n_received, s = 0, r = 0;
-	struct end *sent = find_ends(l, true, &n_sent);
-	struct end *received = find_ends(l, false, &n_received);
+	struct end *sent = find_ends(c, true, &n_sent);
+	struct end *received = find_ends(c, false, &n_received);
 
 	while (s < n_sent || r < n_received) {
 		int order = s == n_sent	      ? 1
@@ -230,9 +289,13 @@ void record_calls_write(
 	if (!l)
 		return;
 	rank = record_ranks_find(r, l);
-	c = (struct calls){
-		.db = d, .host = h, .log = l, .rank = rank, .e = e
-	};
+	c = (struct calls){ .db = d,
+		.host = h,
+		.log = l,
+		.sim = r->system->net->sim,
+		.rank = rank,
+		.e = e };
+	load_tell_waiting(r->load);
 	put_calls(&c);
 	put_transfers(&c);
 	mem_free(rank);

@@ -24,6 +24,9 @@ struct db_query;
  * path.  A transaction is open: the file stays empty until the first COMMIT.
  */
 struct db *db_create(const char *path, struct err *e);
+/* From now on rows that it is given go nowhere: another process has the
+ * file. */
+void db_mute(struct db *d);
 /* Opens a file of a known schema for reading.  Queries that together take more
  * work than a run file of its size can explain are ended. */
 struct db *db_open(const char *path, struct err *e);

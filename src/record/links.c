@@ -12,6 +12,7 @@ enum {
 	LOOK_SITES = 256, /* about so many are looked at, of more */
 	LOOK_BUFFERS = 1 << 16, /* for each sample */
 	ALL_CHANNELS = NET_MOST_CHANNELS,
+	ENDS_AT_ONCE = 1024, /* links whose ends are shared among processes */
 };
 
 /* --- which there are --- */
@@ -37,15 +38,30 @@ static void *take(struct record_links *k, size_t n, size_t size)
 	return k->mine[k->n_mine++];
 }
 
-static struct record_loads new_loads(struct record_links *k, size_t most)
+/* Whole words of them, and of several processes as many more, for those of
+ * all. */
+static size_t list_size(const struct record_links *k)
 {
-	uint16_t *all = take(k, 4 * most, sizeof(*all));
+	enum { WORD = sizeof(uint64_t) / sizeof(uint16_t) };
 
+	return (k->links.n + WORD) / WORD * WORD;
+}
+
+static uint16_t *take_list(struct record_links *k)
+{
+	size_t n = list_size(k);
+
+	return take(
+		k, sim_is_shared(k->net->sim) ? 2 * n : n, sizeof(uint16_t));
+}
+
+static struct record_loads new_loads(struct record_links *k)
+{
 	return (struct record_loads){
-		.use = all,
-		.waiting = all + most,
-		.tokens = k->net->book ? all + 2 * most : NULL,
-		.retries = k->net->retry ? all + 3 * most : NULL,
+		.use = take_list(k),
+		.waiting = take_list(k),
+		.tokens = k->net->book ? take_list(k) : NULL,
+		.retries = k->net->retry ? take_list(k) : NULL,
 	};
 }
 
@@ -59,7 +75,7 @@ static void add_channel(
 		.kind = kind,
 		.number = c,
 		.past = take(k, most, sizeof(*x->past)),
-		.now = new_loads(k, most),
+		.now = new_loads(k),
 	};
 }
 
@@ -99,11 +115,11 @@ void record_links_init(struct record_links *k, const struct net *n)
 		k->ps_per_byte[i] = 1e12 / (double)n->link.bps[i];
 	k->past = take(k, most, sizeof(*k->past));
 	k->longest = take(k, most * N_LONGEST, sizeof(*k->longest));
-	k->now = new_loads(k, most);
+	k->now = new_loads(k);
 	find_channels(k, most);
 	k->used = take(k, net_most_buffers(n), sizeof(*k->used));
 	k->wanted = take(k, most, sizeof(*k->wanted));
-	k->wanted_now = take(k, most, sizeof(*k->wanted_now));
+	k->wanted_now = take_list(k);
 	k->wants = take(k, (size_t)k->n_names * (k->n_names + 1) + 1,
 		sizeof(*k->wants));
 }
@@ -262,22 +278,45 @@ static uint64_t sample_port(
 	return came;
 }
 
+/* Channels that are used in any process. */
+static void share_used(struct record_links *k)
+{
+	uint64_t is_used[NET_KINDS * NET_MOST_CHANNELS] = { 0 };
+
+	for (uint32_t i = 0; i < k->n_channels; i++)
+		is_used[i] = k->channel[i].is_used;
+	sim_max(k->net->sim, is_used, k->n_channels);
+	for (uint32_t i = 0; i < k->n_channels; i++)
+		k->channel[i].is_used = is_used[i];
+}
+
 uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now)
 {
+	const struct sim *sim = k->net->sim;
 	uint64_t hops = 0;
 
 	for (size_t i = 0; i < k->n_channels; i++)
 		k->channel[i].is_used = false;
 	for (size_t i = 0; i < k->links.n; i++)
-		hops += sample_port(k, i, (double)(now - from), now);
+		if (sim_has(sim, k->links.link[i].site))
+			hops += sample_port(k, i, (double)(now - from), now);
+	share_used(k);
+	sim_sum(sim, &hops, 1);
 	return hops;
 }
 
-struct row_list record_list(const struct record_links *k, const uint16_t *list)
+/* Each value is one process's, and 0 in others. */
+struct row_list record_list(const struct record_links *k, uint16_t *list)
 {
-	size_t bytes = k->links.n * sizeof(*list);
+	size_t bytes = k->links.n * sizeof(*list), n = list_size(k);
 
+	if (list && sim_is_shared(k->net->sim)) {
+		memcpy(list + n, list, n * sizeof(*list));
+		list += n;
+		sim_sum(k->net->sim, (uint64_t *)(void *)list,
+			n * sizeof(*list) / sizeof(uint64_t));
+	}
 	return (struct row_list){ (const uint8_t *)list, list ? bytes : 0 };
 }
 
@@ -342,21 +381,25 @@ static port_mask wanted_ports(
 	return ports;
 }
 
+/* Parts of packets are whole numbers of these, so that their sum does not
+ * depend on the order of sites. */
+#define PARTS ((double)(UINT64_C(1) << 32))
+
 /* A packet, which stands for some, waits for one of its ways: each has an equal
  * part of it. */
 static void add_head(
 	struct record_links *k, const struct net_buffer *b, double one)
 {
 	size_t in = k->links.link[record_link_at(k, b->site, b->port)].back;
-	double *row = &k->wants[(size_t)k->name_of[in] * (k->n_names + 1)];
+	uint64_t *row = &k->wants[(size_t)k->name_of[in] * (k->n_names + 1)];
 	port_mask ports = wanted_ports(k, b), m;
 
 	if (!ports)
-		row[k->n_names] += one;
+		row[k->n_names] += (uint64_t)(one * PARTS);
 	for (m = ports; m; m &= m - 1)
 		row[k->name_of[record_link_at(
 			k, b->site, (port_id)__builtin_ctzll(m))]] +=
-			one / __builtin_popcountll(ports);
+			(uint64_t)(one * PARTS / __builtin_popcountll(ports));
 }
 
 static void look(struct record_links *k)
@@ -365,10 +408,11 @@ static void look(struct record_links *k)
 	bool is_all = n->n_sites <= LOOK_SITES;
 	double one = is_all ? 1 : (double)n->n_sites / LOOK_SITES;
 	uint64_t some = UINT64_MAX / n->n_sites * LOOK_SITES;
+	size_t all = (size_t)k->n_names * (k->n_names + 1);
 
-	memset(k->wants, 0,
-		(size_t)k->n_names * (k->n_names + 1) * sizeof(*k->wants));
-	for (site_id s = 0; s < n->n_sites; s++) {
+	memset(k->wants, 0, all * sizeof(*k->wants));
+	for (site_id s = sim_next_own(n->sim, 0); s < n->n_sites;
+		s = sim_next_own(n->sim, s + 1)) {
 		const struct router *r = net_router(n, s);
 		uint32_t n_used;
 
@@ -381,6 +425,7 @@ static void look(struct record_links *k)
 			add_head(k, &b, one);
 		}
 	}
+	sim_sum(n->sim, k->wants, all);
 }
 
 static void add_injecting(struct record_links *k, site_id s)
@@ -417,22 +462,25 @@ static uint64_t choose_every(const struct net *n)
 {
 	uint64_t all = 0;
 
-	for (site_id s = 0; s < n->n_sites; s++) {
+	for (site_id s = sim_next_own(n->sim, 0); s < n->n_sites;
+		s = sim_next_own(n->sim, s + 1)) {
 		const struct router *r = net_router(n, s);
 
 		all += r->ops->n_buffers(r, s);
 	}
+	sim_sum(n->sim, &all, 1);
 	return all / LOOK_BUFFERS + 1;
 }
 
-const uint16_t *record_links_wanted(struct record_links *k, int64_t n)
+uint16_t *record_links_wanted(struct record_links *k, int64_t n)
 {
 	if (!k->wanted_every)
 		k->wanted_every = choose_every(k->net);
 	if ((uint64_t)n % k->wanted_every)
 		return NULL;
 	memset(k->wanted, 0, k->links.n * sizeof(*k->wanted));
-	for (site_id s = 0; s < k->net->n_sites; s++)
+	for (site_id s = sim_next_own(k->net->sim, 0); s < k->net->n_sites;
+		s = sim_next_own(k->net->sim, s + 1))
 		add_wanted(k, s);
 	for (size_t i = 0; i < k->links.n; i++) {
 		k->past[i].wanted += k->wanted[i];
@@ -455,7 +503,7 @@ int record_links_look(
 			.came_by = k->name[i / many],
 			.wants = wanted < k->n_names ? k->name[wanted]
 						     : "reception",
-			.packets = k->wants[i],
+			.packets = (double)k->wants[i] / PARTS,
 		};
 
 		if (row.packets > 0)
@@ -466,24 +514,48 @@ int record_links_look(
 
 /* --- the whole run --- */
 
-/* A link's counters, and those of the port that it leads to. */
+/* A link's counters, and those of the port that it leads to.  Each is one
+ * process's, and 0 in others until they share them. */
 struct ends {
 	struct net_counters own, far;
-	sim_time at; /* the run's end */
+	/* what routers do not count themselves; a guest's retries are on no
+	 * channel of theirs */
+	uint64_t token_wait[NET_MOST_CHANNELS], retries[NET_MOST_CHANNELS];
+	uint64_t longest[N_LONGEST];
+	double wanted;
+	uint64_t at; /* the run's end */
 };
 
-/* What routers do not count themselves; a guest's retries are on no channel of
- * theirs. */
-static void add_rest(
-	const struct record_links *k, uint32_t channel, struct row_shared *row)
+static void add_rest(const struct record_links *k, size_t link, struct ends *x)
 {
-	const struct net_link *l = &k->links.link[row->link];
-	size_t at = net_channel_at(k->net, l->site, l->port, channel);
+	const struct net_link *l = &k->links.link[link];
 
-	if (k->net->book)
-		row->token_wait_ps += k->net->token_waits[at];
-	if (k->net->resent)
-		row->retries += (int64_t)k->net->resent[at];
+	for (uint32_t c = 0; c < NET_MOST_CHANNELS; c++) {
+		size_t at = net_channel_at(k->net, l->site, l->port, c);
+
+		if (k->net->book)
+			x->token_wait[c] = (uint64_t)k->net->token_waits[at];
+		if (k->net->resent)
+			x->retries[c] = k->net->resent[at];
+	}
+}
+
+static void find_ends(
+	const struct record_links *k, size_t link, sim_time end, struct ends *x)
+{
+	const struct net_link *l = &k->links.link[link];
+	const struct net *n = k->net;
+
+	*x = (struct ends){ .wanted = k->past[link].wanted };
+	if (sim_has(n->sim, l->site)) {
+		x->own = net_counters(n, l->site, l->port, UINT32_MAX, end);
+		add_rest(k, link, x);
+	}
+	if (sim_has(n->sim, l->to.router))
+		x->far = net_counters(
+			n, l->to.router, l->to.port, UINT32_MAX, end);
+	for (uint32_t i = 0; i < N_LONGEST; i++)
+		x->longest[i] = k->longest[link * N_LONGEST + i];
 }
 
 /* A link, or one of its channels. */
@@ -493,9 +565,10 @@ static struct row_shared count_channel(const struct record_links *k, size_t i,
 	const struct net_link *l = &k->links.link[i];
 	bool is_all = channel == ALL_CHANNELS;
 	uint64_t bytes = is_all ? x->own.sent_bytes : x->own.sent[channel];
-	sim_time busy = net_busy(k->net, l, bytes, x->own.free_at, x->at);
+	sim_time end = (sim_time)x->at;
+	sim_time busy = net_busy(k->net, l, bytes, x->own.free_at, end);
 	sim_time waited = is_all ? x->far.waited : x->far.stayed[channel];
-	double time = x->at > 0 ? (double)x->at : 1;
+	double time = end > 0 ? (double)end : 1;
 	struct row_shared row = {
 		.link = (int64_t)i,
 		.bytes = (int64_t)bytes,
@@ -503,14 +576,16 @@ static struct row_shared count_channel(const struct record_links *k, size_t i,
 					    : x->far.came[channel]),
 		.use = (double)busy / time,
 		.waiting = (double)waited / time,
-		.longest =
-			k->longest[i * N_LONGEST + (is_all ? 0 : 1 + channel)],
+		.longest = (int64_t)x->longest[is_all ? 0 : 1 + channel],
 		.token_wait_ps = k->net->book ? 0 : ROW_NULL,
 	};
 
 	for (uint32_t c = 0; c < NET_MOST_CHANNELS; c++)
-		if (is_all || c == channel)
-			add_rest(k, c, &row);
+		if (is_all || c == channel) {
+			row.token_wait_ps +=
+				k->net->book ? (int64_t)x->token_wait[c] : 0;
+			row.retries += (int64_t)x->retries[c];
+		}
 	return row;
 }
 
@@ -563,8 +638,7 @@ static void put_link(struct record_links *k, struct db *d, size_t i,
 		.token_wait_ps = sum.token_wait_ps,
 		.retries = sum.retries,
 		.channel = put_channels(k, d, i, x, e),
-		.wanted = k->n_wanted ? k->past[i].wanted / (double)k->n_wanted
-				      : NAN,
+		.wanted = k->n_wanted ? x->wanted / (double)k->n_wanted : NAN,
 	};
 
 	row_put_link(d, &row, e);
@@ -573,15 +647,20 @@ static void put_link(struct record_links *k, struct db *d, size_t i,
 void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e)
 {
-	for (size_t i = 0; i < k->links.n; i++) {
-		const struct net_link *l = &k->links.link[i];
-		struct ends x = {
-			net_counters(k->net, l->site, l->port, UINT32_MAX, end),
-			net_counters(k->net, l->to.router, l->to.port,
-				UINT32_MAX, end),
-			end,
-		};
+	struct ends *x = mem_alloc(ENDS_AT_ONCE, sizeof(*x));
+	size_t i, n;
 
-		put_link(k, d, i, &x, e);
+	for (size_t first = 0; first < k->links.n; first += n) {
+		n = k->links.n - first;
+		n = n < ENDS_AT_ONCE ? n : ENDS_AT_ONCE;
+		for (i = 0; i < n; i++)
+			find_ends(k, first + i, end, &x[i]);
+		sim_sum(k->net->sim, &x->own.sent_bytes,
+			n * sizeof(*x) / sizeof(x->own.sent_bytes));
+		for (i = 0; i < n; i++) {
+			x[i].at = (uint64_t)end;
+			put_link(k, d, first + i, &x[i], e);
+		}
 	}
+	mem_free(x);
 }

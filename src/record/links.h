@@ -49,7 +49,7 @@ struct record_links {
 	struct record_loads now; /* of one sample */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
-	double *wants; /* [n_names][n_names + 1], of one look */
+	uint64_t *wants; /* [n_names][n_names + 1], of one look: see one() */
 	double *wanted; /* [link] of one sample */
 	uint16_t *wanted_now;
 	uint64_t n_wanted, wanted_every;
@@ -70,9 +70,9 @@ uint64_t record_links_sample(
 /* Packets that wait for each link at the n-th sample; NULL if this sample does
  * not look.  A packet waits for a link if it is to be injected into it, or if
  * the head of its buffer may take it. */
-const uint16_t *record_links_wanted(struct record_links *k, int64_t n);
-/* A list as a column's value; NULL stays NULL. */
-struct row_list record_list(const struct record_links *k, const uint16_t *list);
+uint16_t *record_links_wanted(struct record_links *k, int64_t n);
+/* A list as a column's value, of all processes; NULL stays NULL. */
+struct row_list record_list(const struct record_links *k, uint16_t *list);
 /* The name of the only channel that carried data in a sample; "" if none did,
  * NULL if several did. */
 const char *record_links_only(const struct record_links *k);

@@ -167,6 +167,17 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 
 /* --- samples --- */
 
+/* Of several processes. */
+static void share_tallies(const struct net *n, struct net_tally *t)
+{
+	uint64_t x[] = { t->injected, t->delivered, (uint64_t)t->latency };
+
+	sim_sum(n->sim, x, sizeof(x) / sizeof(*x));
+	t->injected = x[0];
+	t->delivered = x[1];
+	t->latency = x[2];
+}
+
 /* Of all workers, until now. */
 static struct net_tally sum_tallies(const struct net *n, sim_time now)
 {
@@ -177,11 +188,13 @@ static struct net_tally sum_tallies(const struct net *n, sim_time now)
 		sum.delivered += n->tally[i].delivered;
 		sum.latency += n->tally[i].latency;
 	}
+	share_tallies(n, &sum);
 	sum.injected -= net_n_early(n, now);
 	return sum;
 }
 
-static int write_sample(struct record *k, sim_time now, uint64_t hops)
+/* What is shared among processes is, whatever goes wrong. */
+static void write_sample(struct record *k, sim_time now, uint64_t hops)
 {
 	struct net_tally sum = sum_tallies(k->run->system->net, now);
 	const char *only = record_links_only(&k->links);
@@ -203,26 +216,30 @@ static int write_sample(struct record *k, sim_time now, uint64_t hops)
 	};
 
 	k->sum = sum;
-	if (k->n % SAMPLES_PER_BATCH == 0 && db_do(k->db, "BEGIN", &k->e))
-		return -1;
-	if (row_put_sample(k->db, &row, &k->e) ||
-		record_channels_write(&k->links, k->db, k->n, &k->e))
-		return -1;
-	return ++k->n % SAMPLES_PER_BATCH == 0 ? db_do(k->db, "COMMIT", &k->e)
-					       : 0;
+	if (k->n % SAMPLES_PER_BATCH == 0)
+		db_do(k->db, "BEGIN", &k->e);
+	row_put_sample(k->db, &row, &k->e);
+	record_channels_write(&k->links, k->db, k->n, &k->e);
+	if (++k->n % SAMPLES_PER_BATCH == 0 && !k->e.code)
+		db_do(k->db, "COMMIT", &k->e);
 }
 
 /* Called while nothing runs; what fails is told in the end. */
 static void on_sample(void *arg, sim_time now)
 {
 	struct record *k = arg;
+	const struct sim *sim = k->run->system->net->sim;
 
 	if (k->e.code || now <= k->at)
 		return;
 	write_sample(k, now, record_links_sample(&k->links, k->at, now));
 	k->at = now;
-	if (!k->e.code && k->n % SAMPLES_PER_LOOK == SAMPLES_PER_LOOK / 2)
+	if (sim_share_error(sim, &k->e))
+		return;
+	if (k->n % SAMPLES_PER_LOOK == SAMPLES_PER_LOOK / 2)
 		record_links_look(&k->links, k->db, k->n - 1, &k->e);
+	if (sim_share_error(sim, &k->e))
+		return;
 	if (k->n % SAMPLES_PER_PERIOD == 0)
 		k->run->load->sample *= 2;
 }
@@ -231,14 +248,19 @@ struct record *record_new(const char *path, struct machine_run *r,
 	const char *command, sim_time period, struct err *e)
 {
 	struct record *k = mem_alloc(1, sizeof(*k));
+	const struct sim *sim = r->system->net->sim;
 
 	k->run = r;
-	k->db = db_create(path, e);
+	k->db = db_create(sim_has(sim, 0) ? path : NULL, e);
 	if (k->db && !tables_create(k->db, IN_RUNS, e)) {
+		if (!sim_has(sim, 0))
+			db_mute(k->db);
 		put_setup(k->db, r, command, e);
 		put_sites(k->db, r->machine->topo, e);
 	}
-	if (e->code || db_do(k->db, "COMMIT", e)) {
+	if (!e->code)
+		db_do(k->db, "COMMIT", e);
+	if (sim_share_error(sim, e)) {
 		db_discard(k->db);
 		k->db = NULL;
 		record_free(k);
@@ -330,7 +352,7 @@ static void put_messages(struct record *k, struct err *e)
 	put_number(k->db, "messages_ended", (int64_t)k->messages->ended, e);
 }
 
-static int put_result(struct record *k, const char *ending, struct err *e)
+static void put_result(struct record *k, const char *ending, struct err *e)
 {
 	const struct machine_run *r = k->run;
 	struct figures f = { k->db, e };
@@ -353,7 +375,17 @@ static int put_result(struct record *k, const char *ending, struct err *e)
 	put_number(k->db, "packets", (int64_t)r->packets, e);
 	put_number(k->db, "packet_hops", (int64_t)r->hops, e);
 	record_put_text(k->db, "ending", ending, e);
-	return e->code ? -1 : 0;
+}
+
+static void end_record(struct record *k, const char *ending, struct err *e)
+{
+	if (k->n % SAMPLES_PER_BATCH)
+		db_do(k->db, "COMMIT", e);
+	if (!e->code)
+		db_do(k->db, "BEGIN", e);
+	put_result(k, ending, e);
+	if (!e->code)
+		db_do(k->db, "COMMIT", e);
 }
 
 int record_end(struct record *k, const char *ending, struct err *e)
@@ -361,11 +393,8 @@ int record_end(struct record *k, const char *ending, struct err *e)
 	on_sample(k, k->run->result.end);
 	if (k->e.code)
 		return err_set(e, "%s", k->e.text);
-	if (k->n % SAMPLES_PER_BATCH && db_do(k->db, "COMMIT", e))
-		return -1;
-	if (db_do(k->db, "BEGIN", e) || put_result(k, ending, e))
-		return -1;
-	return db_do(k->db, "COMMIT", e);
+	end_record(k, ending, e);
+	return sim_share_error(k->run->system->net->sim, e);
 }
 
 void record_why(struct record *k, const char *why)

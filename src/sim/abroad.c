@@ -312,17 +312,31 @@ void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
 	return to;
 }
 
-void sim_by_turns(const struct sim *s, void (*f)(void *arg), void *arg,
+/* Where sites of other processes begin. */
+static site_id range_end(const struct sim *s, site_id first)
+{
+	site_id end = first;
+
+	while (end < s->p.n_sites && s->process[end] == s->process[first])
+		end++;
+	return end;
+}
+
+void sim_by_turns(const struct sim *s,
+	void (*f)(void *arg, site_id first, site_id end), void *arg,
 	void *bytes, size_t n)
 {
-	struct cluster *c = s->p.cluster;
+	site_id end;
 
-	if (!c)
-		f(arg);
-	for (uint32_t i = 0; c && i < c->n; i++) {
-		if (i == c->me)
-			f(arg);
-		c->ops->tell(c, i, bytes, n);
+	if (!s->p.cluster) {
+		f(arg, 0, s->p.n_sites);
+		return;
+	}
+	for (site_id first = 0; first < s->p.n_sites; first = end) {
+		end = range_end(s, first);
+		if (sim_has(s, first))
+			f(arg, first, end);
+		sim_tell(s, first, bytes, n);
 	}
 }
 

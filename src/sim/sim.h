@@ -305,9 +305,11 @@ void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n);
 /* The elements of all processes, so many of a size, in the order of processes;
  * *n becomes their number.  Takes over what it is given. */
 void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size);
-/* Calls f in each process by turns, from the first one on; what it leaves in
- * bytes goes to all. */
-void sim_by_turns(const struct sim *s, void (*f)(void *arg), void *arg,
+/* Calls f for all sites from the first one on, each time for some that are
+ * beside each other, in the process that has them; what it leaves in bytes goes
+ * to all. */
+void sim_by_turns(const struct sim *s,
+	void (*f)(void *arg, site_id first, site_id end), void *arg,
 	void *bytes, size_t n);
 /* The error of any process becomes that of all: -1 if there is one. */
 int sim_share_error(const struct sim *s, struct err *e);

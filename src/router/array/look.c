@@ -191,7 +191,8 @@ void array_injecting(const struct router *r, site_id s, double *waiting)
 {
 	const struct array *a = array_of(r);
 
-	for (port_id p = 0; p < a->n_ports; p++)
+	/* a switch's own packets have not chosen a port */
+	for (port_id p = 0; array_is_node(r) && p < a->n_ports; p++)
 		for (uint32_t c = 0; c < ARRAY_CLASSES; c++)
 			waiting[p] += array_node(a, s)->end[p].fifo[c].count;
 }
