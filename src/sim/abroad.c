@@ -219,6 +219,8 @@ uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop,
 	struct cluster *c = s->p.cluster;
 	uint64_t word[N_CLUSTER_WORDS] = {
 		[CLUSTER_NEXT] = ~abroad_next(s, next),
+		/* of two, the other one gets all mail */
+		[CLUSTER_OWN] = ~(c->n == 2 ? next : abroad_next(s, next)),
 		[CLUSTER_STOP] = *stop,
 		[CLUSTER_FAILED] = abroad_has_failed(s) ? c->n - c->me : 0,
 	};

@@ -35,7 +35,8 @@ void cluster_bytes_free(struct cluster_bytes *b);
 /* What processes agree on when they meet. */
 enum cluster_word {
 	CLUSTER_NEXT, /* the next window, complemented */
-	CLUSTER_OTHERS, /* set by meet(): the greatest one of the others */
+	CLUSTER_OWN, /* the next one of a process and of mail to third ones */
+	CLUSTER_OTHERS, /* set by meet(): the greatest CLUSTER_OWN of others */
 	CLUSTER_STOP, /* somebody asked to stop */
 	CLUSTER_FAILED, /* the process, counted from the end, or 0 */
 	N_CLUSTER_WORDS
@@ -50,7 +51,7 @@ struct cluster_ops {
 	 * Between windows: sends out[i] to process i and receives in[i] from
 	 * it, for those with is_near[i], the same on both sides; and replaces
 	 * each word by the greatest of all processes.  CLUSTER_OTHERS is 0
-	 * before, and the greatest CLUSTER_NEXT of all other processes then.
+	 * before, and the greatest CLUSTER_OWN of all other processes then.
 	 */
 	void (*meet)(struct cluster *c, const bool *is_near,
 		const struct cluster_bytes *out, struct cluster_bytes *in,

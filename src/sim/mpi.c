@@ -152,7 +152,7 @@ static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
 }
 
 /* The greatest of each word, but for CLUSTER_OTHERS: the second greatest of
- * CLUSTER_NEXT. */
+ * CLUSTER_OWN. */
 static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
 {
 	const uint64_t *x = from;
@@ -160,7 +160,7 @@ static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
 
 	(void)type;
 	for (int k = 0; k < *n; k++) {
-		uint64_t a = x[CLUSTER_NEXT], b = y[CLUSTER_NEXT];
+		uint64_t a = x[CLUSTER_OWN], b = y[CLUSTER_OWN];
 		uint64_t less = a < b ? a : b;
 
 		for (int i = 0; i < N_CLUSTER_WORDS; i++)
@@ -177,7 +177,7 @@ static void mpi_meet(struct cluster *c, const bool *is_near,
 	uint64_t word[N_CLUSTER_WORDS])
 {
 	struct job *j = of(c);
-	uint64_t own = word[CLUSTER_NEXT];
+	uint64_t own = word[CLUSTER_OWN];
 
 	for (uint32_t i = 0; i < c->n; i++)
 		if (is_near[i])
@@ -185,8 +185,8 @@ static void mpi_meet(struct cluster *c, const bool *is_near,
 	MPI_Iallreduce(MPI_IN_PLACE, word, 1, j->words, j->merge, j->all,
 		&j->wait[j->n_wait++]);
 	finish(j);
-	if (word[CLUSTER_NEXT] != own)
-		word[CLUSTER_OTHERS] = word[CLUSTER_NEXT];
+	if (word[CLUSTER_OWN] != own)
+		word[CLUSTER_OTHERS] = word[CLUSTER_OWN];
 	for (uint32_t i = 0; i < c->n; i++)
 		if (is_near[i])
 			end_with(j, i, &in[i]);
