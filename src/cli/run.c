@@ -525,6 +525,7 @@ static int run_all(
 		.cluster = cluster,
 		.check = cluster ? cli_cluster_check : NULL,
 		.packs = a->packs,
+		.counts = a->counts,
 	};
 	bool is_done = false;
 	int code;

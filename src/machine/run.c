@@ -342,6 +342,7 @@ static int build(struct machine_run *r, struct err *e)
 		.held = r->setup.held,
 		.cluster = r->setup.cluster,
 		.packs = r->setup.packs,
+		.counts = r->setup.counts,
 		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,

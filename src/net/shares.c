@@ -145,6 +145,17 @@ static void share_workers(const struct net_shares *x, const struct topo *t,
 	mem_free(at);
 }
 
+static void share_as_processes(
+	const struct net_shares *x, const struct topo *t, uint32_t n)
+{
+	uint16_t *process = mem_alloc(t->n_routers, sizeof(*process));
+
+	net_share_processes(process, t, n);
+	for (router_id r = 0; r < t->n_routers; r++)
+		x->owner[r] = (uint8_t)process[r];
+	mem_free(process);
+}
+
 /* Processes whose sites have wires to those of this one. */
 static void find_near(const struct net_shares *x, const struct topo *t,
 	const struct sim_params *p)
@@ -171,7 +182,11 @@ void net_share_out(
 		.process = mem_alloc(t->n_routers, sizeof(*x->process)),
 	};
 	net_share_processes(x->process, t, p->cluster ? p->cluster->n : 1);
-	share_workers(x, t, p->cluster ? p->cluster->n : 1, p->n_workers);
+	if (p->counts) /* workers stand for processes */
+		share_as_processes(x, t, p->n_workers);
+	else
+		share_workers(
+			x, t, p->cluster ? p->cluster->n : 1, p->n_workers);
 	if (!p->cluster)
 		return;
 	x->is_near = mem_alloc(p->cluster->n, sizeof(*x->is_near));

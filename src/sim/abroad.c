@@ -117,6 +117,8 @@ void abroad_repack(struct sim_worker *w, struct sim_event *e)
 	struct cluster_bytes b = { 0 };
 
 	pack(w, e, &b);
+	w->mail_sent++;
+	w->mail_bytes += sizeof(struct record) + b.n;
 	unpack(w, e, b.at, b.n);
 	cluster_bytes_free(&b);
 }

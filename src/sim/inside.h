@@ -42,6 +42,7 @@ struct sim {
 	void *task_arg;
 	bool is_guarded; /* whoever calls sim_run(), see base/err.h */
 	enum sim_ending ending;
+	struct census *census; /* NULL: nothing is counted */
 };
 
 /* --- sim.c --- */
@@ -87,6 +88,13 @@ static inline sim_time mail_next_far(const struct sim_worker *w)
 /* All mail of the window for this worker's sites, in one array; of several
  * workers. */
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);
+
+/* --- census.c --- */
+
+void census_init(struct sim *s);
+void census_fini(struct sim *s);
+/* After a window of all workers. */
+void census_note(struct sim *s);
 
 /* --- abroad.c --- */
 

@@ -340,6 +340,8 @@ static void run_alone(struct sim *s, uint64_t k)
 	do {
 		for (uint32_t i = 0; i < s->p.n_workers; i++)
 			step(&s->workers[i], k);
+		if (s->census)
+			census_note(s);
 		k = look_around(s);
 	} while (goes_on(s, k, is_stopped(s)) &&
 		 choose_way(s, s->n_events) == PACE_ALONE);
