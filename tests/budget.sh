@@ -58,7 +58,7 @@ shows "a packet alone" '.budget | .messages == 4 and .ps == 4 * 409000 and
 	.causes.router.ps == 4 * 48000 and
 	.causes.wire.ps == 4 * (133000 - 48000) and
 	.causes.serialisation.ps == 4 * 276000 and
-	([.causes[] | select(.ps == 0)] | length) == 19'
+	([.causes[] | select(.ps == 0)] | length) == 20'
 shows "its way" '.follow | .node == 3 and .number == 1 and .is_complete and
 	(.steps | length == 7 and
 	.[0].from_ps == 3 * 409000 and .[-1].until_ps == 4 * 409000 and

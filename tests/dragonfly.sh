@@ -115,6 +115,33 @@ ends 0 run dragonfly alltoall via=msg bytes=2000 --shape 40 \
 holds '.ending == "finished" and .faults.lost_packets > 20'
 report 'what a dead link loses is sent again by another one'
 
+# Links inside of groups and between them die: other paths are found, also
+# between routers of a group; minimal paths have only two channels, too few for
+# a detour, so that some nodes cannot be reached.
+plan <<END
+  events:
+    - 10 us link g1.r0 global 0 dies
+    - 10 us link g0.r0 local 1 dies
+    - 10 us link g2.r3 local 1 dies
+END
+on='dragonfly alltoall via=msg bytes=4000 --shape 72
+	--set topology.per-router=2 --set topology.routers=4
+	--set topology.global=2 --set routing.reload=2us'
+for mode in valiant ugal par; do
+	ends 0 run $on --set routing.mode=$mode --json
+	whole=$(jq .results.time_ns "$tmp/out")
+	ends 0 run $on --set routing.mode=$mode --faults "$tmp/plan.yaml" --json
+	holds '.faults.repairs == 1' \
+		".results.time_ns < $whole + (50 + 72 * 2) * 1000 + 20000"
+	digest=$(jq .digest "$tmp/out")
+	ends 0 run $on --set routing.mode=$mode --faults "$tmp/plan.yaml" \
+		--json --threads 3
+	holds ".digest == $digest"
+done
+ends 3 run $on --set routing.mode=minimal --faults "$tmp/plan.yaml"
+grep -q 'switch g0.r0 local 1 died' "$tmp/err" || complain "$(cat "$tmp/err")"
+report 'paths around failed links'
+
 # Frontier: 74 groups of 32 routers of 64 ports, 4 links for each pair of
 # groups; and the largest machine of such routers.
 slingshot='--set topology.per-router=16 --set topology.routers=32

@@ -209,6 +209,58 @@ grep -q 'switch 1:1.0, out by up' "$tmp/out" &&
 	complain "$(cat "$tmp/out")"
 report "rails have names, and die"
 
+# --- failed switches and links ---
+
+# A switch dies: after a notice its neighbours avoid it, after a message all
+# others do, and stored routes follow when tables are loaded.  Lost packets are
+# sent again once, after the time-out of 64 nodes.
+plan <<END
+  events: ["20 us switch 2.3 dies"]
+END
+for spread in rotate adaptive; do
+	on="fattree alltoall via=msg bytes=8KiB --shape 64
+		--set routing.spread=$spread --set routing.reload=2us"
+	ends 0 run $on --json
+	whole=$(jq .results.time_ns "$tmp/out")
+	ends 0 run $on --faults "$tmp/plan.yaml" --json
+	holds ".results.time_ns < $whole + (50 + 64 * 2) * 1000" \
+		'.faults.repairs == 1 and .faults.lost_packets > 10'
+done
+ends 0 run $on --faults "$tmp/plan.yaml" --set routing.tell=never --json
+holds '.results.time_ns > 1e6'
+report "a dead switch costs one time-out"
+same $on --faults "$tmp/plan.yaml"
+
+plan <<END
+  events: ["0 us switch 2.3 dies"]
+END
+for spread in rotate adaptive; do
+	on="--shape 256 --set topology.radix=32 --set topology.up=16
+		--set routing.spread=$spread --set routing.reload=2us"
+	about "$(rate fattree random $on --faults "$tmp/plan.yaml")" \
+		$(($(rate fattree random $on) * 15 / 16)) 30
+done
+report "15 of 16 spines carry 15/16 of what all do"
+
+# Eight links lead to one spine.
+plan <<END
+  events: ["0 us link 1.1 up 5 dies"]
+END
+for spread in rotate adaptive; do
+	ends 0 run fattree random load=0.5 --shape 48 --set topology.ports=24 \
+		--set topology.taper=2 --set routing.spread=$spread \
+		--set routing.reload=2us --faults "$tmp/plan.yaml" \
+		warmup=10us measure=40us --links "$tmp/links.csv" --json
+	holds '.faults.lost_packets < 100'
+	awk -F , '$3 ~ /switch 1\.1 up [^5]/ && $8 == "dynamic" {
+		n++
+		sum += $10
+		most = $10 > most ? $10 : most
+	} END { exit !(n == 7 && most < 1.1 * sum / n) }' "$tmp/links.csv" ||
+		complain "$spread: $(grep 'switch 1.1 up' "$tmp/links.csv")"
+done
+report "what is left of a bundle shares its load"
+
 # --- bad input ---
 
 refuses 'does not divide the 4 ports down' show fattree --shape 64 \

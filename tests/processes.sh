@@ -86,6 +86,9 @@ same '3x1' torus fan --shape 2x2 --set 'faults.events=5 us node 1 dies'
 grep -q '^exit code 3$' "$tmp/one" || complain "$(cat "$tmp/one")"
 report 'a death is found, and described in the same words'
 
+# jobs, each of which is also run alone, by one of the processes
+same '3x1' torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
+
 # Run file and links, but what is the host's.
 dump() { # FILE
 	for table in meta link shared blocked sample shared_sample figure \
@@ -149,7 +152,8 @@ refused 'processes for 4 nodes' torus random --shape 4 --processes 5
 refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
 	--processes 2
 refused 'a time budget' torus random $two --budget
-refused '--jobs cannot' torus $two --jobs "$src/examples/jobs.yaml"
+refused 'partitions cannot be run' bgq --shape 4x4x8x12x2 --processes 2 \
+	--jobs "$src/examples/partitions.yaml"
 
 # --- as a job of Open MPI ---
 
@@ -193,18 +197,18 @@ packed() { # DIGEST ARGUMENTS
 	report "packed: $*"
 }
 
-# A golden run in three processes, if it can be shared.
+# A golden run in several processes; all have more than one node but one.
 spread() { # DIGEST ARGUMENTS
 	want=$1
 	shift
-	run "$@" --processes 3 --threads 1
-	if [ $code -eq 2 ] && grep -q 'several processes' "$tmp/err"; then
-		skip "in three processes: $*" 'it cannot be shared yet'
-		return
-	fi
-	[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
-		complain "$(cat "$tmp/out" "$tmp/err")"
-	report "in three processes: $*"
+	for option in 1x1 1x2 2x1 2x2 3x1 3x2 4x1 4x2 7x1 7x2; do
+		run "$@" --processes ${option%x*} --threads ${option#*x}
+		[ $code -eq 2 ] && grep -q 'processes for 1 node' \
+			"$tmp/err" && continue
+		[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
+			complain "$option: $(cat "$tmp/out" "$tmp/err")"
+	done
+	report "processes x threads: $*"
 }
 
 sed -n "s|@|$src/|g; s/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p" \

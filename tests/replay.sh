@@ -18,8 +18,9 @@ value() { # KEY
 	sed -n "s/^ *\"$1\": *\"*\([^\",]*\)\"*,*$/\1/p" "$tmp/out" | head -1
 }
 
-for pattern in 'allreduce bytes=64KiB' 'allreduce algorithm=doubling' \
+for pattern in 'allreduce bytes=64KiB' 'allreduce algo=doubling compute=1us' \
 	'alltoall bytes=600 rounds=2' 'stencil rounds=3' \
+	'allreduce as=operations algo=tree rounds=2' \
 	'training rounds=2 batches=3 bytes=2000'; do
 	run goal $pattern ranks=8 -o "$goal"
 	[ $code -eq 0 ] || complain "$(cat "$tmp/err")"
@@ -218,6 +219,59 @@ refused ':4: rank 0 receives 4 B from rank 1 with tag 0, but rank 1 sends it at
 refused_bytes 'x.bin: rank 0, operation 1: rank 0 receives 4 B from rank 1 with
  tag 0, but rank 1 sends it at least 8 B (operation 0)'
 
+# --- collectives ---
+
+refused ':6: rank 1 does allreduce of 16 B by ring with 2 members, but rank 0
+ does allreduce of 8 B by ring with 2 members (line 3): members of a collective
+ must agree' 'num_ranks 2' 'rank 0 {' 'allreduce 8b algo ring' '}' 'rank 1 {' \
+	'allreduce 16b algo ring group 0..1' '}'
+refused ':3: rank 0 does reduce of 8 B by tree with 2 members, but rank 2 never
+ does' 'num_ranks 3' 'rank 0 {' 'reduce 8b algo tree group 0,2 root 2' '}'
+refused ':3: rank 0 is not in the group' 'num_ranks 3' 'rank 0 {' \
+	'allreduce 8b algo ring group 1..2' '}'
+refused ':3: group: rank 1 is in it twice' 'num_ranks 3' 'rank 0 {' \
+	'allreduce 8b algo ring group 0..2,1' '}'
+refused ':3: algo: bruck has no allreduce (want ring' 'num_ranks 2' \
+	'rank 0 {' 'allreduce 8b algo bruck' '}'
+refused ':3: root: rank 2 is not in the group' 'num_ranks 3' 'rank 0 {' \
+	'reduce 8b algo tree group 0,1 root 2' '}'
+refused ':3: algo: no algorithm is called "rnig"; did you mean ring?' \
+	'num_ranks 2' 'rank 0 {' 'allreduce 8b algo rnig' '}'
+refused ':3: want an algorithm' 'num_ranks 2' 'rank 0 {' 'allreduce 8b' '}'
+refused ':4: beside collectives tags must be below 2^31' 'num_ranks 2' \
+	'rank 0 {' 'allreduce 8b algo ring' 'send 8b to 1 tag 2147483648' '}' \
+	'rank 1 {' 'allreduce 8b algo ring' 'recv 8b from 0 tag 2147483648' '}'
+schedule 'num_ranks 4' 'rank 0 {' 'a: allreduce 40000b algo ring' \
+	'b: reduce 9b algo ring group 0,2 root 2 tag 3' 'b irequires a' '}' \
+	'rank 1 {' 'allreduce 40000b algo ring group 0..3' '}' 'rank 2 {' \
+	'b: reduce 9b algo ring group 0,2 root 2 tag 3' \
+	'c: calc 5000' 'a: allreduce 40000b algo ring group all cpu 1' \
+	'a requires c' '}' 'rank 3 {' 'allreduce 40000b algo ring' '}'
+replay 'torus --shape 2x2' --threads 1
+one=$(value digest)
+[ "$(value operations)" = 7 ] && [ "$(value collective_steps)" = 98 ] ||
+	complain "$(value operations) $(value collective_steps)"
+replay 'torus --shape 2x2' --threads 2
+[ "$(value digest)" = "$one" ] || complain 'another digest on two threads'
+run goal convert file="$goal" -o "$tmp/y.goal"
+mv "$tmp/y.goal" "$goal"
+replay 'torus --shape 2x2'
+[ "$(value digest)" = "$one" ] || complain 'converted, it is another schedule'
+report 'collectives of groups overlap, and are the same after a conversion'
+
+for algo in ring tree doubling halving; do
+	for as in steps operations; do
+		run goal allreduce algo=$algo ranks=8 bytes=200000 as=$as \
+			-o "$goal"
+		replay 'fattree --shape 8'
+		eval "$as=$(value time_ns | cut -d. -f1)"
+	done
+	[ $((steps * 100)) -gt $((operations * 80)) ] &&
+		[ $((steps * 100)) -lt $((operations * 125)) ] ||
+		complain "$algo: $steps ns by steps, $operations as operation"
+done
+report 'an operation takes the time of its steps'
+
 hangs() { # TEXT...; each is what somebody waits for
 	run run torus --shape 2x2 replay file="$goal" --json
 	[ $code -eq 3 ] || complain "exit code $code: $(cat "$tmp/err")"
@@ -254,7 +308,12 @@ run run torus --shape 2x2 replay file="$tmp/none"
 [ $code -eq 2 ] || complain "exit code $code"
 run goal allreduc
 [ $code -eq 2 ] && grep -q allreduce "$tmp/err" || complain "$(cat "$tmp/err")"
-run goal allreduce ranks=6 algorithm=doubling
+run goal allreduce ranks=6 algo=doublin
+[ $code -eq 2 ] && grep -q 'did you mean doubling' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+run goal allgather ranks=6 algo=halving
+[ $code -eq 2 ] || complain "exit code $code"
+run goal allreduce as=operations --binary -o "$tmp/x.bin"
 [ $code -eq 2 ] || complain "exit code $code"
 run goal training ranks=6 stages=4
 [ $code -eq 2 ] || complain "exit code $code"

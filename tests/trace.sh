@@ -168,7 +168,7 @@ for machine in 'bgq random --shape 2x2x2' 'qsnet2-16 random' \
 done
 
 # Processes that send each other messages, short and long.
-"$weft" goal allreduce ranks=8 bytes=64KiB algorithm=ring >"$tmp/x.goal"
+"$weft" goal allreduce ranks=8 bytes=64KiB algo=ring >"$tmp/x.goal"
 sed -i 's/^}$/calc 10\n}/' "$tmp/x.goal"
 for machine in bgq-board qsnet2-16; do
 	run run $machine replay file="$tmp/x.goal" --budget -o "$db"

@@ -30,12 +30,9 @@ void cli_cluster_hush(const struct cluster *c)
 /* What only one process can write yet. */
 static int check_options(const struct cli_args *a, struct err *e)
 {
-	const char *option = a->jobs ? "jobs" : a->rest ? "-" : NULL;
-
-	if (!option)
+	if (!a->rest)
 		return 0;
-	return err_set(
-		e, "--%s cannot be used with several processes yet", option);
+	return err_set(e, "-- PROGRAM cannot be used with several processes");
 }
 
 /* --- the same in all processes --- */
@@ -132,6 +129,8 @@ int cli_cluster_check(const struct machine_run *r, struct err *e)
 	uint64_t n;
 	char *list;
 
+	if (!c) /* a job, alone */
+		return 0;
 	record_inputs_run(&in, r);
 	list_inputs(&o, &in);
 	n = o.size;

@@ -43,14 +43,14 @@ static int read_keys(const struct goal_pattern *p, struct goal_make *m,
 		if (param_assign(
 			    &keys, 1, a->word[i], "key", "command line", e))
 			return -1;
-	return p->check ? p->check(m, e) : 0;
+	return p->check ? p->check(m, p->op, e) : 0;
 }
 
 static void write_pattern(
 	const struct goal_pattern *p, const struct goal_make *m, FILE *f)
 {
 	fprintf(f, "num_ranks %" PRId64 "\n", m->ranks);
-	p->write(m, f);
+	p->write(m, p->op, f);
 }
 
 /* The schedule itself: a file's, or what a pattern's text says. */
@@ -84,6 +84,11 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 		return err_set(e, "--binary: want a file, as in -o x.bin");
 	if (is_loaded && load(&g, p, m, e))
 		return -1;
+	if (a->is_binary && g.colls) {
+		goal_free(&g);
+		return err_set(e, "--binary: the binary form has no "
+				  "collectives (want text, or as=steps)");
+	}
 	failed = out_file_open(&f, a->output, &out_schedule, e);
 	if (!failed && is_loaded)
 		goal_write(&g, a->is_binary, f.stream);
@@ -96,7 +101,7 @@ static int write_file(const struct cli_args *a, const struct goal_pattern *p,
 static void list_patterns(FILE *f)
 {
 	for (const struct goal_pattern *p = goal_patterns; p->name; p++) {
-		fprintf(f, "  %-10s %s\n", p->name, p->help);
+		fprintf(f, "  %-13s %s\n", p->name, p->help);
 		for (size_t i = 0; i < p->n_params; i++)
 			fprintf(f, "             %s=%s: %s\n",
 				p->params[i].name, p->params[i].def,

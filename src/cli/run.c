@@ -532,7 +532,7 @@ static int run_all(
 
 	if (cli_launch(a, &s.launch, e))
 		return -1;
-	code = run_partitions(a, &s.loaded, &is_done, e);
+	code = run_partitions(a, cluster, &s.loaded, &is_done, e);
 	if (code || is_done)
 		return code;
 	s.jobs = a->jobs;

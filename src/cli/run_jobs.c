@@ -21,6 +21,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	const struct alone *a = arg;
 
 	*s = a->run->setup;
+	s->cluster = NULL; /* its processes have a job each */
 	s->only = (uint32_t)i + 1;
 	s->threads = 1;
 	s->stop = NULL;
@@ -82,6 +83,7 @@ struct batch_result *run_jobs_alone(
 		.on_done = on_done,
 		.arg = &all,
 		.at_a_time = barrier_cpus(),
+		.cluster = r->setup.cluster,
 		.stop = cli_stop_flag(),
 	};
 
@@ -97,8 +99,9 @@ struct batch_result *run_jobs_alone(
 			err_set_code(e, all.result[i].e.code,
 				"job %s, alone: %.400s", j->part[i].name,
 				all.result[i].e.text);
-	if (!e->code &&
-		!(a->output && record_alone(a->output, j, all.result, e)))
+	if (!e->code && a->output && sim_is_first(r->load->net->sim))
+		record_alone(a->output, j, all.result, e);
+	if (!sim_share_error(r->load->net->sim, e))
 		return all.result;
 	mem_free(all.result);
 	return NULL;

@@ -228,8 +228,8 @@ static int check_options(const struct cli_args *a, struct err *e)
 			    "and wrap)");
 }
 
-int run_partitions(const struct cli_args *a, struct machine **shared,
-	bool *is_done, struct err *e)
+int run_partitions(const struct cli_args *a, const struct cluster *cluster,
+	struct machine **shared, bool *is_done, struct err *e)
 {
 	struct runs r = { .args = a };
 	int code;
@@ -242,7 +242,10 @@ int run_partitions(const struct cli_args *a, struct machine **shared,
 	r.talks = !a->is_quiet && cli_width(stderr);
 	code = partitions_of(a, r.machine, &r.list, e);
 	*is_done = code || r.list.n;
-	if (!code && r.list.n)
+	if (!code && r.list.n && cluster)
+		code = err_set(e, "partitions cannot be run by several "
+				  "processes");
+	else if (!code && r.list.n)
 		code = check_options(a, e) || perform(&r, e) ? -1 : tell(&r, e);
 	mem_free(r.result);
 	machine_partitions_free(&r.list);

@@ -175,6 +175,24 @@ uint32_t host_program(const struct host *h, site_id node, uint32_t thread);
 
 /* --- for engines: from the node's own visit, before its programs run --- */
 
+/* An engine of every node that belongs to no interface.  Its events of an
+ * instant come by number, before programs. */
+enum { HOST_ENGINE_EVENTS = 1024 };
+
+struct host_engine {
+	void (*on_event)(void *arg, struct sim_worker *w, site_id node,
+		sim_time t, uint32_t number);
+	void *arg;
+};
+
+/* Only before the simulation runs; at most one. */
+void host_set_engine(struct host *h, const struct host_engine *x);
+/* Posts an event of it: of the node that is visited; before anything runs. */
+void host_post_engine(
+	struct sim_worker *w, site_id node, sim_time t, uint32_t number);
+void host_start_engine(
+	struct host *h, site_id node, sim_time t, uint32_t number);
+
 /* An event of PHASE_PROGRAM. */
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e);

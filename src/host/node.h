@@ -22,9 +22,11 @@ enum program_state {
 	STATE_DEAD, /* with its node */
 };
 
-/* The aux field of an event of PHASE_PROGRAM; its data is the program. */
+/* The aux field of an event of PHASE_PROGRAM; its data is the program.  Lower
+ * values are those of the host's engine, before programs of the instant. */
 enum {
-	EVENT_TOLD, /* see program_tell(); before all that it may cause */
+	/* see program_tell(); before all that it may cause */
+	EVENT_TOLD = HOST_ENGINE_EVENTS,
 	EVENT_RESUME,
 	EVENT_LOOK,
 	EVENT_LATE, /* a poll's deadline; at one instant after its look */
@@ -150,6 +152,7 @@ struct host {
 	size_t stack_bytes;
 	struct card_fibers card_fibers;
 	struct host_log *log; /* or NULL */
+	struct host_engine engine;
 };
 
 /* The first node from one on that this process simulates; only those have a

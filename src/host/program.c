@@ -172,6 +172,9 @@ bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 	const struct program *p = &h->programs[e->data];
 	bool is_polling = p->state == STATE_POLLING;
 
+	if (sim_aux(e) < HOST_ENGINE_EVENTS)
+		return false;
+
 	switch (sim_aux(e)) {
 	case EVENT_LOOK: /* of a poll that has missed its deadline */
 		return !is_polling || !p->is_look_posted || p->look_at != t;
@@ -235,6 +238,10 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 {
 	struct program *p = &h->programs[e->data];
 
+	if (sim_aux(e) < HOST_ENGINE_EVENTS) {
+		h->engine.on_event(h->engine.arg, w, node, t, sim_aux(e));
+		return;
+	}
 	BUG_IF(p->host != h || p->node != node);
 	if (host_is_stale(h, t, e))
 		return;
@@ -255,6 +262,29 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		put_off(p, w, t);
 	else
 		program_resume(p, w, t);
+}
+
+/* --- the engine --- */
+
+void host_set_engine(struct host *h, const struct host_engine *x)
+{
+	BUG_IF(h->engine.on_event);
+	h->engine = *x;
+}
+
+void host_post_engine(
+	struct sim_worker *w, site_id node, sim_time t, uint32_t number)
+{
+	sim_post_self(
+		w, node, t, SIM_KEY(PHASE_PROGRAM, 0), (uint16_t)number, 0);
+}
+
+void host_start_engine(
+	struct host *h, site_id node, sim_time t, uint32_t number)
+{
+	if (sim_has(h->sim, node))
+		sim_post(sim_owner(h->sim, node), node, t,
+			SIM_KEY(PHASE_PROGRAM, 0), (uint16_t)number, 0);
 }
 
 /* --- starting --- */

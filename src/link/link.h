@@ -313,19 +313,16 @@ static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)
 {
 	uint64_t due = (uint64_t)(t + 1) << 16, sum = 0;
-	uint64_t *at = r->stamp, *end = at + r->n;
+	const uint64_t *end = r->stamp + r->n;
+	uint64_t *to = r->stamp;
 
-	while (at < end) {
-		uint64_t x = *at;
-
-		if (x >= due) {
-			at++;
-			continue;
-		}
-		sum += (x & 0xfff) << (x >> 8 & 0x30);
-		*at = *--end;
+	for (const uint64_t *at = to; at < end; at++) {
+		if (*at < due)
+			sum += (*at & 0xfff) << (*at >> 8 & 0x30);
+		else
+			*to++ = *at;
 	}
-	r->n = (uint32_t)(end - r->stamp);
+	r->n = (uint32_t)(to - r->stamp);
 	l->all_tokens += sum; /* no channel overflows into the next */
 }
 

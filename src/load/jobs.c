@@ -136,7 +136,30 @@ static int jobs_check(struct load *l, struct err *e)
 			j->part[i].name, own.text);
 	}
 	/* which no job can say on its own: others might still be at it */
-	return l->nic ? nic_audit(l->nic, e) : 0;
+	if (l->nic)
+		nic_audit(l->nic, e);
+	return sim_share_error(l->net->sim, e);
+}
+
+static const char *jobs_alone(const struct load *l)
+{
+	const struct jobs *j = jobs_of(l);
+	const char *what = NULL;
+
+	for (uint32_t i = 0; i < j->n && !what; i++) {
+		const struct load *p = j->part[i].load;
+
+		what = p->ops->alone ? p->ops->alone(p) : NULL;
+	}
+	return what;
+}
+
+static void jobs_tell_waiting(const struct load *l)
+{
+	const struct jobs *j = jobs_of(l);
+
+	for (uint32_t i = 0; i < j->n; i++)
+		load_tell_waiting(j->part[i].load);
 }
 
 static uint64_t jobs_estimate(const struct load *l)
@@ -186,7 +209,8 @@ static void jobs_fini(struct load *l)
 	.name = "jobs", .help = "several workloads at once",                   \
 	.size = sizeof(struct jobs), .on_delivered = jobs_delivered,           \
 	.start = jobs_start, .next = jobs_next, .report = jobs_report,         \
-	.check = jobs_check, .fini = jobs_fini, .estimate = jobs_estimate
+	.check = jobs_check, .fini = jobs_fini, .estimate = jobs_estimate,     \
+	.alone = jobs_alone, .tell_waiting = jobs_tell_waiting
 
 static const struct load_ops packets_ops = { JOBS_OPS,
 	.client = &load_idle_client };

@@ -174,13 +174,6 @@ void pattern_fini(struct pattern *p)
 	mem_free(p->target);
 }
 
-static site_id any_other(site_id n, site_id from, uint64_t bits)
-{
-	site_id i = (site_id)random_below(bits, n - 1);
-
-	return i + (i >= from);
-}
-
 /*
  * The k-th wire's far end, passing over ports without a wire.  Where nodes are
  * not routers: of the node's router, and there the node of the same number.
@@ -229,7 +222,7 @@ static site_id at_router(const struct pattern *p, site_id from, uint64_t bits)
 	       (site_id)random_below(bits, nodes);
 }
 
-site_id pattern_target(
+site_id pattern_special(
 	const struct pattern *p, site_id from, uint64_t k, uint64_t bits)
 {
 	if (p->target)
@@ -250,5 +243,5 @@ site_id pattern_target(
 		random_below(bits * UINT64_C(0x9e3779b97f4a7c15), 1000000) <
 			p->share_ppm)
 		return p->hot;
-	return any_other(p->n, from, bits);
+	return pattern_any(p->n, from, bits);
 }

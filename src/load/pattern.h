@@ -3,8 +3,9 @@
 #define LOAD_PATTERN_H
 
 #include "load/matrix.h"
-#include "topo/topo.h"
+#include "sim/random.h"
 #include "sim/sim.h"
+#include "topo/topo.h"
 
 enum pattern_kind {
 	PATTERN_RANDOM, /* any other node, with equal probability */
@@ -39,8 +40,23 @@ int pattern_init(
 	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e);
 void pattern_fini(struct pattern *p);
 
-/* The target of packet k of a node, from 64 random bits; NO_SITE if none. */
-site_id pattern_target(
+static inline site_id pattern_any(site_id n, site_id from, uint64_t bits)
+{
+	site_id i = (site_id)random_below(bits, n - 1);
+
+	return i + (i >= from);
+}
+
+/* Of a pattern that is not PATTERN_RANDOM. */
+site_id pattern_special(
 	const struct pattern *p, site_id from, uint64_t k, uint64_t bits);
+
+/* The target of packet k of a node, from 64 random bits; NO_SITE if none. */
+static inline site_id pattern_target(
+	const struct pattern *p, site_id from, uint64_t k, uint64_t bits)
+{
+	return p->kind == PATTERN_RANDOM ? pattern_any(p->n, from, bits)
+					 : pattern_special(p, from, k, bits);
+}
 
 #endif

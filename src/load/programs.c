@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "base/order.h"
 #include "outside/proxy.h"
 
 /* What a node takes that does something, more or less: its message unit, its
@@ -112,17 +114,17 @@ uint64_t programs_arrived(const struct programs *p, sim_time *last)
 	return n;
 }
 
-/* Its own programs that have not ended. */
+/* Its programs that have not ended. */
 struct waiting {
 	const struct load *load;
-	struct load_result *result; /* NULL: only the first counts */
-	struct waiting_told { /* from process to process */
-		struct host_waiting first;
-		sim_time since; /* the last of them */
-		uint64_t n;
-		struct load_waiters waiters; /* the result's */
-	} told;
-	site_id from, to; /* nodes that are looked at */
+	struct load_waiters *waiters; /* NULL: they are not described */
+	struct host_waiting first; /* of these, not described */
+	sim_time since; /* the last of them */
+	uint64_t n;
+	/* Of several processes, those of this one, which others may not
+	 * describe. */
+	struct host_waiting *told;
+	size_t n_told;
 };
 
 void programs_name_rank(const struct load *l, site_id node, uint32_t process,
@@ -167,69 +169,117 @@ static bool is_dead(const struct load *l, site_id node)
 
 /* Those who can explain what they wait for come first: others wait for them,
  * at the end say. */
+static void count_one(struct waiting *x, const struct host_waiting *w)
+{
+	if (!x->n++ || (w->is_explained && !x->first.is_explained))
+		x->first = *w;
+	if (x->since < w->since)
+		x->since = w->since;
+}
+
+/* Explanations may take long. */
+static bool is_enough(const struct waiting *x, const struct host_waiting *w)
+{
+	return w->is_explained && x->waiters->n_listed == LOAD_MAX_WAITING;
+}
+
 static void on_waiting(void *arg, const struct host_waiting *w)
 {
 	struct waiting *x = arg;
-	struct waiting_told *t = &x->told;
 	struct host_waiting told = *w;
 
-	if (load_rank(x->load, w->node) == UINT32_MAX || w->node < x->from ||
-		w->node >= x->to)
+	if (load_rank(x->load, w->node) == UINT32_MAX)
 		return;
-	if (!t->n++ || (w->is_explained && !t->first.is_explained))
-		t->first = *w;
-	if (t->since < w->since)
-		t->since = w->since;
-	if (!x->result || is_dead(x->load, w->node))
+	count_one(x, w);
+	if (!x->waiters || is_dead(x->load, w->node))
 		return;
-	if (w->is_explained && t->waiters.n_listed == LOAD_MAX_WAITING) {
-		t->waiters.n++;
+	if (is_enough(x, w)) {
+		x->waiters->n++;
 		return;
 	}
 	host_describe(x->load->host, &told);
-	add_waiting(x->load, &t->waiters, &told);
+	add_waiting(x->load, x->waiters, &told);
 }
 
 /* How many there are; in *since, which may be NULL, when the last began to. */
 static uint64_t count_waiting(const struct load *l, sim_time *since)
 {
-	struct waiting x = { .load = l, .to = l->net->n_nodes };
+	struct waiting x = { .load = l };
 	uint64_t last;
 
 	host_each_waiting(l->host, on_waiting, &x);
-	last = (uint64_t)x.told.since;
-	sim_sum(l->net->sim, &x.told.n, 1);
+	last = (uint64_t)x.since;
+	sim_sum(l->net->sim, &x.n, 1);
 	sim_max(l->net->sim, &last, 1);
 	if (since)
 		*since = (sim_time)last;
-	return x.told.n;
+	return x.n;
 }
 
-static void add_own(void *arg, site_id first, site_id end)
+/* Describes as many as one process would have to, were it alone: of all
+ * programs together it would be no more. */
+static void tell_one(void *arg, const struct host_waiting *w)
 {
 	struct waiting *x = arg;
+	struct host_waiting *told;
 
-	x->from = first;
-	x->to = end;
-	host_each_waiting(x->load->host, on_waiting, x);
+	if (load_rank(x->load, w->node) == UINT32_MAX)
+		return;
+	x->told = mem_more(x->told, x->n_told, sizeof(*x->told));
+	told = &x->told[x->n_told++];
+	*told = *w;
+	if (is_enough(x, w))
+		return;
+	host_describe(x->load->host, told);
+	if (!is_dead(x->load, w->node))
+		add_waiting(x->load, x->waiters, told);
 }
 
-/* The first of them, not described; all of them, in the result. */
-static struct host_waiting list_waiting(
-	const struct load *l, struct load_result *result)
+static int by_node(const void *a, const void *b)
 {
-	struct waiting *x = mem_alloc(1, sizeof(*x));
-	struct host_waiting first;
+	const struct host_waiting *x = a, *y = b;
+
+	return 2 * order(x->node, y->node) + order(x->thread, y->thread);
+}
+
+/* Of several processes: all programs, in the order of nodes. */
+static void list_told(struct waiting *x)
+{
+	const struct load *l = x->load;
+	struct load_waiters *waiters = x->waiters;
+
+	host_each_waiting(l->host, tell_one, x);
+	memset(waiters, 0, sizeof(*waiters));
+	x->told =
+		sim_gather(l->net->sim, x->told, &x->n_told, sizeof(*x->told));
+	if (x->n_told)
+		qsort(x->told, x->n_told, sizeof(*x->told), by_node);
+	for (size_t i = 0; i < x->n_told; i++) {
+		const struct host_waiting *w = &x->told[i];
+
+		count_one(x, w);
+		if (is_dead(l, w->node))
+			continue;
+		if (is_enough(x, w))
+			waiters->n++;
+		else
+			add_waiting(l, waiters, w);
+	}
+	mem_free(x->told);
+}
+
+/* The first of them, not described; all of them, in waiters. */
+static struct host_waiting list_waiting(
+	const struct load *l, struct load_waiters *waiters)
+{
+	struct waiting x = { .load = l, .waiters = waiters };
 
 	load_tell_waiting(l);
-	x->load = l;
-	x->result = result;
-	sim_by_turns(l->net->sim, add_own, x, &x->told, sizeof(x->told));
-	if (result)
-		result->waiters = x->told.waiters;
-	first = x->told.first;
-	mem_free(x);
-	return first;
+	if (sim_is_shared(l->net->sim))
+		list_told(&x);
+	else
+		host_each_waiting(l->host, on_waiting, &x);
+	return x.first;
 }
 
 /*
@@ -353,8 +403,8 @@ sim_time programs_next(struct load *l)
 	return sim_slice(l->net->sim, l->net->params.stall / SLICES_PER_STALL);
 }
 
-/* The first complaint of the lowest node. */
-static const struct err *find_wrong(const struct programs *p)
+/* The first complaint of the lowest node, of this process. */
+static const struct programs_arrivals *find_wrong(const struct programs *p)
 {
 	const struct programs_arrivals *first = NULL, *a;
 
@@ -364,7 +414,7 @@ static const struct err *find_wrong(const struct programs *p)
 			(!first || a->complainer < first->complainer))
 			first = a;
 	}
-	return first ? &first->wrong : NULL;
+	return first;
 }
 
 static int check_nics(const struct programs *p, struct err *e)
@@ -388,13 +438,14 @@ static int check_nics(const struct programs *p, struct err *e)
 			break;
 		}
 	}
-	return sim_share_error(p->load.net->sim, e);
+	return sim_share_first(p->load.net->sim, e, i);
 }
 
 /* Who waits, and where interfaces have reported anything, what for. */
 static int tell_stalled(const struct programs *p, struct err *e)
 {
-	struct host_waiting w = list_waiting(&p->load, NULL);
+	struct load_waiters *all = mem_alloc(1, sizeof(*all));
+	struct host_waiting w = list_waiting(&p->load, all);
 	const struct sim *sim = p->load.net->sim;
 	struct err why = { 0 };
 	char text[sizeof(e->text)], stall[101];
@@ -402,6 +453,7 @@ static int tell_stalled(const struct programs *p, struct err *e)
 	if (sim_has(sim, w.node))
 		host_describe(p->load.host, &w);
 	sim_tell(sim, w.node, &w, sizeof(w));
+	mem_free(all);
 	nic_describe_stall(p->load.nic, stall, sizeof(stall));
 	programs_name_rank(&p->load, w.node, w.process, text, sizeof(text));
 	if (!*text)
@@ -423,25 +475,24 @@ static int tell_wrong(
 {
 	uint64_t lost = net_total(l->net).lost + nic_sum(l->nic, "torn");
 
-	if (wrong && (!lost || !(l->nic->ops->can & NIC_LOSES)))
+	if (!lost || !(l->nic->ops->can & NIC_LOSES))
 		*e = *wrong;
-	else if (wrong)
+	else
 		err_set_code(e, EXIT_DEADLOCK,
 			"%s, since %llu packets were lost or corrupted and "
 			"nothing retransmits them (link.retry)",
 			wrong->text, (unsigned long long)lost);
-	return sim_share_error(l->net->sim, e);
+	return -1;
 }
 
 int programs_check(struct load *l, struct err *e)
 {
 	struct programs *p = (struct programs *)l;
-	const struct err *wrong = find_wrong(p);
-	uint64_t is_wrong = wrong != NULL;
+	const struct programs_arrivals *first = find_wrong(p);
+	struct err wrong = first ? first->wrong : (struct err){ 0 };
 
-	sim_max(l->net->sim, &is_wrong, 1);
-	if (is_wrong)
-		return tell_wrong(l, wrong, e);
+	if (sim_share_first(l->net->sim, &wrong, first ? first->complainer : 0))
+		return tell_wrong(l, &wrong, e);
 	/* Where things go wrong, interfaces report it. */
 	if (!p->may_err && !l->net->faults && check_nics(p, e))
 		return -1;
@@ -475,7 +526,7 @@ void programs_latency(const struct programs *p, struct load_result *r)
 void programs_report(const struct programs *p, struct load_result *r)
 {
 	if (p->is_stalled || (p->names_all && r->ending == LOAD_STALLED))
-		list_waiting(&p->load, r);
+		list_waiting(&p->load, &r->waiters);
 	programs_latency(p, r);
 	r->via = "nic";
 	r->nic = p->load.nic;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "machine/facts.h"
+#include "net/repair.h"
 
 enum { MOST_TOLD = 10 };
 
@@ -166,6 +167,8 @@ static void add_more(struct facts *f, const struct net *n,
 		facts_count(f, "codewords_failed", c->failed);
 		facts_count(f, "codewords_miscorrected", c->wrong);
 	}
+	if (n->repair)
+		facts_same(f, "repairs", n->repair->n_views);
 	if (n->n_tables) {
 		facts_same(f, "reloads", n->n_tables);
 		facts_count(f, "dropped_packets", net_total(n).dropped);
@@ -193,6 +196,9 @@ static void add_lines(struct facts *f)
 		"[{codewords_corrected} codeword{codewords_corrected|s} "
 		"corrected, {codewords_failed} uncorrectable, "
 		"{codewords_miscorrected} miscorrected]");
+	facts_line(f, "repair",
+		"[paths changed {repairs} time{repairs|s} because links failed "
+		"or returned, without stopping injection]");
 	facts_line(f, "management",
 		"[tables loaded {reloads} time{reloads|s}, {dropped_packets} "
 		"packet{dropped_packets|s} dropped, {stranded_packets} of them "

@@ -1,6 +1,7 @@
 #include "machine/parts.h"
 
 #include "parts/clocks/clocks.h"
+#include "parts/domain/domain.h"
 #include "parts/files/files.h"
 #include "parts/gpus/gpus.h"
 #include "parts/lofamo/lofamo.h"
@@ -20,6 +21,7 @@ const struct part_ops *const part_registry[] = {
 	&part_files,
 	&part_clocks,
 	&part_gpus,
+	&part_domain,
 	&part_lofamo,
 	&part_vms,
 	&part_mpi,

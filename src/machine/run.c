@@ -317,8 +317,6 @@ static int check_processes(const struct machine_run *r, struct err *e)
 
 	if (s->book)
 		what = "a time budget";
-	else if (s->jobs)
-		what = "a jobs file";
 
 	if (s->packs && s->book)
 		return err_set(e, "--pack: has no place for time budgets yet");

@@ -199,10 +199,10 @@ static struct entry *begin_entry(struct book *k, uint32_t packet)
 	return x;
 }
 
-void book_add(struct book *k, uint32_t packet, const struct book_message *m)
+/* Fills in the entry of a packet of a message, or of all of it. */
+static void begin_account(
+	struct book *k, struct entry *x, const struct book_message *m)
 {
-	struct entry *x = begin_entry(k, packet);
-
 	x->account = (struct book_account){
 		.budget = { .start = m->birth, .at = m->birth },
 		.src = m->src,
@@ -219,6 +219,11 @@ void book_add(struct book *k, uint32_t packet, const struct book_message *m)
 	x->n_packets = m->n_packets;
 	x->trail = m->is_followed ? begin_trail(&k->trails, m->birth) : NULL;
 	x->is_networks = m->is_networks;
+}
+
+void book_add(struct book *k, uint32_t packet, const struct book_message *m)
+{
+	begin_account(k, begin_entry(k, packet), m);
 }
 
 bool book_has(const struct book *k, uint32_t packet)
@@ -514,6 +519,22 @@ static void finish(struct book *k, uint32_t worker, uint32_t packet)
 	if (x->trail)
 		end_trail(d, x, is_whole);
 	x->is_open = false;
+}
+
+void book_whole(struct book *k, uint32_t worker, const struct book_message *m,
+	const struct book_place *at, enum cause c, sim_time t)
+{
+	struct desk *d = &k->desk[worker];
+	struct entry x = { .is_open = true };
+
+	begin_account(k, &x, m);
+	x.at = *at;
+	x.account.dst = at->site;
+	charge(k, &x, c, t);
+	count(k, d, &x);
+	if (x.trail)
+		end_trail(d, &x, true);
+	forget_way(&x.way);
 }
 
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t)

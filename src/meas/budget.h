@@ -45,6 +45,7 @@ enum cause {
 	CAUSE_INPUT, /* the receiving interface's own work */
 	CAUSE_MEMORY_WRITE,
 	CAUSE_COMPLETION,
+	CAUSE_DOMAIN, /* ports and switch of the node's fast domain */
 	N_CAUSES,
 };
 
@@ -291,6 +292,11 @@ static inline void book_close(
 	if (__builtin_expect(k != NULL, 0))
 		book_end(k, worker, packet, t);
 }
+
+/* A message that has no packets has ended: all its time until t has one cause,
+ * and it was at one place. */
+void book_whole(struct book *k, uint32_t worker, const struct book_message *m,
+	const struct book_place *at, enum cause c, sim_time t);
 
 /* The packet was refused and goes away; its message never completes. */
 static inline void book_drop(struct book *k, uint32_t worker, uint32_t packet)

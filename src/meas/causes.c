@@ -26,6 +26,7 @@ const struct cause_name causes[N_CAUSES] = {
 	[CAUSE_INPUT] = { "card_input", "card input" },
 	[CAUSE_MEMORY_WRITE] = { "memory_write", "memory write" },
 	[CAUSE_COMPLETION] = { "completion", "completion" },
+	[CAUSE_DOMAIN] = { "domain", "fast domain" },
 };
 
 static const char *const kind_names[N_BOOK_KINDS] = {

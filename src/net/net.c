@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "net/guest.h"
 #include "net/hops.h"
+#include "net/repair.h"
 #include "net/shares.h"
 #include "sim/cluster.h"
 
@@ -406,6 +407,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	}
 	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
 	make_tables(n);
+	n->repair = net_repair_new(n);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
 	return n;
@@ -618,6 +620,7 @@ static void free_tables(struct net *n)
 	for (size_t i = 0; i < n->n_tables; i++)
 		route_free(n->tables[i].route);
 	mem_free(n->tables);
+	net_repair_free(n->repair);
 }
 
 void net_free(struct net *n)

@@ -224,6 +224,7 @@ struct net {
 	uint64_t *resent; /* with faults: wasted copies, by channel; or NULL */
 	struct net_tables *tables; /* that are loaded, in order; or NULL */
 	size_t n_tables;
+	struct net_repair *repair; /* NULL: failed links are not avoided */
 	struct book *book; /* NULL: no budgets are kept */
 	sim_time *token_waits; /* where there is a book: by channel */
 	uint32_t *numbers; /* with a book: of packets on a link, [link] */

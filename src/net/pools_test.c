@@ -109,12 +109,11 @@ static uint32_t ways(const struct router *r, const struct net_buffer *b,
 }
 
 static sim_time count(const struct router *r, site_id s, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c)
+	sim_time now, struct net_count *c)
 {
 	(void)r;
 	(void)s;
 	(void)p;
-	(void)channel;
 	(void)c;
 	return now;
 }

@@ -300,10 +300,10 @@ struct router_ops {
 	uint32_t (*ways)(const struct router *r, const struct net_buffer *b,
 		const struct packet *p, struct net_way *way);
 
-	/* The counters of a channel, which are all 0 before; returns from when
-	 * on the link is free. */
+	/* The counters of a port by channel, which are all 0 before; returns
+	 * from when on the link is free. */
 	sim_time (*count)(const struct router *r, site_id s, port_id p,
-		uint32_t channel, sim_time now, struct net_count *c);
+		sim_time now, struct net_count *c);
 	/* net_count.came of all ports and channels of a site, quickly; NULL:
 	 * by count(). */
 	uint64_t (*came)(const struct router *r, site_id s);

@@ -19,44 +19,45 @@ static void add_guest(
 
 /* Of links that replay: packets are counted at their grant, with all copies
  * that they need, but these may leave long after now. */
-static void leave_out(const struct net *n, site_id s, port_id p,
-	uint32_t channels, sim_time now, struct net_counters *c)
+static sim_time leave_out(const struct link_retry *q, uint32_t n,
+	sim_time free_at, sim_time now, struct net_count *c)
 {
-	const struct link_retry *q = &n->retry[net_link_at(n, s, p)];
+	for (uint32_t i = 0; q->n_copies && i < n; i++)
+		c[i].sent -= retry_unsent(q, 1u << i, now);
+	return free_at < q->sent ? free_at : q->sent;
+}
 
-	if (c->free_at > q->sent)
-		c->free_at = q->sent;
-	for (uint32_t i = 0; q->n_copies && i < c->n_channels; i++) {
-		uint64_t bytes =
-			channels >> i & 1 ? retry_unsent(q, 1u << i, now) : 0;
+sim_time net_count(const struct net *n, const struct net_link *l, sim_time now,
+	struct net_count *c)
+{
+	const struct router *r = net_router(n, l->site);
+	sim_time free_at = r->ops->count(r, l->site, l->port, now, c);
 
-		c->sent[i] -= bytes;
-		c->sent_bytes -= bytes;
-	}
+	return n->retry ? leave_out(&n->retry[net_link_at(n, l->site, l->port)],
+				  r->ops->n_channels, free_at, now, c)
+			: free_at;
 }
 
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	uint32_t channels, sim_time now)
 {
 	const struct router *r = net_router(n, s);
+	const struct net_link l = { .site = s, .port = p };
+	struct net_count x[NET_MOST_CHANNELS] = { 0 };
 	struct net_counters c = { 0 };
 
 	if (p >= r->sites.n_ports)
 		return c;
 	c.n_channels = r->ops->n_channels;
+	c.free_at = net_count(n, &l, now, x);
 	for (uint32_t i = 0; i < c.n_channels; i++) {
-		struct net_count x = { 0 };
-
 		if (!(channels >> i & 1))
 			continue;
-		c.free_at = r->ops->count(r, s, p, i, now, &x);
-		c.sent_bytes += c.sent[i] = x.sent;
-		c.packets += c.came[i] = x.came;
-		c.waited += c.stayed[i] = x.stayed;
-		c.waiting[i] = x.waiting;
+		c.sent_bytes += c.sent[i] = x[i].sent;
+		c.packets += c.came[i] = x[i].came;
+		c.waited += c.stayed[i] = x[i].stayed;
+		c.waiting[i] = x[i].waiting;
 	}
-	if (n->retry)
-		leave_out(n, s, p, channels, now, &c);
 	if (n->guest && channels == UINT32_MAX)
 		add_guest(n->guest, s, p, &c);
 	return c;

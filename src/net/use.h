@@ -42,6 +42,11 @@ struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now);
 void net_share_carried(const struct net *n, struct net_carried *x, size_t many);
 
+/* The channels of the port that a link leaves by, as net_counters() has them;
+ * they are 0 before.  Returns the time from which the link is free. */
+sim_time net_count(const struct net *n, const struct net_link *l, sim_time now,
+	struct net_count *c);
+
 /* Whether the routing uses a channel of those that a router's links have. */
 bool net_uses_channel(const struct net *n, router_id r, uint32_t channel);
 

@@ -46,7 +46,7 @@ void nic_testing_init(
 	m->ops = ops;
 	m->params = mem_alloc(1, ops->params_size);
 	nic_testing_defaults(ops->params, ops->n_params, m->params);
-	if (!ops->has || strcmp(ops->has, "any-side") != 0)
+	if (!ops->has || strncmp(ops->has, "any-side", 8) != 0)
 		return;
 	m->side = &side_pcie_ops;
 	m->side_params = mem_alloc(1, m->side->params_size);

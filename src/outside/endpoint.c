@@ -730,6 +730,7 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 
 	*e = (struct endpoint){ .client = *c, .look = p->look };
 	ring_init(&e->done, sizeof(struct channel_completion));
+	ring_init(&e->waiting, sizeof(uint32_t));
 	if (o)
 		mine = *o;
 	if (!mine.eager)
@@ -759,7 +760,7 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 
 void endpoint_finish(struct endpoint *e)
 {
-	while (e->n_sends || e->n_active)
+	while (e->n_sends || e->n_active || e->waiting.n)
 		msg_go_on(state(e));
 }
 
@@ -791,6 +792,7 @@ void endpoint_free(struct endpoint *e)
 	e->given = NULL;
 	endpoint_free_groups(e);
 	ring_fini(&e->done);
+	ring_fini(&e->waiting);
 	e->op = NULL;
 	e->wants = e->active = e->unserved = NULL;
 	e->room = 0;

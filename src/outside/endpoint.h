@@ -73,6 +73,9 @@ struct endpoint {
 	uint32_t looking; /* the one that looks now, + 1 */
 	/* operations on others' memory, and what else is to go on, in order */
 	uint32_t n_active, *active;
+	/* and those that have not begun, of which there may be many */
+	struct ring waiting; /* uint32_t */
+	uint64_t n_activated; /* so far: their order among all */
 	uint32_t n_unserved, *unserved; /* messages of others */
 	bool has_mail; /* others may say something */
 	/* memory that others may write, by addresses of the node */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/domain.h"
 #include "base/mem.h"
 #include "outside/combine.h"
 #include "outside/endpoint_op.h"
@@ -134,7 +135,7 @@ static int change_word(struct msg_state *m, const struct channel_command *c,
 	uint64_t at, const uint64_t *with, const uint64_t *compare,
 	uint64_t *old)
 {
-	int error = m->ops->atomic(m, c->rank, at, WEFT_MSG_FETCH_ADD, 0, old);
+	int error = msg_atomic(m, c->rank, at, WEFT_MSG_FETCH_ADD, 0, old);
 
 	while (!error) {
 		uint64_t seen = *old, new = seen;
@@ -142,7 +143,7 @@ static int change_word(struct msg_state *m, const struct channel_command *c,
 		combine(type_of(c->op), op_of(c->op), &new, with, compare, 8);
 		if (new == seen)
 			break;
-		error = m->ops->swap_if(m, c->rank, at, seen, new, old);
+		error = msg_swap_if(m, c->rank, at, seen, new, old);
 		if (*old == seen)
 			break;
 	}
@@ -158,12 +159,12 @@ static int apply_word(struct msg_state *m, const struct channel_command *c,
 	unsigned type = type_of(c->op);
 
 	if (op != WEFT_MSG_ATOMICS)
-		return m->ops->atomic(m, c->rank, at, op, *with, old);
+		return msg_atomic(m, c->rank, at, op, *with, old);
 	if (!m->ops->swap_if)
 		return ENOSYS;
 	if (op_of(c->op) == COMBINE_CSWAP &&
 		(type == COMBINE_INT64 || type == COMBINE_UINT64))
-		return m->ops->swap_if(m, c->rank, at, *compare, *with, old);
+		return msg_swap_if(m, c->rank, at, *compare, *with, old);
 	return m->ops->has_slow_atomics
 		       ? change_word(m, c, at, with, compare, old)
 		       : ENOSYS;

@@ -3,9 +3,9 @@
  * endpoint_rma.c the memory of other ranks, endpoint_mail.c what endpoints
  * say to each other, endpoint_atomic.c operations on memory of others.
  *
- * An operation on another rank's memory is in the list of active ones until it
- * has ended.  What it needs may be used up, so each begins when its turn comes,
- * in order.
+ * An operation on another rank's memory waits until it can begin, and is in the
+ * list of active ones from then on until it has ended.  What it needs may be
+ * used up, so each begins when its turn comes, in order.
  */
 #ifndef OUTSIDE_ENDPOINT_OP_H
 #define OUTSIDE_ENDPOINT_OP_H
@@ -50,6 +50,7 @@ struct endpoint_op {
 	bool is_claimed; /* a peek whose message waits for its receive */
 
 	/* of operations on another rank's memory */
+	uint64_t order; /* among active ones */
 	uint8_t state; /* an enum endpoint_state */
 	bool is_told; /* that its source is free */
 	bool tells; /* the other is told of it */

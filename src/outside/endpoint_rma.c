@@ -8,15 +8,28 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/domain.h"
 #include "base/mem.h"
 #include "outside/endpoint_op.h"
 
 enum { PROBE = 8 }; /* bytes */
 
-/* --- the list of active ones --- */
+/* --- the lists of active and waiting ones --- */
+
+/* Something that endpoint_go_on() begins in its turn. */
+static bool is_to_begin(const struct endpoint_op *x)
+{
+	return x->state == ENDPOINT_WAITS && x->c.kind < CHANNEL_KINDS &&
+	       x->c.kind != CHANNEL_RECEIVE;
+}
 
 void endpoint_activate(struct endpoint *e, uint32_t i)
 {
+	e->op[i].order = e->n_activated++;
+	if (is_to_begin(&e->op[i])) {
+		*(uint32_t *)ring_push(&e->waiting) = i;
+		return;
+	}
 	e->active = mem_more(e->active, e->n_active, sizeof(*e->active));
 	e->active[e->n_active++] = i;
 }
@@ -175,7 +188,7 @@ static bool get(struct endpoint *e, struct endpoint_op *x, uint64_t from,
 	if (!word)
 		return false;
 	x->arrived = (struct weft_msg_done){ MSG_DONE_WORD, word, 0 };
-	m->ops->get(m, x->c.rank, from, to, bytes, word);
+	msg_get(m, x->c.rank, from, to, bytes, word);
 	return true;
 }
 
@@ -225,7 +238,7 @@ static bool start(struct endpoint *e, uint32_t i)
 	else if (m->dones == UINT64_MAX)
 		is_begun = false;
 	else
-		m->ops->deliver(m, x->c.rank, x->there, x->at, x->c.bytes,
+		msg_deliver(m, x->c.rank, x->there, x->at, x->c.bytes,
 			&x->source, &x->arrived);
 	if (is_begun)
 		x->state = ENDPOINT_MOVES;
@@ -353,20 +366,68 @@ static bool advance(struct endpoint *e, uint32_t i, bool *is_stuck)
 	return false;
 }
 
-/* Some may be added meanwhile, at the end. */
-bool endpoint_go_on(void *endpoint)
+/* One that has begun joins the active ones: the first n of them were walked and
+ * stay, those from k on follow. */
+static void join_active(struct endpoint *e, uint32_t i, uint32_t n, uint32_t *k)
 {
-	struct endpoint *e = endpoint;
-	bool is_stuck = false, did;
-	uint32_t n = 0, k;
+	if (n == *k) {
+		e->active =
+			mem_more(e->active, e->n_active, sizeof(*e->active));
+		memmove(e->active + n + 1, e->active + n,
+			(e->n_active - n) * sizeof(*e->active));
+		e->n_active++;
+		++*k;
+	}
+	e->active[n] = i;
+}
 
-	if (e->is_going_on)
+/* Whether the first that waits is next, before an active one of some order. */
+static bool is_waiting_next(const struct endpoint *e, uint32_t k)
+{
+	uint32_t i;
+
+	if (!e->waiting.n)
 		return false;
-	e->is_going_on = true;
-	did = endpoint_serve(e);
-	for (k = 0; k < e->n_active; k++) {
-		uint32_t i = e->active[k], state = e->op[i].state;
+	i = *(const uint32_t *)ring_at(&e->waiting, 0);
+	return k == e->n_active || e->op[i].order < e->op[e->active[k]].order;
+}
 
+/* Begins the first that waits, if it can now. */
+static bool begin_first(
+	struct endpoint *e, bool *is_stuck, uint32_t *n, uint32_t *k)
+{
+	uint32_t i = *(const uint32_t *)ring_at(&e->waiting, 0);
+	bool is_over = advance(e, i, is_stuck);
+
+	if (!is_over && e->op[i].state == ENDPOINT_WAITS)
+		return false;
+	ring_pop(&e->waiting);
+	if (!is_over)
+		join_active(e, i, (*n)++, k);
+	return true;
+}
+
+/*
+ * Walks active and waiting ones in their common order.  Once one cannot begin,
+ * no other that waits can, so these are not walked.  Some may be added
+ * meanwhile, at the end.
+ */
+static bool walk(struct endpoint *e)
+{
+	bool is_stuck = false, did = false;
+	uint32_t n = 0, k = 0;
+
+	for (;;) {
+		uint32_t i, state;
+
+		if (!is_stuck && is_waiting_next(e, k)) {
+			did |= begin_first(e, &is_stuck, &n, &k);
+			continue;
+		}
+		if (k == e->n_active)
+			break;
+		i = e->active[k++];
+		state = e->op[i].state;
 		if (advance(e, i, &is_stuck)) {
 			did = true;
 		} else {
@@ -375,6 +436,19 @@ bool endpoint_go_on(void *endpoint)
 		}
 	}
 	e->n_active = n;
+	return did;
+}
+
+bool endpoint_go_on(void *endpoint)
+{
+	struct endpoint *e = endpoint;
+	bool did;
+
+	if (e->is_going_on)
+		return false;
+	e->is_going_on = true;
+	did = endpoint_serve(e);
+	did |= walk(e);
 	e->is_going_on = false;
 	return did;
 }

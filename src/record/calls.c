@@ -15,9 +15,8 @@ enum { CALL_TEXT = 96 };
 
 /* A call with its text, of any process. */
 struct told {
-	struct row_call row;
+	struct row_call row; /* id: its number of this process */
 	char name[HOST_WHAT];
-	uint64_t at; /* among those of its process */
 };
 
 struct calls {
@@ -50,26 +49,27 @@ static void add_call(struct calls *c, struct row_call *row)
 	c->told = mem_more(c->told, c->n_told, sizeof(*c->told));
 	x = &c->told[c->n_told++];
 	x->row = *row;
-	x->at = c->n_told;
+	x->row.id = (int64_t)c->n_told;
 	snprintf(x->name, sizeof(x->name), "%s", row->name);
 }
 
-/* By nodes, of which each process has some. */
-static int by_node(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct row_call *x = &((const struct told *)a)->row;
+	const struct row_call *y = &((const struct told *)b)->row;
 
-	if (x->row.node != y->row.node)
-		return x->row.node < y->row.node ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return 4 * order(x->node, y->node) + 2 * order(x->process, y->process) +
+	       order(x->id, y->id);
 }
 
+/* Those of all processes, in the order of nodes and theirs. */
 static void write_calls(struct calls *c)
 {
 	if (!sim_is_shared(c->sim))
 		return;
 	c->told = sim_gather(c->sim, c->told, &c->n_told, sizeof(*c->told));
-	qsort(c->told, c->n_told, sizeof(*c->told), by_node);
+	if (c->n_told)
+		qsort(c->told, c->n_told, sizeof(*c->told), by_process);
 	for (size_t i = 0; i < c->n_told; i++) {
 		c->told[i].row.name = c->told[i].name;
 		write_call(c, &c->told[i].row);

@@ -19,6 +19,9 @@
 /* "weft", as the file's header says whose it is. */
 #define DB_APPLICATION 0x77656674
 
+/* The database of db_copy(), beside each new file. */
+#define PAGES "pages"
+
 enum {
 	PATIENCE_MS = 5000, /* with others who read or write the file */
 	ANY_SCHEMA = 1,
@@ -141,6 +144,26 @@ int db_do(struct db *d, const char *sql, struct err *e)
 	if (sqlite3_exec(d->file, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
 	return fail(d, e);
+}
+
+/* SQLite frees its copy of the pages when it gets others, or closes. */
+int db_copy(struct db *d, const char *table, const void *pages, size_t n,
+	struct err *e)
+{
+	sqlite3_int64 size = (sqlite3_int64)n;
+	uint8_t *copy = sqlite3_malloc64(n);
+	char sql[128];
+
+	if (!copy)
+		mem_give_up();
+	memcpy(copy, pages, n);
+	if (sqlite3_deserialize(d->file, PAGES, copy, size, size,
+		    SQLITE_DESERIALIZE_READONLY |
+			    SQLITE_DESERIALIZE_FREEONCLOSE) != SQLITE_OK)
+		return fail(d, e);
+	snprintf(sql, sizeof(sql),
+		"INSERT INTO main.%s SELECT * FROM " PAGES ".%s", table, table);
+	return db_do(d, sql, e);
 }
 
 /* A run that is killed before its first COMMIT leaves it so. */
@@ -345,8 +368,8 @@ static int begin(struct db *d, struct err *e)
 	/* A process that is killed loses nothing by this, only a machine whose
 	 * power fails. */
 	snprintf(start, sizeof(start),
-		"PRAGMA synchronous = OFF; BEGIN; PRAGMA application_id = %d;"
-		"PRAGMA user_version = %d",
+		"PRAGMA synchronous = OFF; ATTACH ':memory:' AS " PAGES ";"
+		"BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d",
 		DB_APPLICATION, DB_SCHEMA);
 	sqlite3_busy_timeout(d->file, PATIENCE_MS);
 	return db_do(d, start, e);

@@ -49,6 +49,11 @@ int db_attach(struct db *d, const char *path, const char *name, struct err *e);
 /* Statements without values or results. */
 int db_do(struct db *d, const char *sql, struct err *e);
 
+/* Adds all rows of a table of another database, whose pages these are, to the
+ * same table of a new file. */
+int db_copy(struct db *d, const char *table, const void *pages, size_t n,
+	struct err *e);
+
 /*
  * A statement, whose errors go to *e until it is finished.  NULL if it cannot
  * be prepared; NULL has no rows.

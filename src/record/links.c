@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "meas/digest.h"
+#include "net/guest.h"
+#include "record/bulk.h"
 
 enum {
 	NAME_SIZE = 96,
@@ -89,6 +91,8 @@ static void find_channels(struct record_links *k, size_t most)
 
 		for (uint32_t c = 0; c < many; c++)
 			add_channel(k, kind, c, most);
+		if (kind == NET_NODES)
+			k->n_of_nodes = many;
 	}
 }
 
@@ -144,28 +148,13 @@ static uint16_t scaled(double value, double scale)
 	return x < 0 ? 0 : x > UINT16_MAX ? UINT16_MAX : (uint16_t)x;
 }
 
-static void note_longest(
-	struct record_links *k, size_t link, const struct net_counters *c)
-{
-	uint32_t *longest = &k->longest[link * N_LONGEST], sum = 0;
-
-	for (uint32_t i = 0; i < c->n_channels; i++) {
-		sum += c->waiting[i];
-		if (c->waiting[i] > longest[1 + i])
-			longest[1 + i] = c->waiting[i];
-	}
-	if (sum > longest[0])
-		longest[0] = sum;
-}
-
 /* As net_busy(), quickly; a sample does not say it more exactly than that. */
 static sim_time busy_until(const struct record_links *k,
-	const struct net_link *l, const struct net_counters *c, sim_time now)
+	const struct net_link *l, uint64_t sent, sim_time free_at, sim_time now)
 {
-	sim_time busy =
-		(sim_time)((double)c->sent_bytes * k->ps_per_byte[l->class]);
+	sim_time busy = (sim_time)((double)sent * k->ps_per_byte[l->class]);
 
-	return c->free_at > now ? busy - (c->free_at - now) : busy;
+	return free_at > now ? busy - (free_at - now) : busy;
 }
 
 /* Whether a link leads to routers that have the channel. */
@@ -175,30 +164,37 @@ static bool leads_to(
 	return x->kind == (to >= n->n_nodes);
 }
 
+/* The channel of links that lead to a site; NULL: its router has fewer. */
+static struct record_channel *channel_to(
+	struct record_links *k, site_id to, uint32_t number)
+{
+	bool is_switch = to >= k->net->n_nodes;
+
+	if (number >= net_router(k->net, to)->ops->n_channels)
+		return NULL;
+	return &k->channel[(is_switch ? k->n_of_nodes : 0) + number];
+}
+
 /* A port sends by channels of the router at its far end, and packets stay in
  * channels of its own, which the link in the other direction leads to. */
-static void sample_channel(struct record_links *k, struct record_channel *x,
-	size_t i, const struct net_counters *c, double span)
+static void sample_channel(struct record_links *k, size_t i, uint32_t number,
+	const struct net_count *c, double span)
 {
 	const struct net_link *l = &k->links.link[i];
-	uint32_t at = x->number;
+	struct record_channel *x = channel_to(k, l->to.router, number);
 	double ps;
 
-	if (!c->sent[at] && !c->stayed[at])
-		return; /* as before */
-	if (leads_to(x, k->net, l->to.router)) {
-		ps = (double)(c->sent[at] - x->past[i].sent) *
+	if (x) {
+		ps = (double)(c->sent - x->past[i].sent) *
 		     k->ps_per_byte[l->class];
 		x->now.use[i] = scaled(ps / span, RECORD_USE_SCALE);
-		x->is_used |= c->sent[at] != x->past[i].sent;
-		x->past[i].sent = c->sent[at];
+		x->is_used |= c->sent != x->past[i].sent;
+		x->past[i].sent = c->sent;
 	}
-	if (leads_to(x, k->net, l->site)) {
-		ps = (double)(c->stayed[at] - x->past[l->back].stayed);
-		x->now.waiting[l->back] =
-			scaled(ps / span, RECORD_WAITING_SCALE);
-		x->past[l->back].stayed = c->stayed[at];
-	}
+	x = channel_to(k, l->site, number);
+	ps = (double)(c->stayed - x->past[l->back].stayed);
+	x->now.waiting[l->back] = scaled(ps / span, RECORD_WAITING_SCALE);
+	x->past[l->back].stayed = c->stayed;
 }
 
 /* Of all channels, and of the link. */
@@ -246,6 +242,39 @@ static void sample_retries(struct record_links *k, size_t i)
 	k->past[i].resent = sum;
 }
 
+/* Adds the channels up, and what a guest sends; returns when the link is
+ * free. */
+static sim_time sum_port(struct record_links *k, size_t i, double span,
+	sim_time now, struct net_count *sum)
+{
+	const struct net_link *l = &k->links.link[i];
+	const struct net_guest *g = k->net->guest;
+	uint32_t *longest = &k->longest[l->back * N_LONGEST + 1];
+	uint32_t n = net_router(k->net, l->site)->ops->n_channels;
+	struct net_count all[NET_MOST_CHANNELS] = { 0 };
+	sim_time free_at = net_count(k->net, l, now, all);
+
+	for (uint32_t number = 0; number < n; number++) {
+		const struct net_count *c = &all[number];
+
+		if (c->sent || c->stayed) /* else as before */
+			sample_channel(k, i, number, c, span);
+		if (c->waiting > longest[number])
+			longest[number] = c->waiting;
+		sum->sent += c->sent;
+		sum->came += c->came;
+		sum->stayed += c->stayed;
+		sum->waiting += c->waiting;
+	}
+	if (g) {
+		struct net_counters c = g->ops->counters(g, l->site, l->port);
+
+		sum->sent += c.sent_bytes;
+		sum->came += c.packets;
+	}
+	return free_at;
+}
+
 /* A port's counters are of the link that leaves by it, and of the packets that
  * came in by the other one.  Returns how many of these did. */
 static uint64_t sample_port(
@@ -254,16 +283,14 @@ static uint64_t sample_port(
 	const struct net_link *l = &k->links.link[i];
 	struct net_carried *out = &k->past[i].carried,
 			   *in = &k->past[l->back].carried;
-	struct net_counters c =
-		net_counters(k->net, l->site, l->port, UINT32_MAX, now);
-	sim_time busy;
-	uint64_t came;
+	uint32_t *longest = &k->longest[l->back * N_LONGEST];
+	struct net_count sum = { 0 };
+	sim_time free_at = sum_port(k, i, span, now, &sum);
+	sim_time busy = busy_until(k, l, sum.sent, free_at, now);
+	uint64_t came = sum.came - in->packets;
 
-	busy = busy_until(k, l, &c, now);
-	came = c.packets - in->packets;
-	note_longest(k, l->back, &c);
-	for (uint32_t n = 0; n < k->n_channels; n++)
-		sample_channel(k, &k->channel[n], i, &c, span);
+	if (sum.waiting > *longest)
+		*longest = sum.waiting;
 	if (k->net->book)
 		sample_tokens(k, i, span);
 	if (k->net->resent)
@@ -271,10 +298,10 @@ static uint64_t sample_port(
 	k->now.use[i] =
 		scaled((double)(busy - out->busy) / span, RECORD_USE_SCALE);
 	k->now.waiting[l->back] = scaled(
-		(double)(c.waited - in->waited) / span, RECORD_WAITING_SCALE);
+		(double)(sum.stayed - in->waited) / span, RECORD_WAITING_SCALE);
 	out->busy = busy;
-	in->waited = c.waited;
-	in->packets = c.packets;
+	in->waited = sum.stayed;
+	in->packets = sum.came;
 	return came;
 }
 
@@ -530,6 +557,8 @@ static void add_rest(const struct record_links *k, size_t link, struct ends *x)
 {
 	const struct net_link *l = &k->links.link[link];
 
+	if (!k->net->book && !k->net->resent)
+		return;
 	for (uint32_t c = 0; c < NET_MOST_CHANNELS; c++) {
 		size_t at = net_channel_at(k->net, l->site, l->port, c);
 
@@ -580,6 +609,8 @@ static struct row_shared count_channel(const struct record_links *k, size_t i,
 		.token_wait_ps = k->net->book ? 0 : ROW_NULL,
 	};
 
+	if (!k->net->book && !k->net->resent)
+		return row;
 	for (uint32_t c = 0; c < NET_MOST_CHANNELS; c++)
 		if (is_all || c == channel) {
 			row.token_wait_ps +=
@@ -614,8 +645,8 @@ static const char *put_channels(struct record_links *k, struct db *d, size_t i,
 	return n == 1 ? name : NULL;
 }
 
-static void put_link(struct record_links *k, struct db *d, size_t i,
-	const struct ends *x, struct err *e)
+static void put_link(struct record_links *k, struct db *d, struct bulk *b,
+	size_t i, const struct ends *x, struct err *e)
 {
 	const struct net_link *l = &k->links.link[i];
 	const struct topo_wire *w = &k->net->topo->wire[l->class];
@@ -641,13 +672,14 @@ static void put_link(struct record_links *k, struct db *d, size_t i,
 		.wanted = k->n_wanted ? x->wanted / (double)k->n_wanted : NAN,
 	};
 
-	row_put_link(d, &row, e);
+	bulk_put(b, &row, e);
 }
 
 void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e)
 {
 	struct ends *x = mem_alloc(ENDS_AT_ONCE, sizeof(*x));
+	struct bulk *b = bulk_new(d, TABLE_link);
 	size_t i, n;
 
 	for (size_t first = 0; first < k->links.n; first += n) {
@@ -659,8 +691,9 @@ void record_links_write(
 			n * sizeof(*x) / sizeof(x->own.sent_bytes));
 		for (i = 0; i < n; i++) {
 			x[i].at = (uint64_t)end;
-			put_link(k, d, first + i, &x[i], e);
+			put_link(k, d, b, first + i, &x[i], e);
 		}
 	}
+	bulk_end(b, e);
 	mem_free(x);
 }

@@ -49,6 +49,7 @@ struct record_links {
 	struct record_loads now; /* of one sample */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
+	uint32_t n_of_nodes; /* the first ones, of links to nodes */
 	uint64_t *wants; /* [n_names][n_names + 1], of one look: see one() */
 	double *wanted; /* [link] of one sample */
 	uint16_t *wanted_now;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "record/bulk.h"
 #include "record/calls.h"
 #include "record/inputs.h"
 #include "record/links.h"
@@ -145,13 +146,14 @@ static void find_place(const struct topo *t, site_id s, int64_t *x)
 
 static void put_sites(struct db *d, const struct topo *t, struct err *e)
 {
+	struct bulk *b = bulk_new(d, TABLE_site);
 	int64_t x[TOPO_MAX_DIMS];
 	char name[NAME_SIZE];
 
 	for (site_id s = 0; s < t->n_routers; s++) {
 		topo_name_site(t, s, name, sizeof(name));
 		find_place(t, s, x);
-		row_put_site(d,
+		bulk_put(b,
 			&(struct row_site){ .id = s,
 				.name = name,
 				.is_node = s < t->n_nodes,
@@ -163,6 +165,7 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 				.x5 = x[5] },
 			e);
 	}
+	bulk_end(b, e);
 }
 
 /* --- samples --- */
@@ -251,9 +254,9 @@ struct record *record_new(const char *path, struct machine_run *r,
 	const struct sim *sim = r->system->net->sim;
 
 	k->run = r;
-	k->db = db_create(sim_has(sim, 0) ? path : NULL, e);
+	k->db = db_create(sim_is_first(sim) ? path : NULL, e);
 	if (k->db && !tables_create(k->db, IN_RUNS, e)) {
-		if (!sim_has(sim, 0))
+		if (!sim_is_first(sim))
 			db_mute(k->db);
 		put_setup(k->db, r, command, e);
 		put_sites(k->db, r->machine->topo, e);

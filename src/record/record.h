@@ -3,7 +3,7 @@
  * links, samples of the links over time, and finally the results.  It does not
  * affect the run, which is the same to the last bit with and without.
  *
- * Of several processes that of the first node writes it, and all call these
+ * Of several processes the first one writes it, and all call these
  * functions, which share errors; they return the same to all.
  *
  * The ending in the file is "stopped" until record_end() replaces it, so the

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SQL_SIZE = 2048 };
+enum { SQL_SIZE = TABLES_SQL_SIZE };
 
 #define END                                                                    \
 	}                                                                      \
@@ -90,16 +90,22 @@ static void add_columns(char *sql, const struct record_table *t, bool has_types)
 	}
 }
 
+void tables_sql(const struct record_table *t, char sql[TABLES_SQL_SIZE])
+{
+	snprintf(sql, SQL_SIZE, "CREATE TABLE %s(", t->name);
+	add_columns(sql, t, true);
+	add(sql, ")", "");
+}
+
 int tables_create(struct db *d, int files, struct err *e)
 {
 	for (size_t i = 0; i < N_TABLES && !e->code; i++) {
-		char sql[SQL_SIZE] = "CREATE TABLE ";
+		char sql[SQL_SIZE];
 
-		add(sql, record_tables[i].name, "(");
-		add_columns(sql, &record_tables[i], true);
-		add(sql, ")", "");
-		if (record_tables[i].files & files)
-			db_do(d, sql, e);
+		if (!(record_tables[i].files & files))
+			continue;
+		tables_sql(&record_tables[i], sql);
+		db_do(d, sql, e);
 	}
 	for (size_t i = 0; i < N_OTHERS && !e->code; i++)
 		if (others[i].files & files)

@@ -100,6 +100,9 @@ union row {
 
 extern const struct record_table record_tables[N_TABLES];
 
+/* The statement that creates a table. */
+enum { TABLES_SQL_SIZE = 2048 };
+void tables_sql(const struct record_table *t, char sql[TABLES_SQL_SIZE]);
 /* Creates the tables, views and indices of one kind of file. */
 int tables_create(struct db *d, int files, struct err *e);
 /* Adds, for this process only, tables and columns that an older file lacks. */

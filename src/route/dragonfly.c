@@ -1,5 +1,6 @@
 #include "route/dragonfly.h"
 
+#include "base/mem.h"
 #include "link/link.h"
 #include "sim/random.h"
 
@@ -39,6 +40,9 @@ static const struct param params[] = {
 		"whether packets change to the next channel with each global "
 		"link; no: all packets use one channel and can deadlock",
 		"assumed: needed for freedom from deadlock"),
+	ROUTE_NOTICE(AT(route.notice)),
+	ROUTE_TELL(AT(tell)),
+	ROUTE_RELOAD(AT(reload)),
 };
 
 static const struct dragonfly_route *of(const struct route *r)
@@ -74,6 +78,7 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 				  : d->channels ? d->channels
 						: d->n_stages);
 	r->looks = d->mode >= DRAGONFLY_UGAL && d->topo->g > 2;
+	r->told = d->mode >= DRAGONFLY_UGAL ? d->tell : d->reload;
 	return 0;
 }
 
@@ -119,6 +124,8 @@ static void set_way(const struct route *r, struct packet *p, uint32_t number)
 		 (uint64_t)(number % m) << LINK_SHIFT;
 }
 
+static void go_round(const struct route *r, struct packet *p);
+
 static void dragonfly_start(const struct route *r, struct packet *p)
 {
 	const struct dragonfly *t = of(r)->topo;
@@ -136,6 +143,8 @@ static void dragonfly_start(const struct route *r, struct packet *p)
 	p->way = (uint64_t)is_ordered << ORDER_SHIFT | (uint64_t)is_free
 							       << FREE_SHIFT;
 	set_way(r, p, number % n);
+	if (of(r)->dead)
+		go_round(r, p);
 }
 
 /* The channel of a stage; with too few of them the last ones share one. */
@@ -199,6 +208,110 @@ static struct route_step dragonfly_next(
 	return s;
 }
 
+/* --- around failed links --- */
+
+enum { MOST_TRIES = 64 };
+
+/* Whether the way of a packet from a router on has only links that work. */
+static bool works(
+	const struct route *r, const struct packet *packet, router_id at)
+{
+	const struct dragonfly *t = of(r)->topo;
+	const port_mask *dead = of(r)->dead;
+	struct packet p = *packet;
+
+	while (at >= t->topo.n_nodes) {
+		port_id port = port_of(t, &p, at);
+
+		if (dead && dead[at] >> port & 1)
+			return false;
+		at = t->topo.ops->peer(&t->topo, at, port).router;
+	}
+	return true;
+}
+
+/* The same, if it took the route of a number there. */
+static bool works_by(const struct route *r, const struct packet *p,
+	router_id at, uint32_t number)
+{
+	struct packet q = *p;
+
+	if (!of(r)->dead)
+		return true;
+	set_way(r, &q, number);
+	return works(r, &q, at);
+}
+
+/* Leads a packet through a group, even if it stays in its own. */
+static void lead_through(struct packet *p, uint32_t via, uint32_t link)
+{
+	p->way &= ~((uint64_t)FIELD << VIA_SHIFT |
+		    (uint64_t)FIELD << LINK_SHIFT | (uint64_t)1 << FREE_SHIFT);
+	p->way |= (uint64_t)(1 + via) << VIA_SHIFT | (uint64_t)link
+							     << LINK_SHIFT;
+}
+
+static uint32_t redraw(const struct packet *p, uint32_t try, uint32_t n)
+{
+	uint64_t pair = (uint64_t)p->dst << 32 | (uint64_t)p->hints << 8 | try;
+
+	return (uint32_t)random_below(
+		random_draw(1, p->src, RANDOM_WAY, pair).a, n);
+}
+
+/* Another route, if a packet's own has a failed link: of the same kind, or else
+ * through any group; its own one if none is found. */
+static void go_round(const struct route *r, struct packet *p)
+{
+	const struct dragonfly *t = of(r)->topo;
+	uint32_t from = group_of(t, p->src), n = n_ways(r, p->src, p->dst), i;
+	router_id at = dragonfly_router(t, p->src);
+	bool has_detours = of(r)->mode != DRAGONFLY_MINIMAL && t->g > 2;
+	uint64_t way = p->way;
+
+	if (works(r, p, at))
+		return;
+	/* adaptive packets start on minimal routes */
+	for (i = 0; i < MOST_TRIES && n > 1; i++) {
+		uint32_t k = redraw(p, i, p->way >> FREE_SHIFT & 1 ? t->m : n);
+
+		if (p->way >> FREE_SHIFT & 1)
+			k += from * t->m;
+		if (works_by(r, p, at, k)) {
+			set_way(r, p, k);
+			return;
+		}
+	}
+	for (i = 0; i < 4 * MOST_TRIES && has_detours; i++) {
+		uint32_t k = redraw(p, i, t->g * t->m);
+
+		if (k / t->m == from)
+			continue;
+		lead_through(p, k / t->m, k % t->m);
+		if (works(r, p, at))
+			return;
+	}
+	p->way = way;
+}
+
+static struct route *dragonfly_avoid(
+	const struct route *r, const port_mask *dead)
+{
+	struct dragonfly_route *d = mem_alloc(1, sizeof(*d));
+	router_id n = r->topo->n_routers;
+
+	*d = *of(r);
+	d->dead = mem_alloc(n, sizeof(*d->dead));
+	for (router_id i = 0; i < n; i++)
+		d->dead[i] = dead[i];
+	return &d->route;
+}
+
+static void dragonfly_fini(struct route *r)
+{
+	mem_free(((struct dragonfly_route *)r)->dead);
+}
+
 /* --- adaptive routes --- */
 
 /* The router of a group at the end of a link from another. */
@@ -259,9 +372,11 @@ static uint64_t best_detour(const struct route *r, const struct packet *p,
 		uint32_t number = draw_detour(
 			t, p, from, to, 1 + i + 16 * (uint64_t)turn);
 		uint32_t via = number / t->m, link = number % t->m;
-		uint64_t cost =
-			l->load(l, port_to_group(t, at, via, link), channel);
+		uint64_t cost;
 
+		if (!works_by(r, p, at, number))
+			continue;
+		cost = l->load(l, port_to_group(t, at, via, link), channel);
 		cost *= n_hops_via(t, at, via, to, last, link);
 		if (cost >= least)
 			continue;
@@ -293,10 +408,13 @@ static void dragonfly_decide(const struct route *r, struct packet *p,
 	minimal =
 		l->load(l, port, channel_of(r, p->way >> STAGE_SHIFT & STAGE)) *
 		n_hops(t, at, to, last, link);
+	if (of(r)->dead && !works(r, p, at))
+		minimal = UINT64_MAX;
 	if (minimal <= (uint64_t)of(r)->bias * p->chunks)
 		return;
 	detour = best_detour(r, p, at, l, turn, &way);
-	if (minimal <= detour + (uint64_t)of(r)->bias * p->chunks)
+	if (detour == UINT64_MAX ||
+		minimal <= detour + (uint64_t)of(r)->bias * p->chunks)
 		return;
 	p->way &= ~((uint64_t)1 << FREE_SHIFT);
 	p->way += (uint64_t)turn << STAGE_SHIFT;
@@ -511,6 +629,8 @@ const struct route_ops dragonfly_route_ops = {
 	.size = sizeof(struct dragonfly_route),
 	PARAMS(params),
 	.init = dragonfly_init,
+	.fini = dragonfly_fini,
+	.avoid = dragonfly_avoid,
 	.start = dragonfly_start,
 	.next = dragonfly_next,
 	.decide = dragonfly_decide,

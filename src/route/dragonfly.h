@@ -18,6 +18,10 @@
  * none, the number is random: for each packet, or, for packets that keep their
  * order, a function of source and destination.
  *
+ * Around failed links (dragonfly_avoid()) a packet takes another one of these
+ * routes.  In all modes but the minimal one that may be a Valiant route, for
+ * nodes of one group, too.
+ *
  * A packet's channel is its stage, the number of global links that it has
  * passed.  On one channel a local hop is followed by a global hop, and that by
  * a hop of the next channel, so no channel waits for itself: minimal routes
@@ -45,10 +49,14 @@ struct dragonfly_route {
 	int64_t stages; /* no: all on one channel, for comparison */
 	int64_t channels; /* 0: as many as there are stages */
 	int64_t bias, candidates;
+	int64_t tell, reload; /* ps, or -1: never */
 
 	/* set by init() */
 	const struct dragonfly *topo;
 	uint32_t n_stages;
+
+	/* of dragonfly_avoid() */
+	port_mask *dead; /* [site] failed links; NULL: all work */
 };
 
 extern const struct route_ops dragonfly_route_ops;

@@ -1,6 +1,7 @@
 /* Minimal ways and Valiant's, on dragonflies of all kinds. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "route/dragonfly.h"
 #include "testing/testing.h"
 #include "topo/topo_testing.h"
@@ -47,6 +48,7 @@ static void make(struct world *x, const struct how *how, int64_t mode)
 struct trip {
 	uint32_t hops[DRAGONFLY_WIRES]; /* by class */
 	uint32_t between; /* the group after the first global hop */
+	uint32_t locals; /* hops since the last global one */
 	uint64_t ports; /* all of them, as one number */
 };
 
@@ -68,7 +70,11 @@ static struct trip go(const struct world *x, struct packet p)
 		assert_true(s.ports == (port_mask)1 << s.escape);
 		assert_true(s.channel < x->d.route.n_channels);
 		assert_int_equal(s.channel, trip.hops[DRAGONFLY_GLOBAL]);
+		assert_false(x->d.dead && x->d.dead[at] >> s.escape & 1);
 		wire = t->ops->wire(t, at, s.escape);
+		/* a stage is at most a local hop, then a global one */
+		trip.locals = wire == DRAGONFLY_LOCAL ? trip.locals + 1 : 0;
+		assert_true(trip.locals <= 1);
 		trip.ports = trip.ports << 6 | s.escape;
 		in = t->ops->peer(t, at, s.escape).port;
 		at = t->ops->peer(t, at, s.escape).router;
@@ -231,6 +237,54 @@ static void the_pairs_that_are_followed_stand_for_all(void **state)
 	}
 }
 
+/* Links of one router: one to another router of its group, and one to another
+ * group. */
+static void cut(const struct world *x, port_mask *dead, router_id r, port_id p)
+{
+	struct topo_end far = x->t.topo.ops->peer(&x->t.topo, r, p);
+
+	dead[r] |= (port_mask)1 << p;
+	dead[far.router] |= (port_mask)1 << far.port;
+}
+
+static void ways_around_failed_links_keep_their_stages(void **state)
+{
+	for (uint32_t k = 0; k < 3 * 8; k++) {
+		const struct how *how = &some[k % 3];
+		uint32_t n, detours = 0;
+		struct world x, y;
+		struct route *view;
+		port_mask *dead;
+		router_id at;
+
+		make(&x, how, DRAGONFLY_VALIANT + k % 2);
+		n = x.t.topo.n_nodes;
+		dead = mem_alloc(x.t.topo.n_routers, sizeof(*dead));
+		at = n + k % (x.t.g * x.t.a);
+		cut(&x, dead, at, x.t.local + k % (x.t.a - 1));
+		cut(&x, dead, at, x.t.global);
+		view = dragonfly_route_ops.avoid(&x.d.route, dead);
+		y = x;
+		y.d = *(struct dragonfly_route *)view;
+		for (uint32_t i = 0; i < n * n; i++) {
+			struct packet p = { .src = i / n, .dst = i % n };
+			struct trip t;
+
+			if (p.src == p.dst)
+				continue;
+			p.number = i;
+			t = send(&y, p);
+			detours += p.src / how->p / how->a ==
+					   p.dst / how->p / how->a &&
+				   t.hops[DRAGONFLY_GLOBAL];
+		}
+		/* nodes of two routers of a group, there and back */
+		assert_int_equal(detours, 2 * how->p * how->p);
+		route_free(view);
+		mem_free(dead);
+	}
+}
+
 static void other_topologies_are_refused(void **state)
 {
 	struct topo_ops ops = dragonfly_ops;
@@ -248,4 +302,5 @@ TESTS(TEST(every_pair_is_joined_by_every_way),
 	TEST(costs_are_those_of_all_ways), TEST(valiant_draws_all_groups_alike),
 	TEST(packets_in_order_keep_one_way),
 	TEST(the_pairs_that_are_followed_stand_for_all),
+	TEST(ways_around_failed_links_keep_their_stages),
 	TEST(other_topologies_are_refused))

@@ -137,6 +137,29 @@ static inline uint32_t route_left(const struct packet *p)
 	return (uint32_t)(p->way >> 60);
 }
 
+/* Parameters of routings that avoid failed links. */
+#define ROUTE_TIME(name_, at_, def_, help_, source_)                           \
+	{                                                                      \
+		.name = name_, .type = PARAM_TIME, .offset = at_, .def = def_, \
+		.min = 0, .max = PS_PER_S, .words = "never", .help = help_,    \
+		.source = source_                                              \
+	}
+#define ROUTE_NOTICE(at)                                                       \
+	ROUTE_TIME("notice", at, "1 us",                                       \
+		"time from a link's death or return until the routers at its " \
+		"ends know it, and adaptive packets avoid its ports",          \
+		"assumed")
+#define ROUTE_TELL(at)                                                         \
+	ROUTE_TIME("tell", at, "2 us",                                         \
+		"time from a link's death or return until all other routers "  \
+		"are told, and adaptive packets avoid paths over it",          \
+		"assumed: messages between switches")
+#define ROUTE_RELOAD(at)                                                       \
+	ROUTE_TIME("reload", at, "100 us",                                     \
+		"time from a link's death or return until new tables of "      \
+		"static paths, which avoid it, are loaded",                    \
+		"assumed: seconds on a real machine")
+
 /* Frees a routing of around(). */
 void route_free(struct route *r);
 

@@ -27,6 +27,9 @@ static const struct param params[] = {
 		"time after which a switch discards a broadcast whose answers "
 		"are incomplete",
 		"assumed: longer than the sender's time-out"),
+	ROUTE_NOTICE(AT(route.notice)),
+	ROUTE_TELL(AT(tell)),
+	ROUTE_RELOAD(AT(reload)),
 };
 
 static int updown_init(struct route *r, const struct topo *t, struct err *e)
@@ -58,6 +61,7 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 	r->is_carried = true;
 	r->is_shared = true;
 	r->answers = u->answers;
+	r->told = u->spread == UPDOWN_ADAPTIVE ? u->tell : u->reload;
 	return 0;
 }
 
@@ -70,8 +74,7 @@ static uint32_t n_routes(const struct updown *u, uint32_t top)
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
 }
 
-/* The level at which ways between two nodes meet, on any rail. */
-static uint32_t meet(const struct updown *u, uint32_t src, uint32_t dst)
+uint32_t updown_meet(const struct updown *u, uint32_t src, uint32_t dst)
 {
 	const struct fattree *t = u->tree;
 
@@ -80,7 +83,7 @@ static uint32_t meet(const struct updown *u, uint32_t src, uint32_t dst)
 
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
 {
-	return src == dst ? 1 : n_routes(u, meet(u, src, dst));
+	return src == dst ? 1 : n_routes(u, updown_meet(u, src, dst));
 }
 
 /* The rail of a route, and what is left of its number. */
@@ -143,7 +146,7 @@ static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
 uint64_t updown_route(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
 {
-	return route_over(u, meet(u, src, dst), src, dst, number);
+	return route_over(u, updown_meet(u, src, dst), src, dst, number);
 }
 
 uint32_t updown_back(
@@ -263,14 +266,23 @@ static void updown_start(const struct route *r, struct packet *p)
 	}
 	if (p->src == p->dst || is_free(u, p))
 		return;
-	top = meet(u, p->src, p->dst);
+	top = updown_meet(u, p->src, p->dst);
 	number = choose_route(u, p, n_routes(u, top));
 	p->hints = (uint16_t)(number + 1);
+	if (u->view) {
+		number = updown_replace(u, p, number, n_routes(u, top));
+		p->hints = (uint16_t)(number + 1);
+	}
 	put_route(p, route_over(u, top, p->src, p->dst, number));
 }
 
+void updown_put(const struct updown *u, struct packet *p, uint32_t number)
+{
+	put_route(p, updown_route(u, p->src, p->dst, number));
+}
+
 /* Takes the next port off a packet's route; none where it ends. */
-static uint32_t next_port(const struct updown *u, struct packet *p)
+uint32_t updown_take(const struct updown *u, struct packet *p)
 {
 	const uint64_t low = (UINT64_C(1) << COUNT_SHIFT) - 1;
 	uint64_t route = get_route(p);
@@ -314,21 +326,54 @@ static struct route_step climb_or_descend(
 	return s;
 }
 
+/*
+ * The same without ports that are known to lead nowhere.  If its rail cannot go
+ * down, a packet that is on its way up may go on to where another rail can.
+ */
+static struct route_step choose(const struct updown *u, const struct packet *p,
+	router_id at, port_id in)
+{
+	struct route_step s = climb_or_descend(u->tree, p, at);
+	port_mask good, ups;
+
+	if (!u->view || !s.ports)
+		return s;
+	good = updown_good(u, p->dst, at);
+	ups = updown_ups(u->tree, at);
+	if (good & s.ports)
+		s.ports &= good;
+	else if (good & ups && !(ups >> in & 1))
+		s.ports = good & ups;
+	return s;
+}
+
+port_id updown_rail(const struct updown *u, const struct packet *p)
+{
+	uint32_t number = p->hints ? p->hints - 1u : 0;
+
+	return rail_of(u, p->src, p->dst, &number);
+}
+
 /* At its source: the port of its rail, or any. */
 static struct route_step leave_node(
 	const struct updown *u, const struct packet *p)
 {
-	uint32_t number = p->hints ? p->hints - 1u : 0;
-	uint32_t rail = rail_of(u, p->src, p->dst, &number);
+	port_mask ports = fattree_ports((uint32_t)u->tree->rails);
+	port_id rail = updown_rail(u, p);
 
 	if (p->src == p->dst)
 		return (struct route_step){
 			.escape = PACKET_NO_PORT,
 			.is_ordered = true,
 		};
+	if (!is_free(u, p))
+		ports = (port_mask)1 << rail;
+	else if (u->view && updown_good(u, p->dst, p->src))
+		ports = updown_good(u, p->dst, p->src);
+	if (!(ports >> rail & 1))
+		rail = (port_id)__builtin_ctzll(ports);
 	return (struct route_step){
-		.ports = is_free(u, p) ? fattree_ports((uint32_t)u->tree->rails)
-				       : (port_mask)1 << rail,
+		.ports = ports,
 		.escape = rail,
 		.is_ordered = !is_free(u, p) || u->tree->rails == 1,
 	};
@@ -342,8 +387,8 @@ static struct route_step updown_next(
 	if (in == TOPO_NO_PORT)
 		return leave_node(updown_of(r), p);
 	if (is_free(updown_of(r), p))
-		return climb_or_descend(updown_of(r)->tree, p, at);
-	port = next_port(updown_of(r), p);
+		return choose(updown_of(r), p, at, in);
+	port = updown_take(updown_of(r), p);
 	return (struct route_step){
 		.ports = port == PACKET_NO_PORT ? 0 : (port_mask)1 << port,
 		.escape = port,
@@ -366,7 +411,7 @@ static port_mask updown_spread(
 
 	if (!level)
 		return 0;
-	port = next_port(updown_of(r), p);
+	port = updown_take(updown_of(r), p);
 	if (port != PACKET_NO_PORT)
 		return (port_mask)1 << port;
 	end = (at - t->first[level]) / t->n_paths[level] * t->span[level];
@@ -424,6 +469,8 @@ const struct route_ops updown_ops = {
 	.size = sizeof(struct updown),
 	PARAMS(params),
 	.init = updown_init,
+	.fini = updown_fini,
+	.avoid = updown_avoid,
 	.start = updown_start,
 	.next = updown_next,
 	.n_ways = n_ways,

@@ -43,10 +43,14 @@ struct updown {
 	struct route route;
 	int64_t spread;
 	int64_t answers; /* see struct route */
+	int64_t tell, reload; /* ps, or -1: never */
 
 	/* set by init() */
 	const struct fattree *tree;
 	uint32_t bits; /* of a port in a route */
+
+	/* of updown_avoid() */
+	struct updown_view *view; /* NULL: all links work */
 };
 
 extern const struct route_ops updown_ops;
@@ -93,6 +97,24 @@ static inline port_mask updown_ups(const struct fattree *t, router_id r)
 
 	return n ? fattree_ports(n) << t->n_down[level] : 0;
 }
+
+/* --- around failed links: updown_repair.c --- */
+
+struct route *updown_avoid(const struct route *r, const port_mask *dead);
+void updown_fini(struct route *r);
+/* Ports of a site that lead to a node, and others that do not matter. */
+port_mask updown_good(const struct updown *u, uint32_t dst, router_id at);
+/* The number itself, of n, or another one if its route has a failed link. */
+uint32_t updown_replace(const struct updown *u, const struct packet *p,
+	uint32_t number, uint32_t n);
+
+/* The parts of a stored route: puts it into a packet, whose hints name it; the
+ * port by which it leaves its node; takes the next port off it. */
+void updown_put(const struct updown *u, struct packet *p, uint32_t number);
+port_id updown_rail(const struct updown *u, const struct packet *p);
+/* The level at which ways between two nodes meet, on any rail. */
+uint32_t updown_meet(const struct updown *u, uint32_t src, uint32_t dst);
+uint32_t updown_take(const struct updown *u, struct packet *p);
 
 /* See struct route_ops; of a routing whose ops may be others. */
 void updown_walk(

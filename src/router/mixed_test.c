@@ -117,7 +117,7 @@ static uint32_t toy_ways(const struct router *r, const struct net_buffer *b,
 }
 
 static sim_time toy_count(const struct router *r, site_id s, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c)
+	sim_time now, struct net_count *c)
 {
 	c->sent = toy_of(r)->port[p].sent;
 	c->came = toy_of(r)->port[p].left;

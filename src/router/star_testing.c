@@ -174,7 +174,8 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 
 	(void)fifo;
 	assert_true(p->dst == s || p->flags & PACKET_MANY);
-	r->got[p->number] = (struct star_arrival){ *p, t, tail };
+	if (tail >= r->got[p->number].tail)
+		r->got[p->number] = (struct star_arrival){ *p, t, tail };
 	atomic_fetch_add(&r->n_got, 1);
 	packet_give(me->net->pool, w->id, id);
 }

@@ -56,7 +56,7 @@ struct star_rig {
 		uint32_t fifo, n, number;
 	} flow[STAR_FLOWS];
 	uint32_t n_flows, n_sent;
-	struct star_arrival got[STAR_MOST]; /* by number */
+	struct star_arrival got[STAR_MOST]; /* by number; the last copy */
 	struct book_account account[STAR_MOST]; /* as they end */
 	atomic_uint n_got, n_lost, n_accounts;
 };

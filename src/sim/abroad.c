@@ -316,39 +316,26 @@ void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
 	return to;
 }
 
-/* Where sites of other processes begin. */
-static site_id range_end(const struct sim *s, site_id first)
-{
-	site_id end = first;
-
-	while (end < s->p.n_sites && s->process[end] == s->process[first])
-		end++;
-	return end;
-}
-
-void sim_by_turns(const struct sim *s,
-	void (*f)(void *arg, site_id first, site_id end), void *arg,
-	void *bytes, size_t n)
-{
-	site_id end;
-
-	if (!s->p.cluster) {
-		f(arg, 0, s->p.n_sites);
-		return;
-	}
-	for (site_id first = 0; first < s->p.n_sites; first = end) {
-		end = range_end(s, first);
-		if (sim_has(s, first))
-			f(arg, first, end);
-		sim_tell(s, first, bytes, n);
-	}
-}
-
 int sim_share_error(const struct sim *s, struct err *e)
 {
 	if (s->p.cluster)
 		return cluster_share_error(s->p.cluster, e);
 	return e->code ? -1 : 0;
+}
+
+int sim_share_first(const struct sim *s, struct err *e, uint64_t key)
+{
+	uint64_t own = e->code ? ~key : 0, first = own;
+
+	sim_max(s, &first, 1);
+	if (own != first)
+		*e = (struct err){ 0 };
+	return sim_share_error(s, e);
+}
+
+bool sim_is_first(const struct sim *s)
+{
+	return !s->p.cluster || !s->p.cluster->me;
 }
 
 /* Whole pages only, since own sites may begin in the last one. */

@@ -95,7 +95,7 @@ void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 
 enum { SIZE = sizeof(struct sim_event) };
 
-static inline struct sim_event *listed(struct sim_event *e, uint32_t i)
+static inline struct sim_event *listed(struct sim_event *e, size_t i)
 {
 	return (struct sim_event *)(uintptr_t)sim_listed(e, i);
 }
@@ -103,8 +103,9 @@ static inline struct sim_event *listed(struct sim_event *e, uint32_t i)
 /*
  * Threads the events into one list per site: the name of the next one
  * (sim_listed()) takes the place of the site, which the list's owner knows.
- * Returns how many sites have one.  The order of sites is that of their first
- * mail: it does not matter.
+ * Returns how many sites have one.  The order of sites is that of their last
+ * mail: it does not matter.  Lists are in the order of posting, which is closer
+ * to that of time than the reverse.
  */
 static uint32_t sort_by_site(
 	struct sim_worker *w, struct sim_event *e, uint32_t n)
@@ -112,13 +113,13 @@ static uint32_t sort_by_site(
 	uint32_t *head = w->head;
 	site_id *order = w->order;
 
-	for (uint32_t i = SIZE; i <= n * SIZE; i += SIZE) {
+	for (size_t i = n * SIZE; i; i -= SIZE) {
 		struct sim_event *x = listed(e, i);
 		site_id site = x->site;
 		uint32_t old = head[site];
 
 		x->site = old;
-		head[site] = i;
+		head[site] = (uint32_t)i;
 		if (!old)
 			*order++ = site;
 	}

@@ -322,14 +322,11 @@ void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n);
 /* The elements of all processes, so many of a size, in the order of processes;
  * *n becomes their number.  Takes over what it is given. */
 void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size);
-/* Calls f for all sites from the first one on, each time for some that are
- * beside each other, in the process that has them; what it leaves in bytes goes
- * to all. */
-void sim_by_turns(const struct sim *s,
-	void (*f)(void *arg, site_id first, site_id end), void *arg,
-	void *bytes, size_t n);
 /* The error of any process becomes that of all: -1 if there is one. */
 int sim_share_error(const struct sim *s, struct err *e);
+/* The same, of several that with the smallest key. */
+int sim_share_first(const struct sim *s, struct err *e, uint64_t key);
+bool sim_is_first(const struct sim *s); /* process of several, or the only */
 bool sim_is_shared(const struct sim *s); /* among several */
 /* Whether this process simulates a site; and the first such site from one on,
  * n_sites if there is none. */
@@ -424,7 +421,7 @@ static inline const struct sim_event *sim_next(
 /* An event of a list by site: named by the bytes from the first event to the
  * end of this one, which costs less than an index. */
 static inline const struct sim_event *sim_listed(
-	const struct sim_event *all, uint32_t i)
+	const struct sim_event *all, size_t i)
 {
 	const char *end = (const char *)all + i;
 

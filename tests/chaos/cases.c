@@ -228,12 +228,20 @@ static struct outcome run_with(struct trial *t, const char *option)
 	return o;
 }
 
+/* Whether several processes were refused, or too many for few nodes. */
+static bool is_alone(const struct outcome *o)
+{
+	return o->code == 2 && (strstr(o->err, "by several processes") ||
+				       strstr(o->err, "processes for "));
+}
+
 static void run_alike(struct trial *t)
 {
 	static const char *const ways[] = { "--threads=2", "--threads=3",
-		"--budget" };
+		"--budget", "--processes=2", "--processes=3" };
 	struct outcome one, other;
 	struct words w = { 0 };
+	size_t n;
 
 	if (!make_machine(t) || !make_workload(t))
 		return;
@@ -241,10 +249,11 @@ static void run_alike(struct trial *t)
 		make_plan(t);
 	run_words(t, &w);
 	one = run_with(t, "--threads=1");
-	for (size_t i = 0; i < 3 && !one.is_late; i++) {
+	n = draw(&t->dice, 2) ? 3 : 5;
+	for (size_t i = 0; i < n && !one.is_late; i++) {
 		other = run_with(t, ways[i]);
 		words_add(&w, "%s", ways[i]);
-		if (!other.is_late)
+		if (!other.is_late && !is_alone(&other))
 			compare(t, &w, &one, &other);
 		words_drop(&w, w.n - 1);
 		outcome_free(&other);

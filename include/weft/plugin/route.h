@@ -54,6 +54,10 @@ struct route {
 	 * leave. */
 	int64_t notice, reload, drain;
 	const port_mask *dead; /* [router] failed links to avoid; NULL: none */
+	/* For routings with ops->avoid, in ps after the death or return of a
+	 * link: when the routers at its ends know it (notice, above), and when
+	 * all others do, by being told or by new tables; -1: never. */
+	int64_t told;
 };
 
 /* Possible next steps of a packet. */
@@ -162,6 +166,16 @@ struct route_ops {
 	 */
 	struct route *(*around)(
 		const struct route *r, const port_mask *dead, uint32_t number);
+
+	/*
+	 * Returns the same routing for a network in which the links at some
+	 * ports of each router are known to be dead.  Packets that were started
+	 * before it continue by it, and nothing stops meanwhile: its
+	 * dependencies between channels are among those of the whole network.
+	 * A packet without a way left keeps one that is dead.  Freed with
+	 * route_free().  NULL: failed links are not avoided.
+	 */
+	struct route *(*avoid)(const struct route *r, const port_mask *dead);
 
 	/*
 	 * For a broadcast to a range of nodes at a router: returns the ports by

@@ -3,7 +3,7 @@
  * which performs it and answers when it next makes progress.  A program
  * requests one at a time, so one place is enough.
  */
-#include "api/msg/msg.h"
+#include "api/msg/domain.h"
 
 #include <errno.h>
 
@@ -70,7 +70,7 @@ int weft_msg_atomic(struct weft_msg *msg, uint32_t rank, uint64_t at,
 	if (code || at % 8 || (uint32_t)op >= WEFT_MSG_ATOMICS)
 		return code ? code : EINVAL;
 	if (m->ops->atomic) {
-		code = m->ops->atomic(m, rank, a.at, op, operand, &was);
+		code = msg_atomic(m, rank, a.at, op, operand, &was);
 		if (!code && old)
 			*old = was;
 		if (code != ENOSYS)

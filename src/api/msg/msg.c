@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/msg/domain.h"
 #include "api/msg/pool.h"
 #include "api/msg/slots.h"
 #include "meas/calls.h"
+#include "parts/domain/domain.h"
 #include "parts/mpi/mpi.h"
 
 enum {
@@ -223,8 +225,12 @@ struct msg_times msg_times(const struct msg_state *m, uint64_t bytes)
 void msg_post(struct msg_state *m, uint32_t rank, uint64_t own_at,
 	const void *data, uint32_t bytes)
 {
-	m->ops->post(
-		m, rank, msg_address(m, rank, own_at - m->base), data, bytes);
+	uint64_t to = msg_address(m, rank, own_at - m->base);
+
+	if (msg_is_near(m, rank))
+		msg_domain_post(m, rank, to, data, bytes);
+	else
+		m->ops->post(m, rank, to, data, bytes);
 }
 
 /* Without faults all arrives, though its answer may come too late. */
@@ -340,6 +346,7 @@ static bool has_news(void *arg, uint64_t *seen)
 	*seen = m->n_news || m->has_all || m->has_word ||
 		(m->ops->has_events && m->ops->has_events(m)) ||
 		m->tagged->has_next(m) ||
+		(m->domain && msg_domain_has_news(m)) ||
 		(m->awaited.kind == MSG_DONE_OWN &&
 			m->ops->is_done(m, &m->awaited));
 	return *seen || (m->can_go_on && m->can_go_on(m->on_end_arg));
@@ -369,6 +376,10 @@ bool msg_step(struct msg_state *m)
 {
 	bool did = m->ops->poll && m->ops->poll(m);
 
+	if (m->domain && msg_domain_has_news(m)) {
+		msg_domain_take_news(m);
+		did = true;
+	}
 	did |= m->n_news || m->has_all;
 	while (m->n_news || m->has_all) {
 		uint32_t what = m->news[m->news_first];
@@ -384,6 +395,8 @@ bool msg_step(struct msg_state *m)
 		else
 			m->tagged->drain(m, what >> 1);
 	}
+	if (m->has_word && m->soft)
+		m->soft->is_stuck = false;
 	m->has_word = false;
 	did |= msg_advance_requests(m);
 	return (m->go_on && m->go_on(m->on_end_arg)) || did;
@@ -580,7 +593,7 @@ int weft_msg_put(struct weft_msg *msg, uint32_t rank, uint64_t to,
 	to = msg_address(m, rank, to);
 	from = msg_address(m, m->rank, from);
 	if (rank != m->rank) {
-		m->ops->put(m, rank, to, from, bytes, counter, done);
+		msg_put(m, rank, to, from, bytes, counter, done);
 		return 0;
 	}
 	msg_copy(to, from, bytes);
@@ -608,7 +621,7 @@ int weft_msg_get(struct weft_msg *msg, uint32_t rank, uint64_t from,
 		if (!mine.index)
 			return EBUSY;
 		mine.kind = MSG_DONE_WORD;
-		m->ops->get(m, rank, from, to, bytes, mine.index);
+		msg_get(m, rank, from, to, bytes, mine.index);
 	} else {
 		msg_copy(to, from, bytes);
 	}
@@ -679,6 +692,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	m->nic = host_nic(m->host);
 	BUG_IF(!api_to(m->nic->ops));
 	m->ops = api_to(m->nic->ops)->msg;
+	m->domain = domain_of(m->host);
 	m->trip.trips = book_trips(m->nic->net->book);
 	m->is_logged = host_log(m->host);
 	find_place(m);
@@ -746,6 +760,8 @@ int weft_msg_fini(struct weft_msg *msg)
 	if (!msg_has_no_requests(m) || m->dones || m->fins)
 		return EBUSY;
 	weft_msg_barrier(msg);
+	if (m->domain)
+		msg_domain_close(m);
 	m->ops->close(m);
 	program_watch(0, 0, NULL, NULL);
 	m->ops = NULL; /* no call has an effect from now on */

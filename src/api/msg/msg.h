@@ -43,6 +43,7 @@ enum {
 	MSG_PAGE = 4096,
 };
 
+struct domain;
 struct msg_group;
 
 /* MSG_PARTS: a short one of several slots, of which this is the first. */
@@ -148,6 +149,8 @@ struct __attribute__((may_alias)) msg_state {
 	/* Slots that have been written and not yet emptied, a byte for each
 	 * page; or NULL: they are not tracked. */
 	uint8_t *written;
+	struct domain *domain; /* of its node; or NULL */
+	bool is_domain_lost; /* for good, and the process knows */
 	struct host *host;
 	struct memory *memory; /* of its node */
 	struct nic *nic;

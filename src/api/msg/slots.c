@@ -590,7 +590,15 @@ static int slots_send(
 	p.box.waiting++;
 	msg_set_peer(m, MSG_USER, e->rank, &p);
 	soft_append(&m->soft->waiting, x);
+	m->soft->is_stuck = false;
 	return 0;
+}
+
+/* Whether a send that could not go waits for credits and nothing else. */
+static bool needs_slots(
+	struct msg_state *m, const struct op *x, const struct msg_peer *p)
+{
+	return !m->n_blocks && x->e.rank != m->rank && !has_slots(m, &x->e, p);
 }
 
 /* Sends to a rank go in order: if one must wait, so must all after it.  By
@@ -598,7 +606,7 @@ static int slots_send(
 static __attribute__((noinline)) bool go_on_sending(struct msg_state *m)
 {
 	struct op *x = m->soft->waiting.first, *prev = NULL, *next;
-	bool did = false;
+	bool did = false, is_stuck = true;
 
 	for (m->round++; x; x = next) {
 		struct msg_peer p = msg_peer(m, MSG_USER, x->e.rank);
@@ -612,11 +620,13 @@ static __attribute__((noinline)) bool go_on_sending(struct msg_state *m)
 			p.box.waiting--;
 			did = true;
 		} else {
+			is_stuck = is_stuck && needs_slots(m, x, &p);
 			p.stuck = m->round;
 			prev = x;
 		}
 		msg_set_peer(m, MSG_USER, rank, &p);
 	}
+	m->soft->is_stuck = is_stuck;
 	return did;
 }
 
@@ -625,7 +635,7 @@ static bool slots_go_on(struct msg_state *m)
 	const struct msg_soft *s = m->soft;
 	bool did = (s->active.first || s->has_lost) && soft_advance(m);
 
-	return (s->waiting.first && go_on_sending(m)) || did;
+	return (s->waiting.first && !s->is_stuck && go_on_sending(m)) || did;
 }
 
 /* --- receives and peeks --- */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "api/msg/domain.h"
 #include "base/mem.h"
 
 /* --- answers --- */
@@ -73,7 +74,7 @@ static bool advance(struct msg_state *m, struct op *x)
 			return false;
 		x->state = STATE_GETTING;
 		if (x->bytes)
-			m->ops->get(m, x->end.rank, x->from, x->e.at, x->bytes,
+			msg_get(m, x->end.rank, x->from, x->e.at, x->bytes,
 				x->word);
 	}
 	if (x->bytes && !msg_word_is_zero(m, x->word))

@@ -69,7 +69,8 @@ static void msg_plain_close(struct msg_state *m)
 	workq_user_wait_all(user(m));
 }
 
-static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
+/* After workq_user_next(). */
+static uint32_t post_next(struct msg_state *m, uint32_t op, uint32_t rank,
 	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand,
 	uint64_t bound)
 {
@@ -85,10 +86,16 @@ static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
 		.bound = bound,
 	};
 
-	uint32_t number = workq_user_next(user(m));
+	own(m)->rank[user(m)->window.next % WORKQ_DEPTH] = rank;
+	return workq_user_post_next(user(m), &e, program_now());
+}
 
-	own(m)->rank[number % WORKQ_DEPTH] = rank;
-	return workq_user_post(user(m), &e, program_now());
+static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
+	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand,
+	uint64_t bound)
+{
+	workq_user_next(user(m));
+	return post_next(m, op, rank, there, here, bytes, operand, bound);
 }
 
 /* A counter has the same offset in all processes. */
@@ -104,7 +111,7 @@ static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
 
 	program_write(stage, data, bytes);
-	post(m, PLAIN_PUT, rank, to, stage, bytes, 0, 0);
+	post_next(m, PLAIN_PUT, rank, to, stage, bytes, 0, 0);
 }
 
 static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,

@@ -124,7 +124,13 @@ uint32_t workq_user_next(struct workq_user *u)
 /* No more are posted than completions have room for, so none is overrun. */
 uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun)
 {
-	uint32_t number = workq_user_next(u), n = u->queues->how->entry;
+	workq_user_next(u);
+	return workq_user_post_next(u, entry, begun);
+}
+
+uint32_t workq_user_post_next(struct workq_user *u, void *entry, sim_time begun)
+{
+	uint32_t number = u->window.next, n = u->queues->how->entry;
 	uint64_t id = number;
 	struct nic_at a;
 

@@ -33,6 +33,9 @@ uint32_t workq_user_next(struct workq_user *u);
 /* Posts an entry, and makes its number, which is returned, its id; begun is
  * when the program started. */
 uint32_t workq_user_post(struct workq_user *u, void *entry, sim_time begun);
+/* The same right after workq_user_next(). */
+uint32_t workq_user_post_next(
+	struct workq_user *u, void *entry, sim_time begun);
 /* Whether an entry has completed; also outside of the program. */
 bool workq_user_is_done(const struct workq_user *u, uint32_t number);
 /* Whether one that was not taken has failed; also outside of the program. */

@@ -87,6 +87,7 @@ int storm_check(struct load *l, struct err *e)
 	const struct storm *m = (const struct storm *)l;
 	const struct sim *sim = l->net->sim;
 	uint64_t *sure, *perhaps;
+	site_id i;
 
 	if (programs_check(l, e) || check_sends(m, e))
 		return -1;
@@ -94,11 +95,11 @@ int storm_check(struct load *l, struct err *e)
 		return 0;
 	sure = mem_alloc(m->n_nodes, sizeof(*sure));
 	perhaps = mem_alloc(m->n_nodes, sizeof(*perhaps));
-	for (uint32_t i = 0; i < m->n_lanes; i++)
+	for (i = 0; i < m->n_lanes; i++)
 		expect(m->bench.ends[i].data, sure, perhaps);
 	sim_sum(sim, sure, m->n_nodes);
 	sim_sum(sim, perhaps, m->n_nodes);
-	for (site_id i = sim_next_own(sim, 0); i < m->n_nodes && !e->code;
+	for (i = sim_next_own(sim, 0); i < m->n_nodes && !e->code;
 		i = sim_next_own(sim, i + 1)) {
 		uint64_t came = count_bytes(m, i);
 
@@ -112,7 +113,7 @@ int storm_check(struct load *l, struct err *e)
 	}
 	mem_free(sure);
 	mem_free(perhaps);
-	return sim_share_error(sim, e);
+	return sim_share_first(sim, e, i);
 }
 
 /* Of all errors of links those that no call of the library saw: corrected,

@@ -15,6 +15,15 @@ uint32_t play_slots(const struct algo_plan *plan)
 	return algo_lanes(plan) * PLAY_WINDOW;
 }
 
+static uint32_t n_receives(const struct algo_plan *plan)
+{
+	uint64_t n = PLAY_RECEIVED / plan->chunk;
+
+	if (n > PLAY_WINDOW)
+		return PLAY_WINDOW;
+	return n > PLAY_RECEIVES ? (uint32_t)n : PLAY_RECEIVES;
+}
+
 void play_open(struct play *p, const struct algo_plan *plan, uint32_t member,
 	uint32_t window, const struct play_ops *ops, void *arg)
 {
@@ -24,7 +33,7 @@ void play_open(struct play *p, const struct algo_plan *plan, uint32_t member,
 		.ops = ops,
 		.arg = arg,
 		.window = window ? window : PLAY_WINDOW,
-		.receives = window ? window : PLAY_RECEIVES,
+		.receives = window ? window : n_receives(plan),
 		.n_lanes = algo_lanes(plan),
 	};
 	p->lane = mem_alloc(p->n_lanes, sizeof(*p->lane));

@@ -10,9 +10,11 @@
 
 enum {
 	PLAY_WINDOW = 16, /* steps of a lane under way */
-	/* ... of those that receive: an interface may fetch messages in order,
-	 * and its own notices to others wait behind them. */
+	/* Fewer of those that receive, but enough for these bytes: an interface
+	 * may fetch messages in order, and its own notices to others wait
+	 * behind them. */
 	PLAY_RECEIVES = 3,
+	PLAY_RECEIVED = 128 << 10,
 };
 
 /* arg is the play's.  A slot is a number for a message under way. */

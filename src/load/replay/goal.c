@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "load/replay/goal_build.h"
+#include "load/replay/goal_colls.h"
 
 /* Who waits for whom. */
 struct goal_pair {
@@ -179,5 +180,6 @@ void goal_free(struct goal *g)
 		mem_free(g->rank[i].edge);
 	}
 	mem_free(g->rank);
+	goal_colls_free(g->colls);
 	*g = (struct goal){ 0 };
 }

@@ -12,6 +12,7 @@
  *	}
  *	rank 1 { ... }
  *
+ * Collectives are an extension of ours: load/replay/goal_colls.h.
  * Operations of one cpu begin one after another; nic numbers are read and
  * ignored.  goal_binary.c describes the binary form.
  */
@@ -31,11 +32,11 @@ enum {
 	GOAL_OPS = 1 << 28, /* of all ranks */
 };
 
-enum goal_kind { GOAL_CALC, GOAL_SEND, GOAL_RECV };
+enum goal_kind { GOAL_CALC, GOAL_SEND, GOAL_RECV, GOAL_COLL };
 
 struct goal_op {
 	uint64_t size; /* bytes, or nanoseconds */
-	uint32_t peer, tag;
+	uint32_t peer, tag; /* peer: or the number of a collective */
 	uint32_t needs; /* number of operations that it waits for */
 	uint32_t after; /* its first edge, to an operation that waits for it */
 	uint32_t line; /* of a text file */
@@ -50,8 +51,11 @@ struct goal_rank {
 	uint32_t n_ops, n_edges;
 };
 
+struct goal_colls;
+
 struct goal {
 	struct goal_rank *rank;
+	struct goal_colls *colls; /* NULL: there are none */
 	uint32_t n_ranks;
 	uint64_t n_ops;
 	bool is_binary; /* the form that was read */
@@ -62,6 +66,7 @@ struct goal {
 int goal_read(struct goal *g, const char *path, struct err *e);
 /* From the position of f, which has this name in errors. */
 int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e);
+/* The binary form has no collectives. */
 void goal_write(const struct goal *g, bool is_binary, FILE *f);
 void goal_free(struct goal *g);
 
@@ -69,6 +74,11 @@ void goal_free(struct goal *g);
 enum { GOAL_WHERE = 48 };
 const char *goal_where(const struct goal *g, const struct goal_rank *r,
 	uint32_t op, char *where);
+
+static inline bool goal_is_message(const struct goal_op *op)
+{
+	return op->kind == GOAL_SEND || op->kind == GOAL_RECV;
+}
 
 /* The edges of an operation. */
 static inline uint32_t goal_n_after(const struct goal_rank *r, uint32_t op)

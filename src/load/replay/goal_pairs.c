@@ -4,6 +4,7 @@
 
 #include "base/index.h"
 #include "base/mem.h"
+#include "load/replay/goal_colls.h"
 #include "meas/digest.h"
 
 enum { SENT, RECEIVED, N_ENDS };
@@ -44,6 +45,8 @@ void goal_describe(const struct goal *g, const struct goal_rank *r, uint32_t op,
 	if (o->kind == GOAL_CALC)
 		snprintf(text, size, "rank %u computes for %" PRIu64 " ns",
 			rank_of(g, r), o->size);
+	else if (o->kind == GOAL_COLL)
+		goal_describe_coll(g, rank_of(g, r), o, text, size);
 	else
 		snprintf(text, size,
 			"rank %u %s %" PRIu64 " B %s rank %u with tag %u",
@@ -110,7 +113,7 @@ static void add_all(struct pairs *p)
 		for (uint32_t k = 0; k < g->rank[i].n_ops; k++) {
 			const struct goal_op *o = &g->rank[i].op[k];
 
-			if (o->kind != GOAL_CALC)
+			if (goal_is_message(o))
 				add(ends_of(p, key(g, &g->rank[i], o)),
 					o->kind == GOAL_SEND ? SENT : RECEIVED,
 					o->size, k);
@@ -226,7 +229,7 @@ static int check_op(struct pairs *p, const struct goal_rank *r, uint32_t op)
 	uint32_t more = o->kind == GOAL_SEND ? SENT : RECEIVED;
 	struct ends x;
 
-	if (o->kind == GOAL_CALC)
+	if (!goal_is_message(o))
 		return 0;
 	x = *ends_of(p, key(p->goal, r, o));
 	if (is_right(&x) || x.n[more] < x.n[!more])

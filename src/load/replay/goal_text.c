@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "base/readline.h"
-#include "load/replay/goal_build.h"
+#include "load/replay/goal_colls.h"
 #include "meas/digest.h"
 
 enum { WORD = 64 };
@@ -127,12 +127,12 @@ static struct goal_op *add_op(struct reader *r, enum goal_kind kind)
 	return op;
 }
 
-/* "tag 3", "cpu 1", "nic 0", in any order. */
-static int read_options(struct reader *r, struct goal_op *op)
+/* "tag 3", "cpu 1", "nic 0", in any order, from the current word on. */
+static int read_word_options(struct reader *r, struct goal_op *op)
 {
 	uint64_t v;
 
-	while (*next_word(r) && *r->word != ';' && *r->word != '}') {
+	for (; *r->word && *r->word != ';' && *r->word != '}'; next_word(r)) {
 		char name = *r->word;
 		bool is_tag = !strcmp(r->word, "tag");
 
@@ -151,6 +151,12 @@ static int read_options(struct reader *r, struct goal_op *op)
 			op->nic = (uint8_t)v;
 	}
 	return 0;
+}
+
+static int read_options(struct reader *r, struct goal_op *op)
+{
+	next_word(r);
+	return read_word_options(r, op);
 }
 
 static int read_rank_number(struct reader *r, uint32_t *rank)
@@ -188,15 +194,117 @@ static int read_calc(struct reader *r)
 	return read_options(r, op);
 }
 
+/* --- collectives --- */
+
+/* A list of ranks, which may be long and have signs in it. */
+static int read_group(struct reader *r, int64_t *group)
+{
+	char *from, *to, end;
+	struct err e = { 0 };
+
+	while (kind(r->at) == SPACE)
+		r->at++;
+	from = to = r->text + (r->at - r->text);
+	while (kind(to) == IN_WORD || *to == ':')
+		to++;
+	end = *to;
+	*to = '\0';
+	*group = goal_group(r->b->goal, from, &e);
+	*to = end;
+	r->at = to;
+	return *group < 0 ? wrong(r, e.text) : 0;
+}
+
+/* "channels 2", "chunk 65536b", "unit 8", "root 0", "overlap no". */
+static int read_plan_option(struct reader *r, struct algo_plan *p)
+{
+	static const char *const words[] = { "channels", "chunk", "unit",
+		"root" };
+	const uint64_t most[] = { ALGO_CHANNELS, GOAL_BYTES, GOAL_RANKS,
+		GOAL_RANKS };
+	uint32_t i = 0;
+	uint64_t v;
+
+	if (!strcmp(r->word, "overlap")) {
+		p->is_apart = !strcmp(next_word(r), "no");
+		return p->is_apart || !strcmp(r->word, "yes")
+			       ? 0
+			       : wrong(r, "overlap: want yes or no");
+	}
+	while (i < 4 && strcmp(words[i], r->word) != 0)
+		i++;
+	if (i == 4)
+		return wrong(r, "want algo, group, channels, chunk, unit, "
+				"root, overlap, tag, cpu or nic");
+	if (!read_number(next_word(r), i == 1 ? 'b' : 0, most[i], &v) ||
+		(!v && i < 3))
+		return wrong(r, "want a number that is not too large");
+	if (i == 1)
+		p->chunk = v;
+	else
+		*(i == 0	 ? &p->channels
+			: i == 2 ? &p->unit
+				 : &p->root) = (uint32_t)v;
+	return 0;
+}
+
+static bool is_common_option(const char *word)
+{
+	return !strcmp(word, "tag") || !strcmp(word, "cpu") ||
+	       !strcmp(word, "nic");
+}
+
+static int read_coll(struct reader *r, enum algo_op which)
+{
+	struct goal_op *op = add_op(r, GOAL_COLL);
+	struct algo_plan p = { .op = which };
+	int64_t group = -1, coll;
+	struct err e = { 0 };
+	int failed = 0;
+
+	if (!read_number(next_word(r), 'b', GOAL_BYTES, &p.bytes))
+		return wrong(r, "want a number of bytes, as in 4096b");
+	op->size = p.bytes;
+	while (!failed && *next_word(r) && *r->word != ';' && *r->word != '}' &&
+		!is_common_option(r->word)) {
+		if (!strcmp(r->word, "group")) {
+			failed = read_group(r, &group);
+		} else if (!strcmp(r->word, "algo")) {
+			p.algo = algo_find(next_word(r), &e);
+			failed = p.algo ? 0 : wrong(r, e.text);
+		} else {
+			failed = read_plan_option(r, &p);
+		}
+	}
+	if (failed)
+		return failed;
+	if (!p.algo || which == ALGO_ALLTOALLV)
+		return wrong(r, p.algo ? "a schedule has no alltoallv (want "
+					 "alltoall, or sends and receives)"
+				       : "want an algorithm, as in algo ring");
+	if (group < 0)
+		group = goal_group(r->b->goal, "all", &e);
+	coll = goal_coll(r->b->goal, &p, (uint32_t)group, &e);
+	if (coll < 0)
+		return wrong(r, e.text);
+	op->peer = (uint32_t)coll;
+	return read_word_options(r, op);
+}
+
 static int read_op(struct reader *r)
 {
+	enum algo_op which = algo_find_op(r->word);
+
+	if (which != ALGO_OPS)
+		return read_coll(r, which);
 	if (!strcmp(r->word, "send"))
 		return read_message(r, GOAL_SEND);
 	if (!strcmp(r->word, "recv"))
 		return read_message(r, GOAL_RECV);
 	if (!strcmp(r->word, "calc"))
 		return read_calc(r);
-	return wrong(r, "want send, recv, calc, or \"A requires B\"");
+	return wrong(r, "want send, recv, calc, a collective such as "
+			"allreduce, or \"A requires B\"");
 }
 
 static int find_label(struct reader *r, const char *label, uint32_t *op)
@@ -303,12 +411,16 @@ int goal_read_text(struct goal_build *b, FILE *f)
 
 /* --- writing --- */
 
-static void write_op(const struct goal_op *op, uint32_t number, FILE *f)
+static void write_op(const struct goal *g, const struct goal_op *op,
+	uint32_t number, FILE *f)
 {
+	fprintf(f, "l%u: ", number);
 	if (op->kind == GOAL_CALC)
-		fprintf(f, "l%u: calc %" PRIu64, number, op->size);
+		fprintf(f, "calc %" PRIu64, op->size);
+	else if (op->kind == GOAL_COLL)
+		goal_write_coll(g, op, f);
 	else
-		fprintf(f, "l%u: %s %" PRIu64 "b %s %u tag %u", number,
+		fprintf(f, "%s %" PRIu64 "b %s %u tag %u",
 			op->kind == GOAL_SEND ? "send" : "recv", op->size,
 			op->kind == GOAL_SEND ? "to" : "from", op->peer,
 			op->tag);
@@ -319,10 +431,10 @@ static void write_op(const struct goal_op *op, uint32_t number, FILE *f)
 	putc('\n', f);
 }
 
-static void write_rank(const struct goal_rank *r, FILE *f)
+static void write_rank(const struct goal *g, const struct goal_rank *r, FILE *f)
 {
 	for (uint32_t op = 0; op < r->n_ops; op++)
-		write_op(&r->op[op], op + 1, f);
+		write_op(g, &r->op[op], op + 1, f);
 	for (uint32_t op = 0; op < r->n_ops; op++)
 		for (uint32_t i = 0; i < goal_n_after(r, op); i++) {
 			uint32_t edge = r->edge[r->op[op].after + i];
@@ -337,7 +449,7 @@ void goal_write_text(const struct goal *g, FILE *f)
 	fprintf(f, "num_ranks %u\n", g->n_ranks);
 	for (uint32_t i = 0; i < g->n_ranks; i++) {
 		fprintf(f, "rank %u {\n", i);
-		write_rank(&g->rank[i], f);
+		write_rank(g, &g->rank[i], f);
 		fputs("}\n", f);
 	}
 }

@@ -57,109 +57,6 @@ static void requires(struct pen *p, uint64_t op, uint64_t on)
 		fprintf(p->f, "l%" PRIu64 " requires l%" PRIu64 "\n", op, on);
 }
 
-/* --- all-reduce --- */
-
-/* Reduce-scatter, then all-gather: a piece goes to the next rank in each of
- * 2 (n - 1) steps.  Returns the last operation. */
-static uint64_t ring(struct pen *p, const struct goal_make *m, int64_t rank,
-	int64_t first, int64_t stride, int64_t n, uint64_t tag, uint64_t before)
-{
-	int64_t piece = (m->bytes + n - 1) / n, step;
-	int64_t place = (rank - first) / stride;
-	int64_t next = first + (place + 1) % n * stride;
-	int64_t prev = first + (place + n - 1) % n * stride;
-	uint64_t last = before;
-
-	for (step = 0; step < 2 * (n - 1); step++) {
-		uint64_t s =
-			message(p, "send", piece, next, tag + (uint64_t)step);
-		uint64_t r =
-			message(p, "recv", piece, prev, tag + (uint64_t)step);
-
-		requires(p, s, last);
-		requires(p, r, last);
-		last = r;
-	}
-	return last;
-}
-
-static uint64_t doubling(struct pen *p, const struct goal_make *m, int64_t rank,
-	uint64_t tag, uint64_t before)
-{
-	uint64_t last = before;
-
-	for (int64_t bit = 1; bit < m->ranks; bit *= 2) {
-		uint64_t s = message(p, "send", m->bytes, rank ^ bit, tag);
-		uint64_t r = message(p, "recv", m->bytes, rank ^ bit, tag++);
-
-		requires(p, s, last);
-		requires(p, r, last);
-		last = calc(p, m->compute);
-		requires(p, last, r);
-	}
-	return last;
-}
-
-static int check_allreduce(const struct goal_make *m, struct err *e)
-{
-	if (m->algorithm && m->ranks & (m->ranks - 1))
-		return err_set(e,
-			"ranks: doubling needs a power of two, not %lld",
-			(long long)m->ranks);
-	return 0;
-}
-
-static void write_allreduce(const struct goal_make *m, FILE *f)
-{
-	struct pen p = { .f = f };
-
-	for (int64_t rank = 0; rank < m->ranks; rank++) {
-		uint64_t last = 0, tag = 0;
-
-		begin_rank(&p, rank);
-		for (int64_t i = 0; i < m->rounds; i++) {
-			if (m->algorithm)
-				last = doubling(&p, m, rank, tag, last);
-			else
-				last = ring(
-					&p, m, rank, 0, 1, m->ranks, tag, last);
-			tag += 2 * (uint64_t)m->ranks;
-		}
-		end_rank(&p);
-	}
-}
-
-/* --- all to all --- */
-
-static void write_alltoall(const struct goal_make *m, FILE *f)
-{
-	struct pen p = { .f = f };
-
-	for (int64_t rank = 0; rank < m->ranks; rank++) {
-		uint64_t barrier = 0;
-
-		begin_rank(&p, rank);
-		for (int64_t i = 0; i < m->rounds; i++) {
-			uint64_t from = p.n + 1, op, end;
-
-			for (int64_t k = 1; k < m->ranks; k++) {
-				message(&p, "recv", m->bytes,
-					(rank + m->ranks - k) % m->ranks,
-					(uint64_t)i);
-				message(&p, "send", m->bytes,
-					(rank + k) % m->ranks, (uint64_t)i);
-			}
-			end = p.n;
-			for (op = from; op <= end; op++)
-			requires(&p, op, barrier);
-			barrier = calc(&p, 0);
-			for (op = from; op <= end; op++)
-			requires(&p, barrier, op);
-		}
-		end_rank(&p);
-	}
-}
-
 /* --- a stencil --- */
 
 /* As square as can be. */
@@ -173,11 +70,12 @@ static int64_t width_of(int64_t ranks)
 	return ranks / w;
 }
 
-static void write_stencil(const struct goal_make *m, FILE *f)
+static void write_stencil(const struct goal_make *m, enum algo_op op, FILE *f)
 {
 	int64_t w = width_of(m->ranks), h = m->ranks / w, rank, i, k;
 	struct pen p = { .f = f };
 
+	(void)op;
 	for (rank = 0; rank < m->ranks; rank++) {
 		int64_t x = rank % w, y = rank / w;
 		const int64_t peer[4] = { y * w + (x + 1) % w,
@@ -213,8 +111,34 @@ static void write_stencil(const struct goal_make *m, FILE *f)
 
 /* --- training steps --- */
 
-static int check_training(const struct goal_make *m, struct err *e)
+/* Reduce-scatter, then all-gather: a piece goes to the next rank in each of
+ * 2 (n - 1) steps.  Returns the last operation. */
+static uint64_t ring(struct pen *p, const struct goal_make *m, int64_t rank,
+	int64_t first, int64_t stride, int64_t n, uint64_t tag, uint64_t before)
 {
+	int64_t piece = (m->bytes + n - 1) / n, step;
+	int64_t place = (rank - first) / stride;
+	int64_t next = first + (place + 1) % n * stride;
+	int64_t prev = first + (place + n - 1) % n * stride;
+	uint64_t last = before;
+
+	for (step = 0; step < 2 * (n - 1); step++) {
+		uint64_t s =
+			message(p, "send", piece, next, tag + (uint64_t)step);
+		uint64_t r =
+			message(p, "recv", piece, prev, tag + (uint64_t)step);
+
+		requires(p, s, last);
+		requires(p, r, last);
+		last = r;
+	}
+	return last;
+}
+
+static int check_training(
+	const struct goal_make *m, enum algo_op op, struct err *e)
+{
+	(void)op;
 	if (m->ranks % m->stages)
 		return err_set(e,
 			"stages: %lld stages do not divide %lld ranks",
@@ -256,10 +180,11 @@ static uint64_t training_step(struct pen *p, const struct goal_make *m,
 	return last;
 }
 
-static void write_training(const struct goal_make *m, FILE *f)
+static void write_training(const struct goal_make *m, enum algo_op op, FILE *f)
 {
 	struct pen p = { .f = f };
 
+	(void)op;
 	for (int64_t rank = 0; rank < m->ranks; rank++) {
 		uint64_t last = 0, tag = 0;
 
@@ -271,18 +196,6 @@ static void write_training(const struct goal_make *m, FILE *f)
 		end_rank(&p);
 	}
 }
-
-static const struct param allreduce_params[] = {
-	RANKS,
-	BYTES("number of bytes that each rank contributes"),
-	ROUNDS,
-	COMPUTE("time to add the bytes of a message, with doubling"),
-	KEY_WORD("algorithm", AT(algorithm), "ring", "ring|doubling",
-		"ring (of pieces) or (recursive) doubling"),
-};
-
-static const struct param alltoall_params[] = { RANKS,
-	BYTES("number of bytes from each rank to each other rank"), ROUNDS };
 
 static const struct param stencil_params[] = { RANKS,
 	BYTES("number of bytes of each message"), ROUNDS,
@@ -306,19 +219,42 @@ static const struct param convert_params[] = {
 
 #define N(table) sizeof(table) / sizeof((table)[0])
 
+#define COLL(word, text, keys, which)                                          \
+	{                                                                      \
+		.name = word, .help = text, .params = make_##keys##_params,    \
+		.n_params = N(make_##keys##_params), .op = which,              \
+		.check = make_check_coll, .write = make_write_coll             \
+	}
+
 const struct goal_pattern goal_patterns[] = {
-	{ "allreduce", "every rank gets the sum of all contributions",
-		allreduce_params, N(allreduce_params), check_allreduce,
-		write_allreduce },
-	{ "alltoall", "every rank sends to every other rank", alltoall_params,
-		N(alltoall_params), NULL, write_alltoall },
-	{ "stencil", "the ranks of a grid exchange their borders",
-		stencil_params, N(stencil_params), NULL, write_stencil },
-	{ "training",
-		"training of a neural network in a pipeline with replicas",
-		training_params, N(training_params), check_training,
-		write_training },
-	{ "convert", "an existing schedule, converted to text or binary form",
-		convert_params, N(convert_params), NULL, NULL },
+	COLL("allreduce", "every rank gets the sum of all contributions", coll,
+		ALGO_ALLREDUCE),
+	COLL("reducescatter", "every rank gets a block of the sum", coll,
+		ALGO_REDUCESCATTER),
+	COLL("allgather", "every rank gets the blocks of all ranks", coll,
+		ALGO_ALLGATHER),
+	COLL("broadcast", "every rank gets the bytes of one", root,
+		ALGO_BROADCAST),
+	COLL("reduce", "one rank gets the sum of all contributions", root,
+		ALGO_REDUCE),
+	COLL("alltoall", "every rank sends to every other rank", alltoall,
+		ALGO_ALLTOALL),
+	{ .name = "stencil",
+		.help = "the ranks of a grid exchange their borders",
+		.params = stencil_params,
+		.n_params = N(stencil_params),
+		.write = write_stencil },
+	{ .name = "training",
+		.help = "training of a neural network in a pipeline with "
+			"replicas",
+		.params = training_params,
+		.n_params = N(training_params),
+		.check = check_training,
+		.write = write_training },
+	{ .name = "convert",
+		.help = "an existing schedule, converted to text or binary "
+			"form",
+		.params = convert_params,
+		.n_params = N(convert_params) },
 	{ 0 },
 };

@@ -15,8 +15,9 @@
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
-#include "load/replay/goal.h"
+#include "load/replay/goal_colls.h"
 #include "load/replay/goal_pairs.h"
+#include "load/replay/joints.h"
 
 #define AT(field) offsetof(struct replay, field)
 
@@ -29,7 +30,10 @@
 /* What a rank does all the time, for the log. */
 #define CALL "replaying a schedule as rank #"
 
-enum { MOST_PATH = 80 }; /* the end of a longer one is shown */
+enum {
+	MOST_PATH = 80, /* the end of a longer one is shown */
+	MOST_STORED = 1 << 20, /* bytes of a message */
+};
 
 struct active {
 	struct weft_msg_request request;
@@ -50,6 +54,7 @@ struct player {
 	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
 	struct active *active, *spare;
+	struct joints joints;
 	uint32_t n_done;
 	sim_time begin, end; /* of its first and last operation */
 };
@@ -59,6 +64,7 @@ struct replay {
 	char file[PARAM_TEXT_MAX], place[PARAM_TEXT_MAX];
 	struct goal goal;
 	uint64_t target; /* where messages come to */
+	uint64_t named; /* bytes from SOURCE on that are not stored */
 	uint32_t *at; /* [rank] of the schedule: which of the machine */
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
 	uint32_t n_ranks; /* of the machine */
@@ -129,6 +135,7 @@ static uint32_t log_op(const struct player *p, uint32_t op)
 		[GOAL_CALC] = "calc # ns",
 		[GOAL_SEND] = "send # B to rank #, tag #",
 		[GOAL_RECV] = "recv # B from rank #, tag #",
+		[GOAL_COLL] = "collective of # B",
 	};
 	const struct goal_op *o = &p->rank->op[op];
 
@@ -176,6 +183,25 @@ static bool begin_message(struct player *p, uint32_t op)
 	return true;
 }
 
+/* Its steps are made as it goes on. */
+static void begin_joint(struct player *p, uint32_t op)
+{
+	const struct goal_op *o = &p->rank->op[op];
+	const struct goal *g = &p->replay->goal;
+	const struct goal_coll *c = goal_coll_of(g, o);
+	const struct coll_run how = {
+		.msg = &p->msg,
+		.group = &g->colls->group[c->group],
+		.place = p->replay->at,
+		.at = SOURCE,
+		.tag = goal_coll_tag(o->tag),
+	};
+
+	joints_begin(&p->joints, &how, &c->plan,
+		algo_group_member(how.group, rank_of(p)),
+		(struct joint_of){ op, log_op(p, op) });
+}
+
 static bool begin_op(struct player *p, uint32_t op)
 {
 	const struct goal_op *o = &p->rank->op[op];
@@ -183,8 +209,12 @@ static bool begin_op(struct player *p, uint32_t op)
 
 	p->left[op] = BEGUN;
 	release(p, op, true);
-	if (o->kind != GOAL_CALC)
+	if (goal_is_message(o))
 		return begin_message(p, op);
+	if (o->kind == GOAL_COLL) {
+		begin_joint(p, op);
+		return true;
+	}
 	p->calc[c] = op;
 	p->computes |= UINT64_C(1) << c;
 	p->calc_mark[c] = log_op(p, op);
@@ -257,6 +287,27 @@ static bool end_messages(struct player *p, bool *is_right)
 	return did;
 }
 
+static bool end_joints(struct player *p, bool *is_right)
+{
+	bool did = joints_go_on(&p->joints);
+	char where[GOAL_WHERE];
+	struct joint_of x;
+	int error;
+
+	while (joints_take(&p->joints, &x, &error)) {
+		if (error)
+			*is_right = programs_complain(&p->replay->programs,
+				"%s%s: %s", p->replay->file,
+				goal_where(
+					&p->replay->goal, p->rank, x.op, where),
+				strerror(error));
+		program_log_end(x.mark);
+		end_op(p, x.op);
+		did = true;
+	}
+	return did;
+}
+
 static sim_time next_calc(const struct player *p)
 {
 	sim_time t = SIM_NEVER;
@@ -289,6 +340,7 @@ static void play(struct player *p)
 		did = end_calcs(p);
 		did |= msg_step(msg_state(&p->msg));
 		did |= end_messages(p, &is_right);
+		did |= end_joints(p, &is_right);
 		if (!did)
 			msg_sleep_before(msg_state(&p->msg), next_calc(p));
 	}
@@ -402,9 +454,19 @@ static void explain(void *arg, char *text, size_t size)
 	const char *file = p->replay->file;
 	const struct active *x = p->active;
 	char where[GOAL_WHERE], what[128], why[160];
+	struct joint_of j;
 
 	while (x && x->next)
 		x = x->next;
+	if (!x && joints_oldest(&p->joints, &j)) {
+		goal_describe(
+			&p->replay->goal, p->rank, j.op, what, sizeof(what));
+		snprintf(text, size, "%s%s: %s; not all of them can continue",
+			file,
+			goal_where(&p->replay->goal, p->rank, j.op, where),
+			what);
+		return;
+	}
 	if (!x) {
 		host_call_text(CALL, args, text, size);
 		return;
@@ -504,6 +566,23 @@ static bool begin_together(struct player *p)
 	return true;
 }
 
+/* Nobody looks at the bytes, so none are stored, where there are many. */
+static uint64_t name_bytes(void *arg, uint64_t offset, struct memory_name *x)
+{
+	(void)arg;
+	*x = (struct memory_name){ .offset = offset };
+	return UINT64_MAX - offset;
+}
+
+static bool name_memory(struct player *p)
+{
+	const struct replay *r = p->replay;
+	struct memory *m = host_at(r->programs.load.host, program_node());
+
+	return !r->named || memory_add_synthetic(m, program_base() + SOURCE,
+				    r->named, name_bytes, p) >= 0;
+}
+
 static void run_rank(void *arg)
 {
 	struct player *p = arg;
@@ -511,7 +590,7 @@ static void run_rank(void *arg)
 	if (!programs_did(&p->replay->programs, "weft_msg_init",
 		    weft_msg_init(&p->msg, NULL)))
 		return;
-	if (begin_together(p) && p->rank) {
+	if (begin_together(p) && p->rank && name_memory(p)) {
 		uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
 		uint32_t mark = program_log_begin(CALL, args);
 
@@ -548,9 +627,20 @@ static uint64_t longest(const struct goal *g)
 
 	for (uint32_t i = 0; i < g->n_ranks; i++)
 		for (uint32_t k = 0; k < g->rank[i].n_ops; k++)
-			if (g->rank[i].op[k].kind != GOAL_CALC &&
+			if (goal_is_message(&g->rank[i].op[k]) &&
 				g->rank[i].op[k].size > most)
 				most = g->rank[i].op[k].size;
+	return most;
+}
+
+static uint64_t largest_space(const struct goal *g)
+{
+	uint64_t most = 0, space;
+
+	for (uint32_t i = 0; g->colls && i < g->colls->n; i++) {
+		space = algo_space(&g->colls->coll[i].plan);
+		most = space > most ? space : most;
+	}
 	return most;
 }
 
@@ -558,7 +648,7 @@ static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
 	uint32_t each, nodes;
-	uint64_t most, own;
+	uint64_t most, space, own;
 
 	if (programs_need_nic(&r->programs, e))
 		return -1;
@@ -566,7 +656,8 @@ static int replay_init(struct load *l, struct err *e)
 		return err_set(e, "file: want the file of a schedule, such as "
 				  "`weft goal` writes");
 	if (goal_read(&r->goal, r->file, e) ||
-		goal_check_pairs(&r->goal, r->file, e))
+		goal_check_pairs(&r->goal, r->file, e) ||
+		goal_number_colls(&r->goal, r->file, e))
 		return -1;
 	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
@@ -580,9 +671,12 @@ static int replay_init(struct load *l, struct err *e)
 	l->needs.n_programs = r->n_ranks;
 	most = (longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
+	space = (largest_space(&r->goal) + 4095) / 4096 * 4096;
+	space = 2 * most > space ? 2 * most : space;
+	r->named = r->goal.colls || most > MOST_STORED ? space : 0;
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
 	if (programs_need_memory(
-		    &r->programs, each * (r->target + most + own + 8192), e))
+		    &r->programs, each * (SOURCE + space + own + 8192), e))
 		return -1;
 	return place_ranks(r, e);
 }
@@ -608,13 +702,14 @@ static void replay_report(struct load *l, struct load_result *result)
 {
 	struct replay *r = of(l);
 	sim_time begin = SIM_NEVER, end = 0;
-	uint64_t done = 0, ends[2];
+	uint64_t done = 0, steps = 0, ends[2];
 
 	programs_report(&r->programs, result);
 	for (uint32_t i = 0; r->player && i < r->n_ranks; i++) {
 		const struct player *p = &r->player[i];
 
 		done += p->n_done;
+		steps += p->joints.n_steps;
 		if (p->end > end)
 			end = p->end;
 		if (p->rank && p->begin && p->begin < begin)
@@ -626,8 +721,11 @@ static void replay_report(struct load *l, struct load_result *result)
 	begin = (sim_time)~ends[0];
 	end = (sim_time)ends[1];
 	sim_sum(l->net->sim, &done, 1);
+	sim_sum(l->net->sim, &steps, 1);
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
+	if (r->goal.colls)
+		load_figure(result, "collective_steps", (double)steps);
 	if (!done)
 		return;
 	load_figure(result, "time_ns", (double)(end - begin) / SIM_NS);
@@ -638,6 +736,7 @@ static void free_player(struct player *p)
 {
 	struct active *x;
 
+	joints_fini(&p->joints);
 	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		ring_fini(&p->ready[c]);
 	while ((x = p->active) || (x = p->spare)) {

@@ -118,20 +118,22 @@ static bool inject(struct synthetic *y, struct sim_worker *w, site_id s,
 }
 
 /* load=max: a FIFO that has room is filled up. */
-static void fill(struct synthetic *y, struct sim_worker *w, site_id s,
+static inline void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	while (net_has_room(y->load.net, s, fifo)) {
-		packet_id id = make_packet(y, w, s, t);
+	packet_id id;
 
+	do {
+		id = make_packet(y, w, s, t);
 		if (!id || !inject(y, w, s, fifo, id, t))
 			return;
-	}
+	} while (net_has_room(y->load.net, s, fifo));
 }
 
-/* Makes and injects packets until something has to be waited for. */
-static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
-	uint32_t first, sim_time t)
+/* Makes and injects packets until something has to be waited for.  By itself,
+ * so that others do not pay for it. */
+static __attribute__((noinline)) void pump(struct synthetic *y,
+	struct sim_worker *w, site_id s, uint32_t first, sim_time t)
 {
 	struct source *src = &y->source[s];
 
@@ -169,26 +171,34 @@ static void pump(struct synthetic *y, struct sim_worker *w, site_id s,
 	}
 }
 
+static inline bool fills(const struct synthetic *y)
+{
+	return !y->is_open && y->kind == PACKET_DYNAMIC;
+}
+
 static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
 	struct net *n = me->net;
 	struct synthetic *y = me->state;
 
+	if (fills(y)) {
+		fill(y, w, s, fifo, t);
+		return;
+	}
 	if (y->source[s].due <= t)
 		y->source[s].is_timed = false;
-	if (!y->is_open && y->kind == PACKET_DYNAMIC)
-		fill(y, w, s, fifo, t);
-	else
-		pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0,
-			t);
+	pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0, t);
 }
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	me->ops.on_room(me, w, s, sim_aux(&e), t);
+	struct synthetic *y = me->state;
+
+	if (!fills(y) || net_has_room(me->net, s, sim_aux(&e)))
+		me->ops.on_room(me, w, s, sim_aux(&e), t);
 }
 
 static void grow_batches(struct meter *m, uint32_t i)

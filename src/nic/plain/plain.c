@@ -217,7 +217,7 @@ const struct nic_ops plain_ops = {
 	.title = "plain RDMA card",
 	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side",
+	.has = "any-side domain",
 	.size = sizeof(struct plain),
 	.node_size = sizeof(struct plain_node),
 	PARAMS(params),

@@ -46,12 +46,11 @@ static struct net_count count(
 	const struct bank_state *x, uint32_t port, uint32_t channel)
 {
 	const struct router *router = router_of(x);
-	struct net_count c = { 0 };
+	struct net_count c[NET_MOST_CHANNELS] = { 0 };
 
 	if (is_wired(x, port))
-		router->ops->count(
-			router, x->s, (port_id)port, channel, x->t, &c);
-	return c;
+		router->ops->count(router, x->s, (port_id)port, x->t, c);
+	return c[channel];
 }
 
 static uint64_t counter_of(const struct bank_state *x, struct bank_word at)

@@ -374,8 +374,8 @@ uint32_t array_n_injecting(const struct router *r, site_id s);
 void array_injecting(const struct router *r, site_id s, double *waiting);
 uint32_t array_ways(const struct router *r, const struct net_buffer *b,
 	const struct packet *p, struct net_way *way);
-sim_time array_count(const struct router *r, site_id s, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c);
+sim_time array_count(const struct router *r, site_id s, port_id p, sim_time now,
+	struct net_count *c);
 uint64_t array_came(const struct router *r, site_id s);
 
 extern const struct router_ops array_ops;

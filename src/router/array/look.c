@@ -217,28 +217,34 @@ static void add_waiting(const struct array *a, const struct array_port *x,
 	add_list(a, &x->list[ARRAY_LISTS + channel], now, c);
 }
 
-sim_time array_count(const struct router *r, site_id s, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c)
+static sim_time count_end(const struct array_end *e, struct net_count *c)
+{
+	for (uint32_t i = 0; i < ARRAY_CHANNELS; i++) {
+		c[i].sent = e->sender.count[i];
+		c[i].came = e->packets[i];
+	}
+	return e->sender.free_at;
+}
+
+sim_time array_count(const struct router *r, site_id s, port_id p, sim_time now,
+	struct net_count *c)
 {
 	const struct array *a = array_of(r);
 	const struct array_port *x;
 
-	if (array_is_node(r)) {
-		const struct array_end *e = &array_node(a, s)->end[p];
-
-		c->sent = e->sender.count[channel];
-		c->came = e->packets[channel];
-		return e->sender.free_at;
-	}
+	if (array_is_node(r))
+		return count_end(&array_node(a, s)->end[p], c);
 	if (!array_switch(a, s)->id)
 		return 0;
 	x = &array_switch(a, s)->port[p];
-	c->sent = x->sender.count[channel];
-	c->came = x->packets[channel];
-	c->stayed = x->waited[channel];
-	c->left = x->sent[channel];
-	c->took = x->bytes[channel];
-	add_waiting(a, x, channel, now, c);
+	for (uint32_t i = 0; i < ARRAY_CHANNELS; i++) {
+		c[i].sent = x->sender.count[i];
+		c[i].came = x->packets[i];
+		c[i].stayed = x->waited[i];
+		c[i].left = x->sent[i];
+		c[i].took = x->bytes[i];
+		add_waiting(a, x, i, now, &c[i]);
+	}
 	return x->sender.free_at;
 }
 

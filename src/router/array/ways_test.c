@@ -416,7 +416,6 @@ static void copies_for_different_columns_cross_at_once(void **state)
 
 	star_send(r, 0, 1, many(0, SMALL));
 	star_run(r, SIM_NEVER);
-	/* what was written down last */
 	assert_int_equal(
 		r->got[1].tail, star_alone(r, 0, 1, SMALL) +
 					(HALF - 1) / ARRAY_COLUMNS *

@@ -332,17 +332,19 @@ static void add_waiting(const struct crossbar *x, struct crossbar_site *s,
 }
 
 static sim_time crossbar_count(const struct router *r, site_id id, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c)
+	sim_time now, struct net_count *c)
 {
 	struct crossbar_site *s = crossbar_at(crossbar_of(r), id);
 	const struct crossbar_port *port = &s->port[p];
 
 	if (p >= s->n_ports)
 		return 0;
-	c->sent = port->sender.count[channel];
-	c->came = port->packets[channel];
-	c->stayed = port->waited[channel];
-	add_waiting(crossbar_of(r), s, p, channel, now, c);
+	for (uint32_t i = 0; i < CROSSBAR_CHANNELS; i++) {
+		c[i].sent = port->sender.count[i];
+		c[i].came = port->packets[i];
+		c[i].stayed = port->waited[i];
+		add_waiting(crossbar_of(r), s, p, i, now, &c[i]);
+	}
 	return port->sender.free_at;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "base/lfsr.h"
 #include "net/leave.h"
+#include "net/repair.h"
 #include "router/crossbar/crossbar.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
@@ -338,19 +339,39 @@ static uint32_t look_load(
 	return load_of(k->x, &k->s->port[port], channel, k->t);
 }
 
-static void decide(const struct crossbar *x, struct crossbar_site *s,
-	struct packet *p, port_id in, sim_time t)
+static void decide(const struct crossbar *x, const struct route *r,
+	struct crossbar_site *s, struct packet *p, port_id in, sim_time t)
 {
 	struct look l = { { look_load, (uint32_t)x->capacity }, x, s, t };
 
-	x->route->ops->decide(x->route, p, s->id, in, &l.look);
+	r->ops->decide(r, p, s->id, in, &l.look);
+}
+
+/* As the switch knows the network, without its own ports that are dead. */
+static struct route_step repaired_step(struct crossbar *x,
+	struct crossbar_site *s, struct packet *p, port_id in, sim_time t)
+{
+	const struct net_repair *repair = x->router.net->repair;
+	const struct route *r = net_repair_route(repair, t);
+	struct route_step step;
+	port_mask alive;
+
+	if (r->looks)
+		decide(x, r, s, p, in, t);
+	step = r->ops->next(r, p, s->id, in);
+	alive = step.ports & ~net_repair_dead(repair, s->id, t);
+	if (alive)
+		step.ports = alive;
+	return step;
 }
 
 INLINE struct route_step next_step(struct crossbar *x, struct crossbar_site *s,
-	struct packet *p, port_id in, sim_time t)
+	struct packet *p, port_id in, sim_time t, unsigned how)
 {
+	if (how & HOW_FULL && x->router.net->repair)
+		return repaired_step(x, s, p, in, t);
 	if (x->route->looks)
-		decide(x, s, p, in, t);
+		decide(x, x->route, s, p, in, t);
 	return x->route->ops->next(x->route, p, s->id, in);
 }
 
@@ -364,7 +385,7 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	uint32_t channel = sim_aux(e);
 	packet_id id = e->data;
 	struct packet *p = &x->packets[id];
-	struct route_step step = next_step(x, s, p, in, t);
+	struct route_step step = next_step(x, s, p, in, t, how);
 	struct book *book = book_of(x, how);
 	struct crossbar_port *o;
 	struct packet_list *q;

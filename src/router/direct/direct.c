@@ -389,18 +389,26 @@ static uint32_t direct_n_injecting(const struct router *r, site_id s)
 	return sum;
 }
 
+/* FIFOs whose heads request a port. */
+static uint32_t requesting(const struct direct_requests *r)
+{
+	uint32_t fifos = 0;
+
+	for (uint32_t i = 0; i < N_INJECTIONS; i++)
+		fifos |= r->inject[i];
+	return fifos;
+}
+
 /* Ports that the head of a FIFO requests or, while the packet in front leaves,
  * will request. */
-static uint32_t injection_ports(
-	const struct direct *d, const struct direct_site *s, uint32_t f)
+static uint32_t injection_ports(const struct direct *d,
+	const struct direct_site *s, const uint32_t *asked, uint32_t f)
 {
 	const struct packet *p = &d->packets[s->inject[f].head];
 	uint32_t ports = 0;
 
 	for (uint32_t port = 0; port < d->n_ports; port++)
-		for (uint32_t i = 0; i < N_INJECTIONS; i++)
-			ports |= (s->port[port].requests.inject[i] >> f & 1u)
-				 << port;
+		ports |= (asked[port] >> f & 1u) << port;
 	if (d->n_ports == 1)
 		return 1;
 	if (!ports)
@@ -412,10 +420,14 @@ static void direct_injecting(
 	const struct router *r, site_id id, double *waiting)
 {
 	const struct direct_site *s = site_of(r, id);
+	uint32_t asked[DIRECT_PORTS]; /* by which FIFOs */
 
+	for (uint32_t p = 0; p < of(r)->n_ports; p++)
+		asked[p] = requesting(&s->port[p].requests);
 	for (uint32_t f = 0; f < N_FIFOS; f++) {
-		uint32_t ports =
-			s->inject[f].n ? injection_ports(of(r), s, f) : 0;
+		uint32_t ports = s->inject[f].n
+					 ? injection_ports(of(r), s, asked, f)
+					 : 0;
 
 		for (uint32_t m = ports; m; m &= m - 1)
 			waiting[__builtin_ctz(m)] += (double)s->inject[f].n /
@@ -498,18 +510,20 @@ static sim_time waiting_time(
 }
 
 static sim_time direct_count(const struct router *r, site_id id, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c)
+	sim_time now, struct net_count *c)
 {
 	struct direct_site *s = site_of(r, id);
 	const struct direct_port *port = &s->port[p];
-	const struct direct_queue *q = direct_queues(s, p, channel);
+	const struct direct_queue *q = direct_queues(s, p, 0);
 
-	c->sent = port->sender.count[channel];
-	c->came = port->receiver.packets[channel];
-	c->waiting = n_waiting(q);
-	c->stayed = port->receiver.waited[channel];
-	if (c->waiting)
-		c->stayed += waiting_time(of(r), q, now);
+	for (uint32_t i = 0; i < N_CHANNELS; i++, c++, q += DIRECT_QUEUES) {
+		c->sent = port->sender.count[i];
+		c->came = port->receiver.packets[i];
+		c->waiting = n_waiting(q);
+		c->stayed = port->receiver.waited[i];
+		if (c->waiting)
+			c->stayed += waiting_time(of(r), q, now);
+	}
 	return port->sender.free_at;
 }
 

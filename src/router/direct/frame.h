@@ -70,7 +70,7 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	link_measure(&d->link, p);
 	BUG_IF(f->chunks < p->chunks);
 	d->tally[w->id].injected++;
-	begin(d, p);
+	begin(d, s, p, t);
 	p->next = NO_PACKET;
 	p->head = t;
 	f->chunks = (uint16_t)(f->chunks - p->chunks);

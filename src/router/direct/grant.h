@@ -42,10 +42,12 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
 	sim_time tail)
 {
-	struct link_sender *l = &s->port[port].sender;
-	sim_time arrival = t + d->link.latency[l->wire];
+	struct direct_port *o = &s->port[port];
+	struct link_sender *l;
 	bool lost = false;
 
+	KEEP(o);
+	l = &o->sender;
 	booked_depart(d, s, port, channel, id, t);
 	l->tokens[channel] =
 		(int16_t)(l->tokens[channel] - charge_of(d, p, channel));
@@ -60,9 +62,9 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	link_take(l, rates_of(d, s, port, t).gap, t, tail);
 	l->count[channel] += wire_bytes(d, p);
 	rates_depart(d, s, port, id, t);
-	post_arrival(d, w, s, port, channel, id, t, tail, arrival);
-	if (heads_any(&s->port[port].requests))
-		post_link_free(w, s, port);
+	post_arrival(d, w, s, o, port, channel, id, t, tail);
+	if (heads_any(&o->requests))
+		post_link_free(w, s, o, port);
 	return lost;
 }
 

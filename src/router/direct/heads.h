@@ -42,9 +42,9 @@ static inline bool is_rare_injection(uint32_t request)
 static inline void heads_ask(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
-	for (; ports; ports &= ports - 1) {
+	for (uint64_t m = ports; m; m &= m - 1) {
 		struct direct_requests *r =
-			&s->port[__builtin_ctz(ports)].requests;
+			&s->port[__builtin_ctzll(m)].requests;
 
 		r->head[request] |= bit;
 		if (is_rare(request))
@@ -65,9 +65,8 @@ static inline void heads_unask_one(
 static inline void heads_unask(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
-	for (; ports; ports &= ports - 1)
-		heads_unask_one(
-			s, (uint32_t)__builtin_ctz(ports), request, bit);
+	for (uint64_t m = ports; m; m &= m - 1)
+		heads_unask_one(s, (uint32_t)__builtin_ctzll(m), request, bit);
 }
 
 static inline bool heads_any(const struct direct_requests *r)
@@ -91,9 +90,9 @@ static inline bool heads_ordered(const struct direct_requests *r)
 static inline void heads_unask_injection(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
-	for (; ports; ports &= ports - 1) {
+	for (uint64_t m = ports; m; m &= m - 1) {
 		struct direct_requests *r =
-			&s->port[__builtin_ctz(ports)].requests;
+			&s->port[__builtin_ctzll(m)].requests;
 
 		r->inject[request] &= (uint16_t) ~(1u << fifo);
 		if (is_rare_injection(request))
@@ -349,9 +348,9 @@ static void heads_retry(struct direct *d, struct sim_worker *w,
 static inline void ask_injection(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
-	for (; ports; ports &= ports - 1) {
+	for (uint64_t m = ports; m; m &= m - 1) {
 		struct direct_requests *r =
-			&s->port[__builtin_ctz(ports)].requests;
+			&s->port[__builtin_ctzll(m)].requests;
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
 		if (is_rare_injection(request))

@@ -11,6 +11,10 @@
 
 #define BIT(i) (UINT64_C(1) << (i))
 
+/* Keeps a pointer in a register: compilers find it cheaper to compute it anew
+ * for each use. */
+#define KEEP(p) __asm__("" : "+r"(p))
+
 static inline bool heads_arrived(const struct packet *p)
 {
 	return p->escape == PACKET_NO_PORT;
@@ -91,11 +95,12 @@ static uint32_t fitting_fifos(const struct direct *d,
 /* A packet takes a link; its head will arrive at the other end, unless it is
  * lost. */
 static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
-	struct sim_worker *w, struct direct_site *s, uint32_t port,
-	uint32_t channel, packet_id id, sim_time t, sim_time tail,
-	sim_time arrival)
+	struct sim_worker *w, struct direct_site *s, struct direct_port *o,
+	uint32_t port, uint32_t channel, packet_id id, sim_time t,
+	sim_time tail)
 {
-	const struct link_sender *l = &s->port[port].sender;
+	const struct link_sender *l = &o->sender;
+	sim_time arrival = t + d->link.latency[l->wire];
 	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 
 	if (DIRECT_FAULTS && (d->faults || d->retry))
@@ -109,11 +114,11 @@ static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 }
 
 /* A busy sender has requests. */
-static inline void post_link_free(
-	struct sim_worker *w, struct direct_site *s, uint32_t port)
+static inline void post_link_free(struct sim_worker *w, struct direct_site *s,
+	const struct direct_port *o, uint32_t port)
 {
 	s->timed |= 1u << port;
-	sim_post_self(w, s->id, s->port[port].sender.free_at,
+	sim_post_self(w, s->id, o->sender.free_at,
 		SIM_KEY(PHASE_ENGINE, ENGINE_LINK_FREE + port), 0, 0);
 }
 
@@ -129,9 +134,12 @@ static inline void give_back(struct direct *d, struct sim_worker *w,
 	const struct link_sender *l, uint32_t channel, uint32_t chunks,
 	sim_time tail)
 {
-	net_give_back(w, l,
-		&direct_peer(d, l->peer)->port[l->peer_port].returns,
-		tail + d->link.latency[l->wire], channel, chunks);
+	struct link_returns *r =
+		&direct_peer(d, l->peer)->port[l->peer_port].returns;
+
+	KEEP(r);
+	net_give_back(
+		w, l, r, tail + d->link.latency[l->wire], channel, chunks);
 }
 
 /* The head of a queue leaves; its tail leaves at tail. */
@@ -142,10 +150,12 @@ static inline __attribute__((always_inline)) void quit_queue(struct direct *d,
 {
 	uint32_t in = bit / DIRECT_QUEUES;
 	struct direct_queue *q = direct_queue(s, channel, bit);
+	struct direct_port *from = &s->port[in];
 
-	s->port[in].receiver.packets[channel]++;
-	s->port[in].receiver.waited[channel] += t - p->head;
-	give_back(d, w, &s->port[in].sender, channel, (uint32_t)charge,
+	KEEP(from);
+	from->receiver.packets[channel]++;
+	from->receiver.waited[channel] += t - p->head;
+	give_back(d, w, &from->sender, channel, (uint32_t)charge,
 		DIRECT_FAULTS ? faulty_return(d, w, s, in, tail) : tail);
 	q->head = p->next;
 	q->busy_until = tail;
@@ -161,8 +171,9 @@ static inline void post_follower(struct sim_worker *w, struct direct_site *s,
 		(uint16_t)(channel << 8 | bit), id);
 }
 
-static void leave_injection(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t fifo, sim_time tail)
+static inline __attribute__((always_inline)) void leave_injection(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t fifo, sim_time tail)
 {
 	struct direct_fifo *f = &s->inject[fifo];
 	const struct packet *p = &d->packets[f->head];

@@ -477,14 +477,40 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	return pick_dynamic(d, s, port);
 }
 
-/* Whether pick_dynamic() suffices.  Time stamps of tokens are collected only if
- * that could make a difference, or before the room for them runs out. */
+/* Whether time stamps of tokens need not be collected for dynamic packets: that
+ * would make no difference, and there is room for more. */
+static inline bool is_roomy(const struct direct_site *s, uint32_t port)
+{
+	return s->roomy >> port & 1 &&
+	       s->port[port].returns.n < LINK_RETURNS - 1;
+}
+
+/* Whether pick_dynamic() suffices. */
 static inline bool is_plain(const struct direct_site *s, uint32_t port)
 {
-	const struct direct_port *p = &s->port[port];
+	const struct direct_requests *r = &s->port[port].requests;
 
-	return !p->requests.n_rare && !heads_ordered(&p->requests) &&
-	       s->roomy >> port & 1 && p->returns.n < LINK_RETURNS - 1;
+	return !r->n_rare && !heads_ordered(r) && is_roomy(s, port);
+}
+
+/* By itself, so that others do not pay for it. */
+static __attribute__((noinline)) void collect_some(const struct direct *d,
+	struct direct_site *s, uint32_t port, sim_time t)
+{
+	collect(d, s, port, t);
+}
+
+/* Whether pick_dynamic() suffices, once tokens have been collected. */
+static inline bool is_dynamic(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	const struct direct_requests *r = &s->port[port].requests;
+
+	if (r->n_rare || heads_ordered(r))
+		return false;
+	if (!is_roomy(s, port))
+		collect_some(d, s, port, t);
+	return s->roomy >> port & 1;
 }
 
 static inline struct winner pick(const struct direct *d, struct direct_site *s,

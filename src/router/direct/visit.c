@@ -10,6 +10,7 @@
  * Compiled four times: visit_tree.c, visit_booked.c and visit_full.c include
  * this file.
  */
+#include "net/repair.h"
 #include "router/direct/pick.h"
 #include "router/direct/reception.h"
 
@@ -156,7 +157,7 @@ static inline __attribute__((always_inline)) uint32_t arbitrate_one(
 	const struct direct_requests *r = &s->port[port].requests;
 	struct winner who;
 
-	if (is_plain(s, port)) {
+	if (DIRECT_TREE ? is_plain(s, port) : is_dynamic(d, s, port, t)) {
 		who = is_staged(d) ? pick_staged(d, s, port)
 				   : pick_dynamic(d, s, port);
 	} else if (!heads_other(r) && heads_ordered(r)) {
@@ -321,6 +322,32 @@ static bool keeps_order(const struct direct *d, const struct direct_site *s,
 	       !has_elder(d, s, channel, bit, p);
 }
 
+/* The routing, as a site knows the network. */
+static inline const struct route *route_at(const struct direct *d, sim_time t)
+{
+	const struct net_repair *r = d->router.net->repair;
+
+	(void)t;
+	return DIRECT_FAULTS && r ? net_repair_route(r, t) : d->route;
+}
+
+/* A packet with a choice of ports takes none that its site knows to be dead. */
+static inline void avoid_dead(const struct direct *d,
+	const struct direct_site *s, struct packet *p, sim_time t)
+{
+	const struct net_repair *r = d->router.net->repair;
+	uint16_t alive;
+
+	if (!DIRECT_FAULTS || !r || !(p->ask & (p->ask - 1)))
+		return;
+	alive = (uint16_t)(p->ask & ~net_repair_dead(r, s->id, t));
+	if (!alive)
+		return;
+	p->ask = alive;
+	if (!(alive >> p->escape & 1))
+		p->escape = (uint8_t)__builtin_ctz(alive);
+}
+
 static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t,
 	const struct sim_event *e)
@@ -331,26 +358,28 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
 	struct direct_queue *q = direct_queues(s, in, channel) + first;
 	struct route_step step = { .is_ordered = false };
+	struct direct_port *port = &s->port[in];
 
 	(void)step;
+	KEEP(port);
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&s->port[in].sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&port->sender, rates_of(d, s, in, t).owed, t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		if (spread_arrive(d, w, s, in, channel, id, t))
 			return;
 	} else if (!d->tables) {
-		step = route_arrive(d->route, p, s->id, in);
+		step = route_arrive(route_at(d, t), p, s->id, in);
+		avoid_dead(d, s, p, t);
 	} else {
 		route_hop(d->tables, p, in);
 	}
 #else
 	route_hop(d->tables, p, in);
 #endif
-	bit = is_stepped(d) && step.is_ordered ? 0
-					       : join(d, &s->port[in], q, t);
+	bit = is_stepped(d) && step.is_ordered ? 0 : join(d, port, q, t);
 	q += bit;
 	bit += in * DIRECT_QUEUES + first;
 	if (q->count++) {
@@ -382,12 +411,14 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 }
 
 /* Sets a packet's route and its first step. */
-static inline void begin(const struct direct *d, struct packet *p)
+static inline void begin(const struct direct *d, const struct direct_site *s,
+	struct packet *p, sim_time t)
 {
 	if (p->flags & PACKET_BEGUN)
 		return;
 	if (DIRECT_TREE && !d->tables) {
-		route_begin(d->route, p);
+		route_begin(route_at(d, t), p);
+		avoid_dead(d, s, p, t);
 		return;
 	}
 	d->route->ops->start(d->route, p);

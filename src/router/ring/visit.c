@@ -174,9 +174,11 @@ static inline __attribute__((always_inline)) void depart(struct direct *d,
 	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
 	sim_time tail)
 {
-	struct link_sender *l = &s->port[port].sender;
-	sim_time arrival = t + d->link.latency[l->wire];
+	struct direct_port *o = &s->port[port];
+	struct link_sender *l;
 
+	KEEP(o);
+	l = &o->sender;
 	booked_depart(d, s, port, channel, id, t);
 	l->tokens[channel] = (int16_t)(l->tokens[channel] - p->chunks);
 	if (DIRECT_FULL)
@@ -185,9 +187,9 @@ static inline __attribute__((always_inline)) void depart(struct direct *d,
 		l->free_at = tail + d->link.gap; /* nothing is owed */
 	l->count[channel] += wire_bytes(d, p);
 	rates_depart(d, s, port, id, t);
-	post_arrival(d, w, s, port, channel, id, t, tail, arrival);
-	if (is_asked(&s->port[port].requests))
-		post_link_free(w, s, port);
+	post_arrival(d, w, s, o, port, channel, id, t, tail);
+	if (is_asked(&o->requests))
+		post_link_free(w, s, o, port);
 }
 
 static inline __attribute__((always_inline)) void grant_head(struct direct *d,
@@ -268,8 +270,11 @@ static inline __attribute__((always_inline)) void arbitrate(struct direct *d,
 
 #include "router/direct/reception.h"
 
-static inline void begin(const struct direct *d, struct packet *p)
+static inline void begin(const struct direct *d, const struct direct_site *s,
+	struct packet *p, sim_time t)
 {
+	(void)s;
+	(void)t;
 	if (p->flags & PACKET_BEGUN)
 		return;
 	d->route->ops->start(d->route, p);

@@ -493,16 +493,20 @@ static void count_chip(const struct tiled *d, const struct tiled_chip *s,
 }
 
 static sim_time tiled_count(const struct router *r, site_id s, port_id p,
-	uint32_t channel, sim_time now, struct net_count *c)
+	sim_time now, struct net_count *c)
 {
 	const struct tiled *d = tiled_of(r);
 
-	if (is_node(r)) {
-		c->sent = tiled_node_sent(d, s, channel, now);
-		c->came = tiled_node(d, s)->packets[channel];
-		return 0;
+	for (uint32_t i = 0; i < TILED_CHANNELS; i++) {
+		if (!is_node(r)) {
+			count_chip(d, tiled_chip(d, s), p, i, now, &c[i]);
+			continue;
+		}
+		c[i].sent = tiled_node_sent(d, s, i, now);
+		c[i].came = tiled_node(d, s)->packets[i];
 	}
-	count_chip(d, tiled_chip(d, s), p, channel, now, c);
+	if (is_node(r))
+		return 0;
 	return p < d->n_links ? tiled_chip(d, s)->output[d->tile_of[p]].free_at
 			      : 0;
 }
