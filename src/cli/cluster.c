@@ -82,7 +82,7 @@ static int check_alike(
 			   "process 0");
 	if (!is_alike(c, hash_arguments(a)))
 		err_set(e, "it has other arguments than process 0");
-	return cluster_share_error(c, e);
+	return cluster_share_signed(c, e);
 }
 
 /* "kind\npath\nhash\n" of each file. */
@@ -143,7 +143,7 @@ int cli_cluster_check(const struct machine_run *r, struct err *e)
 	mem_free(list);
 	mem_free(o.text);
 	record_inputs_free(&in);
-	return cluster_share_error(c, e);
+	return cluster_share_signed(c, e);
 }
 
 /* --- */

@@ -356,7 +356,10 @@ static int perform(struct machine_run *r, struct record *k, struct err *e)
 			       ? 0
 			       : -1;
 	}
-	if (k)
+	/* an error that all processes do not know is the host's */
+	if (k && r->setup.cluster && !r->setup.cluster->knows_error)
+		record_stop(k, e->text);
+	else if (k)
 		record_fail(k, e->text);
 	return -1;
 }

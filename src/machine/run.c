@@ -384,7 +384,7 @@ static int read_all(struct machine_run *r, struct err *e)
 static int share_error(const struct machine_run *r, struct err *e)
 {
 	if (r->setup.cluster)
-		return cluster_share_error(r->setup.cluster, e);
+		return cluster_share_signed(r->setup.cluster, e);
 	return e->code ? -1 : 0;
 }
 

@@ -105,9 +105,11 @@ struct cluster *cluster_join(struct err *e);
 
 /* --- */
 
-/* The error of the first process that has one becomes that of all; one that
- * process 0 does not have gets the name of its process.  Returns -1 if there
- * is one. */
+/* The error of the first process that has one becomes that of all.  Returns
+ * -1 if there is one. */
 int cluster_share_error(struct cluster *c, struct err *e);
+/* The same, behind the name of a process unless it is the first: for what may
+ * be different on other computers. */
+int cluster_share_signed(struct cluster *c, struct err *e);
 
 #endif
