@@ -13,7 +13,8 @@ endless='run bgq random --shape 4x4x4 warmup=1s measure=1s --quiet'
 # A run of three processes that does not end by itself; $first and $second are
 # two of them.
 begin() { # OPTIONS
-	"$weft" $endless --processes 3 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	"$weft" $endless --processes 3 "$@" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null &
 	first=$!
 	until [ "$(pgrep -P $first | wc -l)" -eq 2 ]; do
 		sleep 0.02
