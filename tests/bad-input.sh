@@ -194,7 +194,8 @@ printf 'schema: 1\nmachine: x\nlink:\n\trate: 1 GB/s\n' >tab.yaml
 printf 'schema: 1\nmachine: x\nlink:\n rate: 1\n  gap: 3\n' >indent.yaml
 printf 'schema: 1\nmachine: x\nbase: torrus\n' >base.yaml
 echo text >there.yaml
-refused 'did you mean link.rate or side.rate?' run torus random --set rate=5GB/s
+refused 'did you mean link.rate or side.rate or domain.rate?' \
+	run torus random --set rate=5GB/s
 refused 'topology.per-router, topology.routers' run dragonfly random \
 	--set topology.groups=10
 refused 'want a workload after the machine, as in `weft run torus random`' \

@@ -115,6 +115,32 @@ ends 0 run graph random $many --set routing.overflow=updown \
 holds '.ending == "finished"'
 report 'what fits into no layer goes up and down a tree'
 
+# Links and a switch die, and one returns: other paths are found, or added.
+plan <<END
+  events:
+    - 20 us link s0 to s13 dies
+    - 22 us link s0 to s9 dies
+    - 30 us link s0 to s13 returns
+END
+on='graph alltoall via=msg bytes=4000 --shape 16x4x1
+	--set topology.per-router=2'
+for how in by=layer by=hop 'paths=3 --set routing.spread=adaptive'; do
+	how="$how --set routing.reload=2us"
+	ends 0 run $on --set routing.$how --json
+	whole=$(jq .results.time_ns "$tmp/out")
+	ends 0 run $on --set routing.$how --faults "$tmp/plan.yaml" --json
+	holds '.faults.repairs == 3 and .faults.lost_packets > 0' \
+		".results.time_ns < $whole + (50 + 32 * 2) * 1000 + 20000"
+	digest=$(jq .digest "$tmp/out")
+	ends 0 run $on --set routing.$how --faults "$tmp/plan.yaml" --json \
+		--threads 3
+	holds ".digest == $digest"
+done
+ends 3 run $on --set routing.by=hop --set routing.reload=never \
+	--faults "$tmp/plan.yaml"
+grep -q 'switch s0 to s9 died' "$tmp/err" || complain "$(cat "$tmp/err")"
+report 'paths around failed links'
+
 # A file that has changed is named when a run is repeated.
 cd "$tmp/own" || exit 1
 ends 0 run ./mine.yaml random $lasting --output run.db

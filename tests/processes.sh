@@ -86,6 +86,15 @@ same '3x1' torus fan --shape 2x2 --set 'faults.events=5 us node 1 dies'
 grep -q '^exit code 3$' "$tmp/one" || complain "$(cat "$tmp/one")"
 report 'a death is found, and described in the same words'
 
+# budgets travel with packets, and so do trails
+same '3x1' torus random --shape 4x4 $short --budget --follow 3.2
+same '2x2' qsnet2-16 alltoall via=msg bytes=600 --budget --follow 9.4
+same '3x1' torus alltoall via=nic bytes=9000 --shape 4x4 --until 11us \
+	--follow 2.3
+grep -q '"is_complete": false' "$tmp/one" || complain "$(cat "$tmp/one")"
+same '3x1' bgq-board collective op=broadcast by=hardware bytes=904 rounds=2 \
+	--budget
+
 # jobs, each of which is also run alone, by one of the processes
 same '3x1' torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
 
@@ -117,7 +126,7 @@ files() { # OPTION ARGUMENTS
 }
 
 files 3x1 fattree random --shape 16 $short --sample 500ns
-files 2x2 bgq alltoall --shape 4x2 via=msg bytes=1300 --sample 1us
+files 2x2 bgq alltoall --shape 4x2 via=msg bytes=1300 --sample 1us --budget
 run run torus random --shape 4 --processes 2 -o "$tmp/none/run.db"
 [ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] ||
 	complain "$code: $(cat "$tmp/err")"
@@ -151,7 +160,7 @@ two='--processes 2 --shape 4'
 refused 'processes for 4 nodes' torus random --shape 4 --processes 5
 refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
 	--processes 2
-refused 'a time budget' torus random $two --budget
+refused 'a time budget of messages' torus stream $two via=msg --budget
 refused 'partitions cannot be run' bgq --shape 4x4x8x12x2 --processes 2 \
 	--jobs "$src/examples/partitions.yaml"
 

@@ -49,7 +49,10 @@ static int read_keys(const struct goal_pattern *p, struct goal_make *m,
 static void write_pattern(
 	const struct goal_pattern *p, const struct goal_make *m, FILE *f)
 {
-	fprintf(f, "num_ranks %" PRId64 "\n", m->ranks);
+	fprintf(f, "num_ranks %" PRId64 "\n",
+		p->ranks ? p->ranks(m) : m->ranks);
+	if (p->say)
+		p->say(m, "// ", f);
 	p->write(m, p->op, f);
 }
 
@@ -116,7 +119,11 @@ static int perform(const struct cli_args *a, struct err *e)
 
 	if (!p || read_keys(p, &m, a, e))
 		return -1;
-	return write_file(a, p, &m, e);
+	if (write_file(a, p, &m, e))
+		return -1;
+	if (p->say && a->output)
+		p->say(&m, "", stdout);
+	return 0;
 }
 
 const struct cli_command cli_goal = { .name = "goal",

@@ -22,6 +22,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 
 	*s = a->run->setup;
 	s->cluster = NULL; /* its processes have a job each */
+	s->check = NULL;
 	s->only = (uint32_t)i + 1;
 	s->threads = 1;
 	s->stop = NULL;

@@ -14,7 +14,11 @@ enum { MOST_FIGURES = 4 };
 /* Figures that are told where there are no others asked for. */
 static const char *const usual[] = { "throughput_GBps_per_node",
 	"latency_mean_ns", "latency_p99_ns", "fraction_of_peak", "one_way_ns",
-	"total_MBps", "rate_Mps", "time_ns", "rate_GBps", "sim_time_ns" };
+	"total_MBps", "rate_Mps", "time_ns", "rate_GBps", "sim_time_ns", NULL };
+
+/* ... of collectives by an algorithm. */
+static const char *const collective[] = { "time_ns", "algbw_GBps", "busbw_GBps",
+	NULL };
 
 struct told {
 	const struct sweep *sweep;
@@ -126,6 +130,8 @@ static double most_of(const struct told *t, const char *figure)
 
 static int choose_figures(struct told *t, char *text, struct err *e)
 {
+	const char *const *told;
+
 	split_figures(t, text);
 	for (size_t i = 0; i < t->n; i++)
 		if (most_of(t, t->figure[i]) < 0)
@@ -135,9 +141,10 @@ static int choose_figures(struct told *t, char *text, struct err *e)
 				t->figure[i]);
 	if (*text)
 		return 0;
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (t->n < MOST_FIGURES && most_of(t, usual[i]) >= 0)
-			t->figure[t->n++] = usual[i];
+	told = most_of(t, "busbw_GBps") < 0 ? usual : collective;
+	for (; *told; told++)
+		if (t->n < MOST_FIGURES && most_of(t, *told) >= 0)
+			t->figure[t->n++] = *told;
 	return 0;
 }
 

@@ -23,12 +23,14 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 {
 	struct host *h = mem_alloc(1, sizeof(*h));
 
-	BUG_IF(s->n_spawned > HOST_THREADS || s->n_processes > HOST_THREADS);
+	BUG_IF(s->n_spawned > HOST_THREADS || s->n_processes > HOST_PROCESSES);
 	h->sim = s->sim;
 	h->n_nodes = s->n_nodes;
 	h->most_started = s->n_programs;
 	h->n_spawned = s->n_spawned;
 	h->n_processes = s->n_processes ? s->n_processes : 1;
+	while (1u << h->thread_bits < host_n_threads(h))
+		h->thread_bits++;
 	h->arguments = s->arguments;
 	h->stack_bytes = s->stack_bytes ? s->stack_bytes : HOST_STACK;
 	if (s->params)
@@ -148,9 +150,14 @@ uint32_t host_n_processes(const struct host *h)
 	return h->n_processes;
 }
 
+uint32_t host_n_threads(const struct host *h)
+{
+	return h->n_processes > HOST_THREADS ? h->n_processes : HOST_THREADS;
+}
+
 uint32_t host_threads_each(const struct host *h)
 {
-	return HOST_THREADS / h->n_processes;
+	return host_n_threads(h) / h->n_processes;
 }
 
 uint64_t host_memory_each(const struct host *h)

@@ -18,7 +18,9 @@
 #include "sim/sim.h"
 
 enum {
-	HOST_THREADS = 64, /* hardware threads of a node */
+	HOST_THREADS = 64, /* hardware threads of a node, or its processes if
+			    * these are more: */
+	HOST_PROCESSES = 128, /* of a node, at most */
 	HOST_STACK = 64 << 10, /* of a program, by default */
 };
 
@@ -41,7 +43,7 @@ struct host_setup {
 	uint32_t n_spawned;
 	size_t stack_bytes; /* of each; 0: HOST_STACK */
 	/*
-	 * Processes of each node, at most HOST_THREADS; 0: one.  They share
+	 * Processes of each node, at most HOST_PROCESSES; 0: one.  They share
 	 * the node's hardware threads and memory equally.
 	 */
 	uint32_t n_processes;
@@ -83,6 +85,7 @@ struct host_world {
 void host_set_worlds(struct host *h, const struct host_world *const *worlds);
 
 uint32_t host_n_processes(const struct host *h);
+uint32_t host_n_threads(const struct host *h);
 /* Hardware threads of a process, and its memory in bytes, in whole pages.
  * Process 0 has the first of each, process 1 the next, and so on. */
 uint32_t host_threads_each(const struct host *h);

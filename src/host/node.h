@@ -145,6 +145,7 @@ struct host {
 	uint32_t n_started, most_started; /* the first ones */
 	uint32_t n_spawned; /* then so many for each node */
 	uint32_t n_processes; /* of each node */
+	uint32_t thread_bits; /* of a thread's number */
 	const char *const *arguments; /* NULL behind the last */
 	const struct host_world *const *worlds; /* [node]; NULL: there is one */
 	sim_time *dies_at; /* [node]; NULL: no node dies */
@@ -170,7 +171,7 @@ static inline struct node *node_of(const struct program *p)
 static inline void program_post(struct program *p, struct sim_worker *w,
 	sim_time t, unsigned round, uint16_t event)
 {
-	unsigned number = round * HOST_THREADS + p->thread;
+	unsigned number = round << p->host->thread_bits | p->thread;
 
 	sim_post_self(w, p->node, t, SIM_KEY(PHASE_PROGRAM, number), event,
 		(uint32_t)(p - p->host->programs));

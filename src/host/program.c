@@ -8,7 +8,7 @@
 #include "sim/fiber.h"
 
 enum {
-	LAST_ROUND = 63, /* that fits an event's key */
+	KEY_BITS = 12, /* of an event's key, for round and thread */
 	MOVE_BLOCK = 4096,
 };
 
@@ -253,7 +253,7 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		be_told(p, w, t);
 		return;
 	}
-	p->round = (uint8_t)(sim_number(e) / HOST_THREADS);
+	p->round = (uint8_t)(sim_number(e) >> h->thread_bits);
 	if (sim_aux(e) == EVENT_LOOK)
 		poll_look(p, w, t);
 	else if (sim_aux(e) == EVENT_LATE)
@@ -334,7 +334,7 @@ void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 	struct program *p = &h->programs[h->n_started];
 
 	BUG_IF(h->n_started == h->most_started);
-	BUG_IF(node >= h->n_nodes || thread >= HOST_THREADS);
+	BUG_IF(node >= h->n_nodes || thread >= host_n_threads(h));
 	if (!sim_has(h->sim, node))
 		return; /* another process starts it */
 	BUG_IF(find(&h->nodes[node], thread));
@@ -375,7 +375,7 @@ static void post_spawned(struct program *p, const struct program *by)
 {
 	unsigned round = by->round + (p->thread < by->thread ? 1u : 0u);
 
-	if (round <= LAST_ROUND)
+	if (round >> (KEY_BITS - p->host->thread_bits) == 0)
 		program_post(p, by->worker, by->now, round, EVENT_RESUME);
 	else
 		program_post(p, by->worker, by->now + 1, 0, EVENT_RESUME);
@@ -429,7 +429,7 @@ bool program_spawn(uint32_t thread, void (*run)(void *arg), void *arg)
 {
 	struct program *by = host_self(), *p;
 
-	if (thread >= HOST_THREADS || find(node_of(by), thread))
+	if (thread >= host_n_threads(by->host) || find(node_of(by), thread))
 		return false;
 	p = find_place(by->host, by->node);
 	if (!p)

@@ -493,6 +493,56 @@ static void sun_f91_lanes_are_used_in_the_widths_that_there_are(void **state)
 	assert_int_equal(link_width(&p, 3), 3);
 }
 
+/* --- trains --- */
+
+/* And their space: so many full packets, gaps, and what is left. */
+static void a_train_takes_the_time_of_its_packets(void **state)
+{
+	struct link_params p = link_test_defaults();
+	struct link_rules one = link_test_rules(&p), r;
+
+	p.train = 7;
+	r = link_test_rules(&p);
+	assert_int_equal(r.max_payload, 7 * 512);
+	for (uint32_t bytes = 0; bytes <= r.max_payload; bytes += 8) {
+		uint32_t n = link_packets(&r, bytes) - 1;
+		uint32_t rest = bytes - n * 512;
+
+		assert_true(rest <= 512 && (rest || !bytes));
+		assert_int_equal(link_ser(&r, bytes),
+			n * (link_ser(&one, 512) + one.gap) +
+				link_ser(&one, rest));
+		assert_int_equal(link_chunks(&r, bytes),
+			n * link_chunks(&one, 512) + link_chunks(&one, rest));
+		assert_int_equal(r.bytes[link_place(&r, 0, bytes)],
+			n * one.bytes[link_place(&one, 0, 512)] +
+				one.bytes[link_place(&one, 0, rest)]);
+	}
+	p.train = 129; /* more than a packet can say */
+	is_refused(&p, "link.train");
+	p.train = 2;
+	p.payload = 500;
+	is_refused(&p, "link.train");
+}
+
+static void a_train_is_owed_for_and_answered_as_packets(void **state)
+{
+	struct link_params p = link_test_defaults();
+	struct packet full = { .bytes = 1024 }, small = { .bytes = 0 };
+	struct link_rules r;
+
+	p.train = 4;
+	r = link_test_rules(&p);
+	assert_int_equal(link_owed(&r, r.owed, &full), 2 * r.owed);
+	assert_int_equal(link_owed(&r, r.owed, &small), r.owed);
+	/* three more packets of 48 bytes are 4.5 words */
+	assert_int_equal(link_others(&r, 2048), 5);
+	assert_int_equal(link_others(&r, 512), 0);
+	assert_int_equal(link_trains(4, 8), 2);
+	assert_int_equal(link_trains(4, 3), 2);
+	assert_int_equal(link_trains(1, 3), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,6 +574,8 @@ int main(void)
 			qsn_f75_without_a_code_of_their_own_fibres_are_links),
 		cmocka_unit_test(a_topology_gives_latencies),
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
+		cmocka_unit_test(a_train_takes_the_time_of_its_packets),
+		cmocka_unit_test(a_train_is_owed_for_and_answered_as_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, link_test_forget);

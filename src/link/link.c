@@ -71,6 +71,15 @@ const struct param link_params_table[] = {
 	{ 0 },
 };
 
+const struct param link_train_table[] = {
+	PARAM_ROW(PARAM_COUNT, "train", AT(train), "1", 1, LINK_TRAIN,
+		"number of packets of a message that are simulated as one "
+		"train, which takes their time and space; buffers and windows "
+		"hold at least two trains",
+		"assumed: every packet by itself"),
+	{ 0 },
+};
+
 const struct param link_carried_table[] = {
 	SIZE(route, "0 B", 0, 64,
 		"number of route bytes in front of the header for each switch "
@@ -290,6 +299,17 @@ static int check(const struct link_params *p, struct err *e)
 			"link.header: %lld bytes do not fit into a chunk of "
 			"%lld (link.chunk)",
 			(long long)p->header, (long long)p->chunk);
+	if (p->train > 1 && p->payload * p->train > UINT16_MAX)
+		return err_set(e,
+			"link.train: %lld packets of %lld bytes are longer "
+			"than %d bytes (want at most %lld)",
+			(long long)p->train, (long long)p->payload, UINT16_MAX,
+			(long long)(UINT16_MAX / p->payload));
+	if (p->train > 1 && p->payload % word_of(p))
+		return err_set(e,
+			"link.train: want a payload of whole words of %lld "
+			"bytes (link.payload)",
+			(long long)word_of(p));
 	if (p->n_formats > LINK_FORMATS)
 		return err_set(e, "link: %u packet formats, want at most %d",
 			p->n_formats, LINK_FORMATS);
@@ -326,6 +346,17 @@ static uint32_t chunks_of(
 	return (uint32_t)(chunks ? chunks : 1);
 }
 
+/* A train of so many words: full packets, and the words of the last one. */
+static int64_t full_packets(
+	const struct link_params *p, int64_t words, int64_t *rest)
+{
+	int64_t each = p->payload / word_of(p);
+	int64_t n = p->train > 1 && words > each ? (words - 1) / each : 0;
+
+	*rest = words - n * each;
+	return n;
+}
+
 /* The rates of links that lack no lane, by class of wire; that of the links'
  * own parameters is the first. */
 static void find_rates(struct link_rules *r, const struct link_params *p,
@@ -344,6 +375,28 @@ static void find_rates(struct link_rules *r, const struct link_params *p,
 	}
 }
 
+/* A packet, or a train, whose packets have gaps between them. */
+static void fill_place(struct link_rules *r, const struct link_params *p,
+	uint32_t row, size_t at, uint32_t format, int64_t words, int64_t rate)
+{
+	int64_t rest, n = full_packets(p, words, &rest), each, last;
+
+	last = with_control(p, bytes_of(p, format, rest));
+	r->bytes[at] = (uint32_t)last;
+	r->ser[at] = wire_time(last * p->lanes, rate);
+	if (!row)
+		r->chunks[at] = (uint16_t)chunks_of(p, format, rest);
+	if (!n)
+		return;
+	each = with_control(p, bytes_of(p, format, r->each / r->word));
+	r->bytes[at] += (uint32_t)(n * each);
+	r->ser[at] += n * (wire_time(each * p->lanes, rate) + r->rate[row].gap);
+	if (!row)
+		r->chunks[at] =
+			(uint16_t)(r->chunks[at] +
+				   n * chunks_of(p, format, r->each / r->word));
+}
+
 /* A row: every format, and as many words more as there may be of payload. */
 static void fill_row(struct link_rules *r, const struct link_params *p,
 	uint32_t row, int64_t rate, int64_t dead)
@@ -360,15 +413,11 @@ static void fill_row(struct link_rules *r, const struct link_params *p,
 	};
 	for (uint32_t f = 0; f < n; f++) {
 		for (uint32_t i = 0; i < words; i++) {
-			int64_t bytes = with_control(p, bytes_of(p, f, i));
 			size_t at = (size_t)row * r->row + r->first[f] + i;
 
-			r->bytes[at] = (uint32_t)bytes;
-			r->ser[at] = wire_time(bytes * p->lanes, rate * lanes);
+			fill_place(r, p, row, at, f, i, rate * lanes);
 			if (!dead && r->ser[at] > r->longest)
 				r->longest = r->ser[at];
-			if (!row)
-				r->chunks[at] = (uint16_t)chunks_of(p, f, i);
 		}
 	}
 }
@@ -380,7 +429,10 @@ static int size_rows(
 	uint32_t words = (r->max_payload + r->word - 1) / r->word;
 
 	for (uint32_t f = 0; f < n; f++) {
-		uint32_t chunks = chunks_of(p, f, words);
+		int64_t rest, packets = full_packets(p, words, &rest);
+		uint32_t chunks =
+			chunks_of(p, f, rest) +
+			(uint32_t)packets * chunks_of(p, f, r->each / r->word);
 
 		r->first[f] = f * (2 * words + 1);
 		if (chunks > most) {
@@ -438,7 +490,10 @@ int link_rules_init(struct link_rules *r, const struct link_params *p,
 	uint32_t rows;
 
 	*r = (struct link_rules){
-		.max_payload = (uint32_t)p->payload,
+		.max_payload = (uint32_t)link_longest(p),
+		.train = p->train > 1 ? (uint32_t)p->train : 1,
+		.each = (uint32_t)p->payload,
+		.empty = (uint32_t)(p->header + p->trailer + p->gap),
 		.chunk = (uint32_t)p->chunk,
 		.word = (uint32_t)word_of(p),
 		.code = &link_codes[p->code],

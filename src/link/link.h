@@ -30,6 +30,7 @@ enum {
 	LINK_RETURNS = 7,
 	LINK_MAX_ROUTE = 15, /* longest carried route, in switches */
 	LINK_TRANSACTIONS = 6, /* most that a sender counts in a packet */
+	LINK_TRAIN = 64, /* packets of a train, at most */
 };
 
 /*
@@ -71,6 +72,11 @@ struct link_params {
 	int64_t transaction, per_transaction; /* bytes */
 	int64_t protocol; /* bytes owed for each arriving packet */
 	int64_t gap; /* bytes between packets */
+	/*
+	 * Packets of a message that travel as one train, with the time and the
+	 * space of all of them; 0 or 1: each by itself.
+	 */
+	int64_t train;
 	struct retry_params retry;
 	struct chip_params chips; /* of wires that are fibres */
 	/* Symbols of ten bits that check a packet, hop by hop and end to end;
@@ -84,6 +90,8 @@ struct link_params {
 extern const struct param link_checks_table[], link_fibre_table[];
 extern const struct param link_params_table[], link_carried_table[],
 	link_lane_table[], link_block_table[];
+/* For interfaces that can send trains. */
+extern const struct param link_train_table[];
 
 /* Whether lanes have bit errors because of their rate. */
 static inline bool link_is_fast(const struct link_params *p)
@@ -125,7 +133,10 @@ struct link_rules {
 	sim_time latency[TOPO_MAX_WIRES]; /* by class of wire */
 	sim_time logic[TOPO_MAX_WIRES]; /* the router's part of it */
 	uint32_t max_chunks; /* of a full packet */
-	uint32_t max_payload, chunk, word;
+	uint32_t max_payload, chunk, word; /* the payload of a whole train */
+	uint32_t train; /* packets; 1: none */
+	uint32_t each; /* payload of a packet of a train */
+	uint32_t empty; /* bytes of a packet without payload, with its gap */
 	uint32_t first[LINK_FORMATS]; /* of a row, by format */
 	uint32_t n_formats; /* 1: all packets have the same one */
 	uint32_t extra; /* additional words that a packet may have */
@@ -164,6 +175,12 @@ bool link_retry_binds(const struct link_rules *r, int64_t packets);
  */
 int64_t link_round_trip(const struct link_rules *r, uint32_t wire);
 
+/* The longest payload, of a packet or of a train. */
+static inline int64_t link_longest(const struct link_params *p)
+{
+	return p->train > 1 ? p->payload * p->train : p->payload;
+}
+
 /* Bytes of a payload on the wire: whole words and all overhead, but no gap. */
 int64_t link_wire_bytes(const struct link_params *p, int64_t payload);
 /* Number of lanes that a link uses of those that work. */
@@ -174,6 +191,20 @@ int64_t link_data_rate(const struct link_params *p);
 int64_t link_wire_rate(const struct link_params *p, const struct topo_wire *w);
 /* Interval between groups of control words, ps; 0: there are none. */
 sim_time link_control_slot(const struct link_params *p);
+
+/* The number of packets of a train. */
+static inline uint32_t link_packets(const struct link_rules *r, uint32_t bytes)
+{
+	return bytes > r->each ? (bytes - 1) / r->each + 1 : 1;
+}
+
+/* Trains in place of a number of packets, but at least two. */
+static inline int64_t link_trains(int64_t train, int64_t packets)
+{
+	int64_t n = train > 1 ? (packets + train - 1) / train : packets;
+
+	return train > 1 && n < 2 ? 2 : n;
+}
 
 /* Index of the costs of a payload in a row. */
 static inline uint32_t link_place(
@@ -285,6 +316,12 @@ static inline uint32_t link_stamp_chunks(uint64_t x)
 	return x & 0xfff;
 }
 
+/* What to add to all tokens: no channel overflows into the next. */
+static inline uint64_t link_stamp_tokens(uint64_t x)
+{
+	return (x & 0xfff) << (x >> 8 & 0x30);
+}
+
 /* Chunks of a channel that are on their way back. */
 static inline int32_t link_returning(
 	const struct link_returns *r, uint32_t channel)
@@ -301,11 +338,12 @@ static inline int32_t link_returning(
 static inline void link_all_tokens(const struct link_sender *l,
 	const struct link_returns *r, int32_t *tokens)
 {
-	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
-		tokens[c] = l->tokens[c];
+	uint64_t sum = l->all_tokens;
+
 	for (uint32_t i = 0; i < r->n; i++)
-		tokens[link_stamp_channel(r->stamp[i])] +=
-			(int32_t)link_stamp_chunks(r->stamp[i]);
+		sum += link_stamp_tokens(r->stamp[i]);
+	for (uint32_t c = 0; c < LINK_CHANNELS; c++)
+		tokens[c] = (int16_t)(sum >> 16 * c);
 }
 
 /* Collects the tokens that have returned by t. */
@@ -318,12 +356,12 @@ static inline void link_collect(
 
 	for (const uint64_t *at = to; at < end; at++) {
 		if (*at < due)
-			sum += (*at & 0xfff) << (*at >> 8 & 0x30);
+			sum += link_stamp_tokens(*at);
 		else
 			*to++ = *at;
 	}
 	r->n = (uint32_t)(to - r->stamp);
-	l->all_tokens += sum; /* no channel overflows into the next */
+	l->all_tokens += sum;
 }
 
 /* What a channel with some tokens has taken of the chunks that it shares. */
@@ -378,6 +416,26 @@ static inline int32_t link_room(
 static inline void link_owe(struct link_sender *l, sim_time owed, sim_time t)
 {
 	l->owed_until = (l->owed_until > t ? l->owed_until : t) + owed;
+}
+
+/* The debt for a packet, or for those of a train. */
+static inline sim_time link_owed(
+	const struct link_rules *r, sim_time owed, const struct packet *p)
+{
+	return __builtin_expect(r->train > 1, 0)
+		       ? owed * link_packets(r, p->bytes)
+		       : owed;
+}
+
+/*
+ * Words more of a packet without payload that stands for those that belong to
+ * the packets of a train, such as its acknowledgements.
+ */
+static inline uint16_t link_others(const struct link_rules *r, uint32_t bytes)
+{
+	uint32_t n = link_packets(r, bytes) - 1;
+
+	return (uint16_t)((n * r->empty + r->word / 2) / r->word);
 }
 
 /* Takes the link at t for a packet whose tail leaves at tail. */

@@ -93,11 +93,11 @@
 
 /* ... how many processes each node has, ... */
 #define KEY_PROCS(at)                                                          \
-	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
+	KEY_COUNT("procs", at, "1", 1, HOST_PROCESSES,                         \
 		"number of processes per node, with via=msg")
 
 #define KEY_LANES(at)                                                          \
-	KEY_COUNT("procs", at, "1", 1, HOST_THREADS,                           \
+	KEY_COUNT("procs", at, "1", 1, HOST_PROCESSES,                         \
 		"number of processes per node, each with its peer on the "     \
 		"other node, with via=nic")
 

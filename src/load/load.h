@@ -142,6 +142,7 @@ struct load {
 	uint64_t seed;
 	uint64_t *digest; /* [site] */
 	sim_time until; /* ends the run; 0: nothing does */
+	bool has_book; /* time is budgeted */
 	bool is_idle; /* no event is left: what still waits waits for ever */
 	/* It has ended the run, and check() says why: packets may be left
 	 * anywhere. */

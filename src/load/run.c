@@ -22,20 +22,7 @@ void load_ignore_room(struct net_client *me, struct sim_worker *w, site_id s,
 
 void load_share_hist(const struct load *l, struct hist *h)
 {
-	const struct sim *sim = l->net->sim;
-	uint64_t part[3] = { h->sum & UINT32_MAX, h->sum >> 32 & UINT32_MAX,
-		(uint64_t)(h->sum >> 64) };
-	uint64_t ends[2] = { (uint64_t)h->max, h->n ? ~(uint64_t)h->min : 0 };
-
-	if (!sim_is_shared(sim))
-		return;
-	sim_sum(sim, &h->n, 1);
-	sim_sum(sim, part, 3);
-	sim_sum(sim, h->bucket, HIST_BUCKETS);
-	sim_max(sim, ends, 2);
-	h->sum = part[0] + ((uint128)part[1] << 32) + ((uint128)part[2] << 64);
-	h->max = (int64_t)ends[0];
-	h->min = h->n ? (int64_t)~ends[1] : 0;
+	hist_share(l->net->sim, h);
 }
 
 void load_tell(const struct load *l, uint32_t per_mille)

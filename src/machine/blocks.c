@@ -124,6 +124,7 @@ static void add_links(struct machine *m)
 	add_table(m, "link", retry_params_table, &m->link.retry, "replay");
 	add_topo_blocks(m, "link");
 	add_table(m, "link", link_carried_table, &m->link, "carried-routes");
+	add_table(m, "link", link_train_table, &m->link, "trains");
 	add_table(m, "link", link_fibre_table, &m->link, "coded-fibres");
 	add_table(m, "link", link_lane_table, &m->link, "transceivers");
 	add_table(m, "link", link_block_table, &m->link, "blocks");

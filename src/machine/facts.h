@@ -86,6 +86,7 @@ enum run_warning {
 	RUN_ROOM,
 	RUN_HOST,
 	RUN_SHORTFALL,
+	RUN_TRAINS,
 	N_RUN_WARNINGS
 };
 enum { RUN_WARNING = 256 };

@@ -438,6 +438,17 @@ static void settle_queues(struct machine *m)
 		m->router.queues = m->router.kind->most_queues / n;
 }
 
+/* Buffers hold the same bytes, but at least two trains. */
+static void settle_trains(struct machine *m)
+{
+	struct net_params *p = &m->running;
+
+	*p = m->router;
+	p->packets = link_trains(m->link.train, p->packets);
+	p->injection = link_trains(m->link.train, p->injection);
+	p->reception = link_trains(m->link.train, p->reception);
+}
+
 struct part_place machine_place(const struct machine *m, uint64_t seed)
 {
 	return (struct part_place){ .topo = m->topo,
@@ -447,6 +458,16 @@ struct part_place machine_place(const struct machine *m, uint64_t seed)
 		.plan = &m->faults,
 		.parts = &m->parts,
 		.seed = seed };
+}
+
+static bool has_flips(const struct machine *m)
+{
+	const struct fault_plan *p = &m->faults;
+	uint64_t any = p->chips | p->memories[0] | p->memories[1] | p->n_flips;
+
+	for (uint32_t i = 0; i < TOPO_MAX_WIRES; i++)
+		any |= p->rate[i] | p->burst[i].rate;
+	return any;
 }
 
 static int read_plan(struct machine *m, struct err *e)
@@ -460,6 +481,9 @@ static int read_plan(struct machine *m, struct err *e)
 	parts_plan(&m->parts, &at, &m->faults);
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
 		return -1;
+	if (m->link.train > 1 && has_flips(m))
+		return err_set(e, "link.train: packets that can be damaged "
+				  "must travel one by one (faults)");
 	return parts_check(&m->parts, &at, e);
 }
 
@@ -654,6 +678,7 @@ struct machine *machine_load_from(const struct machine_source *s, struct err *e)
 		return NULL;
 	}
 	settle_queues(m);
+	settle_trains(m);
 	return m;
 }
 

@@ -75,6 +75,7 @@ struct machine {
 	struct link_params link;
 	struct training_params lines; /* of its links, if any are known */
 	struct net_params router;
+	struct net_params running; /* the same, with buffers for trains */
 	void *routers[MACHINE_KINDS]; /* of router_ops.params_size, or NULL */
 	const struct nic_ops *nic; /* NULL: none */
 	void *nic_params, *nics[MACHINE_KINDS]; /* of nic->params_size */

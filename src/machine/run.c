@@ -197,6 +197,7 @@ static struct load *new_load(const struct machine_run *r,
 	l->place = j->place;
 	l->begin = j->begin;
 	l->until = r->setup.until;
+	l->has_book = r->setup.book;
 	l->needs.arguments = r->setup.arguments;
 	l->needs.command = j->place ? j->command : r->setup.command;
 	l->needs.launch = r->setup.launch;
@@ -308,21 +309,15 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
-/* What several processes cannot do yet. */
+/* What several processes cannot do. */
 static int check_processes(const struct machine_run *r, struct err *e)
 {
-	const struct machine_run_setup *s = &r->setup;
 	const struct load *l = r->load;
 	const char *what = l->ops->alone ? l->ops->alone(l) : NULL;
 
-	if (s->book)
-		what = "a time budget";
-
-	if (s->packs && s->book)
-		return err_set(e, "--pack: has no place for time budgets yet");
-	if (!s->cluster || !what)
+	if (!r->setup.cluster || !what)
 		return 0;
-	return err_set(e, "%s cannot be run by several processes yet", what);
+	return err_set(e, "%s cannot be run by several processes", what);
 }
 
 static int build(struct machine_run *r, struct err *e)

@@ -43,7 +43,7 @@ static struct net_setup net_of(
 		.topo = m->topo,
 		.route = m->route,
 		.link = &m->link,
-		.router = &m->router,
+		.router = &m->running,
 		.client = s->client,
 		.client_state = s->client_state,
 		.n_workers = pick_threads(m, s->cluster, s->threads),

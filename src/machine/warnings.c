@@ -90,12 +90,28 @@ static void warn_host(const struct machine_run *r, char *text, size_t size)
 		least.label, low, high, least.remedy);
 }
 
+/* Buffers that are larger than the machine's. */
+static void warn_trains(const struct machine_run *r, char *text, size_t size)
+{
+	const struct machine *m = r->machine;
+	int64_t train = m->link.train;
+
+	if (train <= 1 || m->running.packets * train <= m->router.packets)
+		return;
+	snprintf(text, size,
+		"buffers hold two trains of %lld packets in place of "
+		"router.packets=%lld; to see what this changes, use a smaller "
+		"link.train",
+		(long long)train, (long long)m->router.packets);
+}
+
 static void (*const warnings[N_RUN_WARNINGS])(
 	const struct machine_run *r, char *text, size_t size) = {
 	[RUN_SHORT] = warn_short,
 	[RUN_ROOM] = warn_room,
 	[RUN_HOST] = warn_host,
 	[RUN_SHORTFALL] = warn_shortfall,
+	[RUN_TRAINS] = warn_trains,
 };
 
 bool run_warning(const struct machine_run *r, enum run_warning which,

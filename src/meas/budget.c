@@ -1,64 +1,11 @@
-#include "meas/budget.h"
+#include "meas/budget_inside.h"
 
-#include "meas/calls.h"
-#include "meas/trips.h"
-
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/index.h"
 #include "base/mem.h"
+#include "meas/calls.h"
 
-/* Of a packet. */
-struct entry {
-	struct book_account account;
-	struct book_place at;
-	struct book_trail *trail; /* NULL: not followed */
-	struct book_way way; /* its room stays with the packet's number */
-	sim_time tokens; /* waited for, and asked for */
-	uint32_t n_packets; /* that have to come */
-	uint8_t wait; /* an enum cause */
-	bool is_open, is_dropped, is_networks;
-	uint8_t header[BOOK_HEADER]; /* while it is on a link */
-};
-
-const size_t book_packet_bytes = sizeof(struct entry);
-
-/* Per worker. */
-struct desk {
-	_Alignas(CACHE_LINE) struct book_sums sums;
-	/* Of messages of several packets, some of which have come: those that
-	 * are still to come, twice, and 1 if one was dropped. */
-	struct index partials;
-	/* Of copies and packets that took another's place, the last first. */
-	struct book_trail *trails;
-	struct book_trail *held; /* ways of what is held, whoever they are */
-	struct book_trail *done; /* the longest that completed its message */
-	struct book_slow *slow; /* the slowest first */
-	uint32_t n_slow;
-};
-
-/* When a message was called for that is born later. */
-struct call {
-	sim_time called, birth;
-};
-
-enum { CALLS = 4 }; /* of a node */
-
-struct book {
-	struct book_how how;
-	struct entry *entry; /* [packet] */
-	uint32_t *sent; /* [node] messages */
-	struct call *calls; /* [node][CALLS], the last one first */
-	struct trips *trips;
-	struct desk *desk; /* [worker] */
-	uint32_t n_workers, n_nodes, most;
-	/* Of the followed message's packets, the last one first.  Only its
-	 * sender's worker adds to the list. */
-	struct book_trail *trails;
-	_Atomic uint32_t top; /* above all packets that it has seen */
-};
+const size_t book_packet_bytes = sizeof(struct book_entry);
 
 struct book *book_new(const struct book_how *how, uint32_t n_workers,
 	uint32_t n_nodes, uint32_t most_packets)
@@ -71,14 +18,15 @@ struct book *book_new(const struct book_how *how, uint32_t n_workers,
 	k->most = most_packets;
 	k->entry = map_alloc((size_t)most_packets * sizeof(*k->entry));
 	k->sent = map_alloc(n_nodes * sizeof(*k->sent));
-	k->calls = map_alloc((size_t)n_nodes * CALLS * sizeof(*k->calls));
+	k->calls = map_alloc((size_t)n_nodes * BOOK_CALLS * sizeof(*k->calls));
 	k->trips = trips_new(n_nodes);
 	k->desk = map_alloc(n_workers * sizeof(*k->desk));
 	atomic_init(&k->top, 0);
+	k->words = book_words_new();
 	return k;
 }
 
-static void forget_way(struct book_way *w)
+void book_forget_way(struct book_way *w)
 {
 	mem_free(w->step);
 	*w = (struct book_way){ 0 };
@@ -90,15 +38,15 @@ static void free_trails(struct book_trail *r)
 
 	for (; r; r = next) {
 		next = r->next;
-		forget_way(&r->way);
+		book_forget_way(&r->way);
 		mem_free(r);
 	}
 }
 
-static void forget_slow(struct desk *d)
+static void forget_slow(struct book_desk *d)
 {
 	while (d->n_slow)
-		forget_way(&d->slow[--d->n_slow].way);
+		book_forget_way(&d->slow[--d->n_slow].way);
 }
 
 void book_free(struct book *k)
@@ -106,19 +54,21 @@ void book_free(struct book *k)
 	if (!k)
 		return;
 	for (uint32_t i = 0; i < k->top; i++)
-		forget_way(&k->entry[i].way);
+		book_forget_way(&k->entry[i].way);
 	free_trails(k->trails);
 	for (uint32_t i = 0; i < k->n_workers; i++) {
 		free_trails(k->desk[i].trails);
+		free_trails(k->desk[i].came);
 		free_trails(k->desk[i].held);
 		forget_slow(&k->desk[i]);
 		mem_free(k->desk[i].slow);
 		index_fini(&k->desk[i].partials);
 	}
 	trips_free(k->trips);
+	book_words_free(k->words);
 	map_free(k->entry, (size_t)k->most * sizeof(*k->entry));
 	map_free(k->sent, k->n_nodes * sizeof(*k->sent));
-	map_free(k->calls, (size_t)k->n_nodes * CALLS * sizeof(*k->calls));
+	map_free(k->calls, (size_t)k->n_nodes * BOOK_CALLS * sizeof(*k->calls));
 	map_free(k->desk, k->n_workers * sizeof(*k->desk));
 	mem_free(k);
 }
@@ -132,19 +82,19 @@ struct trips *book_trips(struct book *k)
 
 void book_call(struct book *k, uint32_t src, sim_time called, sim_time birth)
 {
-	struct call *c = &k->calls[(size_t)src * CALLS];
+	struct book_call *c = &k->calls[(size_t)src * BOOK_CALLS];
 
 	if (called == birth)
 		return;
-	memmove(c + 1, c, (CALLS - 1) * sizeof(*c));
-	*c = (struct call){ called, birth };
+	memmove(c + 1, c, (BOOK_CALLS - 1) * sizeof(*c));
+	*c = (struct book_call){ called, birth };
 }
 
 static sim_time called_at(const struct book *k, uint32_t src, sim_time birth)
 {
-	const struct call *c = &k->calls[(size_t)src * CALLS];
+	const struct book_call *c = &k->calls[(size_t)src * BOOK_CALLS];
 
-	for (uint32_t i = 0; i < CALLS; i++)
+	for (uint32_t i = 0; i < BOOK_CALLS; i++)
 		if (c[i].birth == birth && birth)
 			return c[i].called;
 	return birth;
@@ -166,8 +116,7 @@ struct book_message book_begin(struct book *k, uint32_t src,
 	};
 }
 
-static struct book_trail *begin_trail(
-	struct book_trail **trails, sim_time start)
+struct book_trail *book_begin_trail(struct book_trail **trails, sim_time start)
 {
 	struct book_trail *r = mem_alloc(1, sizeof(*r));
 
@@ -187,21 +136,23 @@ static void raise_top(struct book *k, uint32_t packet)
 }
 
 /* What a new packet's entry begins with; what belongs to its number stays. */
-static struct entry *begin_entry(struct book *k, uint32_t packet)
+struct book_entry *book_begin_entry(struct book *k, uint32_t packet)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 	struct book_way way = x->way;
 
 	BUG_IF(x->is_open || packet >= k->most);
 	raise_top(k, packet);
 	way.n = 0;
-	*x = (struct entry){ .way = way, .wait = CAUSE_QUEUE, .is_open = true };
+	*x = (struct book_entry){
+		.way = way, .wait = CAUSE_QUEUE, .is_open = true
+	};
 	return x;
 }
 
 /* Fills in the entry of a packet of a message, or of all of it. */
 static void begin_account(
-	struct book *k, struct entry *x, const struct book_message *m)
+	struct book *k, struct book_entry *x, const struct book_message *m)
 {
 	x->account = (struct book_account){
 		.budget = { .start = m->birth, .at = m->birth },
@@ -217,13 +168,16 @@ static void begin_account(
 		.channel = BOOK_NO_CHANNEL };
 	x->way.start = m->birth;
 	x->n_packets = m->n_packets;
-	x->trail = m->is_followed ? begin_trail(&k->trails, m->birth) : NULL;
+	x->trail =
+		m->is_followed ? book_begin_trail(&k->trails, m->birth) : NULL;
+	if (x->trail)
+		x->trail->number = ++k->n_trails;
 	x->is_networks = m->is_networks;
 }
 
 void book_add(struct book *k, uint32_t packet, const struct book_message *m)
 {
-	begin_account(k, begin_entry(k, packet), m);
+	begin_account(k, book_begin_entry(k, packet), m);
 }
 
 bool book_has(const struct book *k, uint32_t packet)
@@ -241,7 +195,7 @@ bool book_is_networks(const struct book *k, uint32_t packet)
 	return k->entry[packet].is_networks;
 }
 
-static void add_step(struct book_way *w, const struct book_step *s)
+void book_add_step(struct book_way *w, const struct book_step *s)
 {
 	if (s->until == book_step_from(w, w->n))
 		return;
@@ -252,35 +206,36 @@ static void add_step(struct book_way *w, const struct book_step *s)
 	w->step[w->n++] = *s;
 }
 
-static void copy_way(struct book_way *to, const struct book_way *from)
+void book_copy_way(struct book_way *to, const struct book_way *from)
 {
 	to->start = from->start;
 	to->n = 0;
 	for (uint32_t i = 0; i < from->n; i++)
-		add_step(to, &from->step[i]);
+		book_add_step(to, &from->step[i]);
 }
 
 /* A trail that goes on from where another one is. */
 static struct book_trail *copy_trail(
-	struct desk *d, const struct book_trail *of)
+	struct book_desk *d, const struct book_trail *of)
 {
 	struct book_trail *r;
 
 	if (!of)
 		return NULL;
-	r = begin_trail(&d->trails, of->way.start);
-	copy_way(&r->way, &of->way);
+	r = book_begin_trail(&d->trails, of->way.start);
+	book_copy_way(&r->way, &of->way);
 	return r;
 }
 
-/* A copy is received elsewhere than its message's other packets: it counts
- * as a message of its own, of the same name. */
+/* A copy is received elsewhere than its message's other packets, and so may the
+ * packet be: each counts as a message of its own, of the same name. */
 void book_add_copy(
 	struct book *k, uint32_t worker, uint32_t packet, uint32_t copy)
 {
-	const struct entry *of = &k->entry[packet];
-	struct entry *x = begin_entry(k, copy);
+	struct book_entry *of = &k->entry[packet];
+	struct book_entry *x = book_begin_entry(k, copy);
 
+	of->n_packets = of->account.n_packets = 1;
 	x->account = of->account;
 	x->at = of->at;
 	x->tokens = of->tokens;
@@ -288,25 +243,25 @@ void book_add_copy(
 	x->is_networks = of->is_networks;
 	x->n_packets = x->account.n_packets = 1;
 	x->trail = copy_trail(&k->desk[worker], of->trail);
-	copy_way(&x->way, &of->way);
+	book_copy_way(&x->way, &of->way);
 }
 
 /* By itself, since few runs keep ways. */
 static __attribute__((noinline)) void keep_step(
-	struct book *k, struct entry *x, enum cause c, sim_time t)
+	struct book *k, struct book_entry *x, enum cause c, sim_time t)
 {
 	struct book_step s = { .until = t, .at = x->at, .cause = c };
 
 	if (c == CAUSE_WIRE)
 		memcpy(s.header, x->header, sizeof(s.header));
 	if (k->how.n_slowest)
-		add_step(&x->way, &s);
+		book_add_step(&x->way, &s);
 	if (x->trail)
-		add_step(&x->trail->way, &s);
+		book_add_step(&x->trail->way, &s);
 }
 
 static inline void charge(
-	struct book *k, struct entry *x, enum cause c, sim_time t)
+	struct book *k, struct book_entry *x, enum cause c, sim_time t)
 {
 	BUG_IF(!x->is_open);
 	if (__builtin_expect(k->how.n_slowest || x->trail, 0))
@@ -321,7 +276,7 @@ void book_charge(struct book *k, uint32_t packet, enum cause c, sim_time t)
 
 void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 
 	charge(k, x, x->wait, t);
 	x->wait = (uint8_t)c;
@@ -329,7 +284,7 @@ void book_set_wait(struct book *k, uint32_t packet, enum cause c, sim_time t)
 
 void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 	enum cause c = x->wait;
 
 	if (c == CAUSE_LINK || c == CAUSE_ARBITRATION) {
@@ -343,7 +298,7 @@ void book_set_turn(struct book *k, uint32_t packet, sim_time free, sim_time t)
 void book_set_link(struct book *k, uint32_t packet, sim_time came,
 	sim_time free, sim_time t)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 
 	if (came > x->account.budget.at)
 		charge(k, x, CAUSE_TOKENS, came);
@@ -356,7 +311,7 @@ void book_set_link(struct book *k, uint32_t packet, sim_time came,
 void book_set_arrival(struct book *k, uint32_t packet,
 	const struct book_place *at, enum cause c, sim_time t)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 
 	x->at = *at;
 	x->header[0] = 0;
@@ -367,7 +322,7 @@ void book_set_arrival(struct book *k, uint32_t packet,
 sim_time book_set_wire(struct book *k, uint32_t packet,
 	const struct book_place *at, sim_time logic, sim_time wire)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 	sim_time since = x->tokens;
 
 	x->at = *at;
@@ -403,8 +358,7 @@ static sim_time whole(const struct budget *b)
 }
 
 /* An order that does not depend on who asks: the longest, then the first. */
-static bool is_longer(
-	const struct book_account *a, const struct book_account *b)
+bool book_is_longer(const struct book_account *a, const struct book_account *b)
 {
 	if (whole(&a->budget) != whole(&b->budget))
 		return whole(&a->budget) > whole(&b->budget);
@@ -416,25 +370,27 @@ static bool is_longer(
 }
 
 /* Puts a message among the slowest, if it is one of these. */
-static void keep_slow(struct book *k, struct desk *d, const struct entry *x)
+static void keep_slow(
+	struct book *k, struct book_desk *d, const struct book_entry *x)
 {
 	uint32_t most = k->how.n_slowest, i = d->n_slow;
 	struct book_way way = { 0 };
 
-	if (i == most && !is_longer(&x->account, &d->slow[i - 1].account))
+	if (i == most && !book_is_longer(&x->account, &d->slow[i - 1].account))
 		return;
 	if (!d->slow)
 		d->slow = mem_alloc(most, sizeof(*d->slow));
 	if (i == most)
 		way = d->slow[--i].way; /* whose room is used again */
 	for (d->n_slow = i + 1;
-		i && is_longer(&x->account, &d->slow[i - 1].account); i--)
+		i && book_is_longer(&x->account, &d->slow[i - 1].account); i--)
 		d->slow[i] = d->slow[i - 1];
-	copy_way(&way, &x->way);
+	book_copy_way(&way, &x->way);
 	d->slow[i] = (struct book_slow){ x->account, way };
 }
 
-static void count(struct book *k, struct desk *d, const struct entry *x)
+static void count(
+	struct book *k, struct book_desk *d, const struct book_entry *x)
 {
 	const struct book_account *a = &x->account;
 	struct book_sums *s = &d->sums;
@@ -452,7 +408,7 @@ static void count(struct book *k, struct desk *d, const struct entry *x)
 		    "%lld ps",
 			a->number, a->src, (long long)sum,
 			(long long)whole(&a->budget));
-	if (!s->n || is_longer(a, &s->longest))
+	if (!s->n || book_is_longer(a, &s->longest))
 		s->longest = *a;
 	s->n++;
 	hist_add(&s->whole, sum);
@@ -464,14 +420,15 @@ static void count(struct book *k, struct desk *d, const struct entry *x)
 
 /* Of two that completed their message; of the same time the one that was at
  * the first node, on any number of workers. */
-static bool is_shown(const struct book_trail *a, const struct book_trail *b)
+bool book_is_shown(const struct book_trail *a, const struct book_trail *b)
 {
 	if (!b || a->whole != b->whole)
 		return !b || a->whole > b->whole;
 	return a->dst < b->dst;
 }
 
-static void end_trail(struct desk *d, const struct entry *x, bool is_whole)
+static void end_trail(
+	struct book_desk *d, const struct book_entry *x, bool is_whole)
 {
 	struct book_trail *r = x->trail;
 
@@ -480,8 +437,8 @@ static void end_trail(struct desk *d, const struct entry *x, bool is_whole)
 	r->whole = whole(&x->account.budget);
 	r->dst = x->account.dst;
 	if (!is_whole)
-		forget_way(&r->way);
-	else if (is_shown(r, d->done))
+		book_forget_way(&r->way);
+	else if (book_is_shown(r, d->done))
 		d->done = r;
 }
 
@@ -507,8 +464,8 @@ static bool end_packet(
 
 static void finish(struct book *k, uint32_t worker, uint32_t packet)
 {
-	struct entry *x = &k->entry[packet];
-	struct desk *d = &k->desk[worker];
+	struct book_entry *x = &k->entry[packet];
+	struct book_desk *d = &k->desk[worker];
 	bool is_whole = end_packet(&d->partials,
 		(uint64_t)x->account.src << 32 | x->account.number,
 		x->n_packets, x->is_dropped);
@@ -524,8 +481,8 @@ static void finish(struct book *k, uint32_t worker, uint32_t packet)
 void book_whole(struct book *k, uint32_t worker, const struct book_message *m,
 	const struct book_place *at, enum cause c, sim_time t)
 {
-	struct desk *d = &k->desk[worker];
-	struct entry x = { .is_open = true };
+	struct book_desk *d = &k->desk[worker];
+	struct book_entry x = { .is_open = true };
 
 	begin_account(k, &x, m);
 	x.at = *at;
@@ -534,12 +491,12 @@ void book_whole(struct book *k, uint32_t worker, const struct book_message *m,
 	count(k, d, &x);
 	if (x.trail)
 		end_trail(d, &x, true);
-	forget_way(&x.way);
+	book_forget_way(&x.way);
 }
 
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 
 	/* what is not charged by now is nobody's */
 	BUG_IF(!x->is_open || x->account.budget.at != t);
@@ -554,14 +511,14 @@ void book_forget(struct book *k, uint32_t packet)
 
 struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet)
 {
-	struct entry *x = &k->entry[packet];
+	struct book_entry *x = &k->entry[packet];
 	struct book_held h = { x->account, x->trail, NULL, x->n_packets };
 
 	book_forget(k, packet);
 	/* the room of its own is the next packet's */
 	if (k->how.n_slowest) {
-		h.way = begin_trail(&k->desk[worker].held, 0);
-		copy_way(&h.way->way, &x->way);
+		h.way = book_begin_trail(&k->desk[worker].held, 0);
+		book_copy_way(&h.way->way, &x->way);
 	}
 	return h;
 }
@@ -569,7 +526,7 @@ struct book_held book_hold(struct book *k, uint32_t worker, uint32_t packet)
 void book_resume(struct book *k, uint32_t worker, uint32_t packet,
 	const struct book_held *h)
 {
-	struct entry *x = begin_entry(k, packet);
+	struct book_entry *x = book_begin_entry(k, packet);
 
 	if (h->trail)
 		h->trail->is_over = true;
@@ -577,12 +534,12 @@ void book_resume(struct book *k, uint32_t worker, uint32_t packet,
 	x->n_packets = h->n_packets;
 	x->trail = copy_trail(&k->desk[worker], h->trail);
 	if (h->way)
-		copy_way(&x->way, &h->way->way);
+		book_copy_way(&x->way, &h->way->way);
 }
 
 void book_replace(struct book *k, uint32_t worker, uint32_t packet, uint32_t by)
 {
-	struct entry *x = &k->entry[packet], *y = &k->entry[by];
+	struct book_entry *x = &k->entry[packet], *y = &k->entry[by];
 	struct book_held h = { x->account, x->trail, NULL, x->n_packets };
 	struct book_way way;
 
@@ -600,102 +557,10 @@ void book_cancel(struct book *k, uint32_t worker, uint32_t packet)
 	finish(k, worker, packet);
 }
 
-/* --- telling --- */
-
-static void add_classes(struct book_class *to, const struct book_class *from)
-{
-	for (uint32_t i = 0; i < BOOK_CLASSES; i++) {
-		to[i].n += from[i].n;
-		for (uint32_t c = 0; c < N_CAUSES; c++)
-			to[i].spent[c] += from[i].spent[c];
-	}
-}
-
-void book_sum(const struct book *k, struct book_sums *s)
-{
-	memset(s, 0, sizeof(*s));
-	for (uint32_t i = 0; i < k->n_workers; i++) {
-		const struct book_sums *d = &k->desk[i].sums;
-
-		if (!d->n)
-			continue;
-		if (!s->n || is_longer(&d->longest, &s->longest))
-			s->longest = d->longest;
-		s->n += d->n;
-		for (uint32_t c = 0; c < N_CAUSES; c++)
-			s->spent[c] += d->spent[c];
-		add_classes(s->class, d->class);
-		hist_merge(&s->whole, &d->whole);
-	}
-}
-
 void book_clear(struct book *k)
 {
 	for (uint32_t i = 0; k && i < k->n_workers; i++) {
 		memset(&k->desk[i].sums, 0, sizeof(k->desk[i].sums));
 		forget_slow(&k->desk[i]);
 	}
-}
-
-static int compare_slow(const void *a, const void *b)
-{
-	const struct book_slow *x = a, *y = b;
-
-	return is_longer(&y->account, &x->account) -
-	       is_longer(&x->account, &y->account);
-}
-
-struct book_slow *book_slowest(const struct book *k, uint32_t *n)
-{
-	struct book_slow *all = NULL;
-
-	*n = 0;
-	for (uint32_t i = 0; i < k->n_workers; i++) {
-		const struct desk *d = &k->desk[i];
-
-		if (!d->n_slow)
-			continue;
-		all = mem_grow(all, *n + d->n_slow, sizeof(*all));
-		memcpy(all + *n, d->slow, d->n_slow * sizeof(*all));
-		*n += d->n_slow;
-	}
-	if (all)
-		qsort(all, *n, sizeof(*all), compare_slow);
-	if (*n > k->how.n_slowest)
-		*n = k->how.n_slowest;
-	return all;
-}
-
-static const struct book_trail *first_under_way(const struct book_trail *r)
-{
-	while (r && r->is_over)
-		r = r->next;
-	return r;
-}
-
-const struct book_trail *book_followed(const struct book *k)
-{
-	const struct book_trail *done = NULL, *r = NULL;
-
-	for (uint32_t i = 0; i < k->n_workers; i++) {
-		const struct desk *d = &k->desk[i];
-
-		if (d->done && is_shown(d->done, done))
-			done = d->done;
-		/* what has taken another's place was cut after that */
-		r = r ? r : first_under_way(d->trails);
-	}
-	if (done)
-		return done;
-	return r ? r : first_under_way(k->trails);
-}
-
-uint32_t book_n_sent(const struct book *k, uint32_t node)
-{
-	return k->sent[node];
-}
-
-uint64_t book_memory(const struct book *k)
-{
-	return (uint64_t)k->top * sizeof(*k->entry);
 }

@@ -209,6 +209,14 @@ void book_resume(struct book *k, uint32_t worker, uint32_t packet,
 void book_replace(
 	struct book *k, uint32_t worker, uint32_t packet, uint32_t by);
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t);
+
+/* Of several processes, whose books are one: reports are of all. */
+void book_share(struct book *k, const struct sim *sim);
+/* What is charged to a packet, where it is in the book, goes with it to another
+ * process: as bytes, and from these.  Returns what is behind them. */
+void book_pack(struct book *k, uint32_t packet, struct cluster_bytes *to);
+const char *book_unpack(
+	struct book *k, uint32_t worker, uint32_t packet, const char *from);
 void book_cancel(struct book *k, uint32_t worker, uint32_t packet);
 
 static inline struct book_message book_message(struct book *k, uint32_t src,
@@ -345,6 +353,9 @@ struct book_trail {
 	bool is_done; /* and completed its message, which took: */
 	sim_time whole;
 	uint32_t dst;
+	/* Of the followed message's packets, from 1 on in the order in which
+	 * they were cut; 0: it has taken another's place. */
+	uint32_t number;
 	struct book_trail *next;
 };
 

@@ -21,6 +21,10 @@ struct hist {
 
 void hist_merge(struct hist *to, const struct hist *from);
 
+struct sim;
+/* Of several processes: adds the histograms of all of them. */
+void hist_share(const struct sim *sim, struct hist *h);
+
 /* The bucket of a value: exact below 64, then 64 buckets per octave. */
 static inline uint32_t hist_bucket(int64_t v)
 {

@@ -22,6 +22,8 @@ struct audit {
 	 * [link, by its receiver][channel] packets in its buffers and on the
 	 * wire, [link, by its sender][channel] tokens on their way back. */
 	int32_t *out, *back;
+	/* [receiver's kind][port][channel] of its buffers, in chunks */
+	int32_t *capacity;
 	/* its own */
 	uint64_t in_flight, in_queues, in_fifos;
 	uint64_t came; /* packets that have left its sites again */
@@ -191,6 +193,27 @@ static int check_guest(struct audit *a, site_id s, port_id p,
 	return 0;
 }
 
+static int32_t *capacity_at(const struct audit *a, uint32_t kind, port_id p)
+{
+	return a->capacity +
+	       (kind * TOPO_MAX_PORTS + p) * (size_t)NET_MOST_CHANNELS;
+}
+
+/* Asks once, not for each wire. */
+static void list_capacities(struct audit *a)
+{
+	a->capacity = mem_alloc((size_t)NET_KINDS * TOPO_MAX_PORTS,
+		NET_MOST_CHANNELS * sizeof(*a->capacity));
+	for (uint32_t i = 0; i < NET_KINDS; i++) {
+		const struct router *r = a->n->router[i];
+
+		for (port_id p = 0; p < r->sites.n_ports; p++)
+			for (uint32_t c = 0; c < r->ops->n_channels; c++)
+				capacity_at(a, i, p)[c] =
+					r->ops->capacity(r, p, c);
+	}
+}
+
 static int check_wire(
 	struct audit *a, site_id s, port_id p, struct topo_end end)
 {
@@ -198,16 +221,17 @@ static int check_wire(
 	const struct router *far = net_router(a->n, end.router);
 	const int32_t *out = tokens_at(a, a->out, end.router, end.port, 0);
 	const int32_t *back = tokens_at(a, a->back, s, p, 0);
+	const int32_t *most =
+		capacity_at(a, end.router >= a->n->n_nodes, end.port);
 	uint32_t n = far->ops->n_channels;
 	int32_t tokens[NET_MOST_CHANNELS];
 
 	net_tokens(r, s, p, n, tokens);
 	for (uint32_t c = 0; c < n; c++) {
 		int32_t all = tokens[c] + out[c] + back[c];
-		int32_t most = far->ops->capacity(far, end.port, c);
 
-		if (all != most)
-			return complain(s, p, c, all, most, &a->err);
+		if (all != most[c])
+			return complain(s, p, c, all, most[c], &a->err);
 	}
 	if (far->ops->shared &&
 		check_pool(s, p, tokens, n, far->ops->shared(far, end.port),
@@ -374,6 +398,7 @@ static struct audit *audit_new(struct net *n, size_t *size)
 	*size = (size_t)n->links.n * like.n_channels * sizeof(*like.out);
 	like.out = map_alloc(*size);
 	like.back = map_alloc(*size);
+	list_capacities(&like);
 	for (uint32_t i = 0; i < n->n_workers; i++) {
 		a[i] = like;
 		a[i].hops = &hops[i];
@@ -386,6 +411,7 @@ static void audit_free(struct audit *a, size_t size)
 {
 	map_free(a->out, size);
 	map_free(a->back, size);
+	mem_free(a->capacity);
 	for (uint32_t i = 0; i < a->n->n_workers; i++)
 		mem_free(a[i].list);
 	mem_free(a->hops);

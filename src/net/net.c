@@ -390,6 +390,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	if (s->book) {
 		n->book = book_new(
 			s->book, n->n_workers, n->n_sites, most_packets(n, s));
+		book_share(n->book, n->sim);
 		n->token_waits =
 			map_alloc(n_channels(n) * sizeof(*n->token_waits));
 		n->numbers = mem_alloc(n->links.n, sizeof(*n->numbers));

@@ -1,7 +1,7 @@
 /*
- * Packets that leave for another process, or come from one: the packet, then
- * what its sender's client adds to it.  A packet's number means nothing
- * outside its process.
+ * Packets that leave for another process, or come from one: the packet, what is
+ * charged to it, then what its sender's client adds to it, in whole words.  A
+ * packet's number means nothing outside its process.
  */
 #include <string.h>
 
@@ -25,6 +25,9 @@ void net_pack(struct sim_worker *w, const struct sim_event *e,
 		return;
 	c = net_sender(n, e->data);
 	memcpy(cluster_add(to, sizeof(*p)), p, sizeof(*p));
+	if (n->book)
+		book_pack(n->book, e->data, to);
+	cluster_add(to, -to->n % sizeof(uint64_t));
 	if (c->ops.carry)
 		c->ops.carry->pack(c, w, e->data, to);
 	packet_give(n->pool, w->id, e->data);
@@ -36,13 +39,17 @@ uint32_t net_unpack(struct sim_worker *w, const struct sim_event *e,
 	struct net *n = w->model;
 	packet_id id = packet_take(n->pool, w->id);
 	struct packet *p = &n->packets[id];
+	const char *at = (const char *)from + sizeof(*p);
 	struct net_client *c;
 
 	BUG_IF(!has_packet(e) || bytes < sizeof(*p));
 	memcpy(p, from, sizeof(*p));
+	if (n->book)
+		at = book_unpack(n->book, w->id, id, at);
+	at += -(size_t)(at - (const char *)from) % sizeof(uint64_t);
 	c = net_sender(n, id);
 	if (c->ops.carry)
-		c->ops.carry->unpack(c, w, id, (const char *)from + sizeof(*p),
-			bytes - sizeof(*p));
+		c->ops.carry->unpack(c, w, id, at,
+			bytes - (size_t)(at - (const char *)from));
 	return id;
 }

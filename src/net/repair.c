@@ -72,6 +72,7 @@ static void make_views(struct net_repair *r, const struct net *n)
 {
 	struct changes c = list_changes(n, n->route->told);
 	port_mask *dead = mem_alloc(n->n_sites, sizeof(*dead));
+	const struct route *last = n->route;
 
 	if (c.n)
 		qsort(c.v, c.n, sizeof(*c.v), by_time);
@@ -81,7 +82,8 @@ static void make_views(struct net_repair *r, const struct net *n)
 			continue;
 		r->view = mem_more(r->view, r->n_views, sizeof(*r->view));
 		r->view[r->n_views++] = (struct net_view){ c.v[i].at,
-			n->route->ops->avoid(n->route, dead) };
+			n->route->ops->avoid(last, dead) };
+		last = r->view[r->n_views - 1].route;
 	}
 	mem_free(dead);
 	mem_free(c.v);

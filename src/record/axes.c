@@ -72,6 +72,22 @@ struct range {
 	char unit[16];
 };
 
+/* "8..1GiB" goes from 8 B, since 8 GiB would be above its end. */
+static void count_bytes(struct range *r)
+{
+	char text[64];
+	const char *why;
+	int64_t v;
+
+	write_decimal(r->to, r->unit, text, sizeof(text));
+	if (r->from <= r->to || !*r->unit ||
+		units_read(UNIT_BYTES, text, &v, &why) ||
+		v > INT64_MAX / MILLION)
+		return;
+	r->to = v * MILLION;
+	*r->unit = '\0';
+}
+
 /* Whether it is one; what is none is a value like any other. */
 static bool read_range(const char *s, size_t len, struct range *r)
 {
@@ -91,6 +107,7 @@ static bool read_range(const char *s, size_t len, struct range *r)
 		return false;
 	memcpy(r->unit, at, n);
 	at += n;
+	count_bytes(r);
 	if (!*at)
 		return true;
 	r->has_step = true;

@@ -51,6 +51,9 @@ static void a_range_goes_by_steps_or_factors(void **state)
 	expect("64..512:x2",
 		(const char *[]){ "64", "128", "256", "512", NULL });
 	expect("1..2,8", (const char *[]){ "1", "2", "8", NULL });
+	/* of bytes, unless the unit of the end fits */
+	expect("8..2KiB:x16", (const char *[]){ "8", "128", "2048", NULL });
+	expect("1..2KiB", (const char *[]){ "1KiB", "2KiB", NULL });
 }
 
 static void ten_steps_of_a_tenth_end_at_one(void **state)

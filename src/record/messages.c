@@ -6,6 +6,7 @@
 #include "record/messages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "record/tables.h"
@@ -68,6 +69,29 @@ void record_messages_free(struct record_messages *m)
 	mem_free(m);
 }
 
+/* Those of all processes, in an order that depends on none. */
+struct kept {
+	struct book_account *account;
+	size_t n;
+};
+
+static struct kept keep_all(struct record_messages *m, const struct sim *sim)
+{
+	struct kept k;
+
+	thin(m);
+	k.n = m->n;
+	k.account = mem_alloc(k.n + 1, sizeof(*k.account));
+	if (k.n)
+		memcpy(k.account, m->account, k.n * sizeof(*k.account));
+	k.account = sim_gather(sim, k.account, &k.n, sizeof(*k.account));
+	if (k.n)
+		qsort(k.account, k.n, sizeof(*k.account), compare);
+	if (k.n > RECORD_MESSAGES)
+		k.n = RECORD_MESSAGES;
+	return k;
+}
+
 static void write_message(struct db *d, int64_t id,
 	const struct book_account *a, bool is_sampled, struct err *e)
 {
@@ -125,8 +149,7 @@ static void write_hop(struct db *d, const struct record_links *k, size_t id,
 }
 
 /* Its place among those that are kept, or their number. */
-static size_t find(
-	const struct record_messages *m, const struct book_account *a)
+static size_t find(const struct kept *m, const struct book_account *a)
 {
 	size_t i = 0;
 
@@ -138,7 +161,7 @@ static size_t find(
 	return i;
 }
 
-static void write_slowest(struct db *d, const struct record_messages *m,
+static void write_slowest(struct db *d, const struct kept *m,
 	const struct record_links *links, struct err *e)
 {
 	uint32_t many;
@@ -163,10 +186,21 @@ static void write_slowest(struct db *d, const struct record_messages *m,
 void record_messages_write(struct record_messages *m,
 	const struct record_links *links, struct db *d, struct err *e)
 {
-	thin(m);
-	for (size_t i = 0; i < m->n; i++)
-		write_message(d, (int64_t)i, &m->account[i], true, e);
-	write_slowest(d, m, links, e);
+	struct kept k = keep_all(m, links->net->sim);
+
+	for (size_t i = 0; i < k.n; i++)
+		write_message(d, (int64_t)i, &k.account[i], true, e);
+	write_slowest(d, &k, links, e);
+	mem_free(k.account);
+}
+
+uint64_t record_messages_ended(
+	const struct record_messages *m, const struct sim *sim)
+{
+	uint64_t n = m->ended;
+
+	sim_sum(sim, &n, 1);
+	return n;
 }
 
 void record_classes_write(

@@ -24,6 +24,9 @@ struct record_messages {
 /* Writes them, and the slowest messages with their routes. */
 void record_messages_write(struct record_messages *m,
 	const struct record_links *links, struct db *d, struct err *e);
+/* How many there were, of all processes. */
+uint64_t record_messages_ended(
+	const struct record_messages *m, const struct sim *sim);
 /* Writes the time that each class of messages spent on each cause. */
 void record_classes_write(
 	const struct book_class *class, struct db *d, struct err *e);

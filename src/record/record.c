@@ -352,7 +352,10 @@ static void put_counters(struct record *k, struct err *e)
 static void put_messages(struct record *k, struct err *e)
 {
 	record_messages_write(k->messages, &k->links, k->db, e);
-	put_number(k->db, "messages_ended", (int64_t)k->messages->ended, e);
+	put_number(k->db, "messages_ended",
+		(int64_t)record_messages_ended(
+			k->messages, k->run->system->net->sim),
+		e);
 }
 
 static void put_result(struct record *k, const char *ending, struct err *e)

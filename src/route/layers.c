@@ -41,6 +41,9 @@ static const struct param params[] = {
 		"what happens to paths that fit into no layer; updown: they go "
 		"up and down a tree, on the last channel",
 		"assumed: all paths are shortest paths"),
+	ROUTE_NOTICE(AT(route.notice)),
+	ROUTE_TELL(AT(tell)),
+	ROUTE_RELOAD(AT(reload)),
 };
 
 bool layers_peer(const struct layers *l, uint32_t at, port_id p, uint32_t *to)
@@ -130,6 +133,7 @@ static void layers_fini(struct route *r)
 	mem_free(l->layer);
 	mem_free(l->over);
 	mem_free(l->rank);
+	mem_free(l->dead);
 }
 
 static int layers_init(struct route *r, const struct topo *t, struct err *e)
@@ -141,6 +145,7 @@ static int layers_init(struct route *r, const struct topo *t, struct err *e)
 	if (find_nodes(l, t, e) || layers_choose(l, e))
 		return -1;
 	r->looks = l->spread == LAYERS_ADAPTIVE && l->n_sets > 1;
+	r->told = l->spread == LAYERS_ADAPTIVE ? l->tell : l->reload;
 	if (l->by == LAYERS_LAYER && layers_fit(l, e))
 		return -1;
 	if (l->by == LAYERS_HOP && l->longest > (uint64_t)l->most)
@@ -161,7 +166,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
 	const struct layers *l = layers_of(r);
 
-	return l->at[src] == l->at[dst] ? 1 : l->n_sets;
+	return l->at[src] == l->at[dst] ? 1 : (uint32_t)l->paths;
 }
 
 static void put(struct packet *p, uint32_t shift, uint64_t v)
@@ -186,6 +191,8 @@ static void layers_start(const struct route *r, struct packet *p)
 				(uint64_t)p->tag << 32 | p->dst)
 				.a,
 			n);
+	if (l->dead)
+		set = layers_replace(l, p, set);
 	/* one class, whose channels are layers or hops */
 	p->kind = PACKET_DYNAMIC;
 	p->way = (set + 1) | (uint64_t)set << SET_SHIFT |
@@ -234,6 +241,8 @@ static void layers_decide(const struct route *r, struct packet *p, router_id at,
 		port_id port;
 
 		set = (p->number + i) % l->n_sets;
+		if (l->dead && !layers_works(l, set, from, to))
+			continue;
 		path = layers_begin(l, set, from, to);
 		path.at = at - r->topo->n_nodes;
 		port = layers_port(l, &path);
@@ -246,9 +255,11 @@ static void layers_decide(const struct route *r, struct packet *p, router_id at,
 			best = set;
 		}
 	}
+	p->way &= ~((uint64_t)1 << FREE_SHIFT);
+	if (least == UINT64_MAX)
+		return; /* there is no way left */
 	put(p, SET_SHIFT, best);
 	p->hints = (uint16_t)(best + 1);
-	p->way &= ~((uint64_t)1 << FREE_SHIFT);
 }
 
 static struct route_step layers_next(
@@ -321,7 +332,11 @@ static void layers_walk(
 				uint64_t pairs =
 					(uint64_t)l->nodes[from] * l->nodes[to];
 
-				if (from == to || !pairs)
+				if (from == to || !pairs ||
+					(set >= l->paths &&
+						l->layer[layers_entry(
+							l, set, to, from)] ==
+							LAYERS_NONE))
 					continue;
 				w->n_routes += pairs;
 				walk_path(l, g, layers_begin(l, set, from, to),
@@ -446,6 +461,7 @@ const struct route_ops layers_ops = {
 	PARAMS(params),
 	.init = layers_init,
 	.fini = layers_fini,
+	.avoid = layers_avoid,
 	.start = layers_start,
 	.next = layers_next,
 	.decide = layers_decide,

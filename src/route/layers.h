@@ -30,6 +30,7 @@ enum layers_overflow { LAYERS_REFUSE, LAYERS_UPDOWN };
 enum {
 	LAYERS_SETS = 16, /* the most */
 	LAYERS_HERE = 0xff, /* as a port: at the end */
+	LAYERS_NONE = 0xff, /* as a layer: there is no such path */
 };
 
 struct layers {
@@ -40,6 +41,7 @@ struct layers {
 	int64_t slack;
 	int64_t spread; /* an enum layers_spread */
 	int64_t overflow; /* an enum layers_overflow */
+	int64_t tell, reload; /* ps, or -1: never */
 
 	/* set by init() */
 	uint32_t n; /* switches */
@@ -56,6 +58,9 @@ struct layers {
 	uint32_t longest; /* path, in hops between switches */
 	uint32_t n_layers; /* that have paths; or one for each hop */
 	uint64_t n_over; /* paths on the tree */
+
+	/* of layers_avoid(), which adds a set */
+	port_mask *dead; /* [site] failed links; NULL: all work */
 };
 
 extern const struct route_ops layers_ops;
@@ -94,6 +99,22 @@ port_id layers_port(const struct layers *l, const struct layers_path *p);
 void layers_step(const struct layers *l, struct layers_path *p, port_id port);
 struct layers_path layers_begin(
 	const struct layers *l, uint32_t set, uint32_t from, uint32_t to);
+
+/* --- around failed links: layers_repair.c --- */
+
+struct route *layers_avoid(const struct route *r, const port_mask *dead);
+/* Whether there is such a path, and all its links work. */
+bool layers_works(
+	const struct layers *l, uint32_t set, uint32_t from, uint32_t to);
+/* A set for a packet: its own, or another one if a link of that has failed. */
+uint32_t layers_replace(
+	const struct layers *l, const struct packet *p, uint32_t set);
+
+struct acyclic;
+/* Adds what a path makes wait to a layer; false, without a change, if it does
+ * not fit. */
+bool layers_fits(
+	struct acyclic *g, const struct layers *l, struct layers_path path);
 
 /* Chooses the paths of all sets; -1 if some pair has none. */
 int layers_choose(struct layers *l, struct err *e);

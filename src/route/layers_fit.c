@@ -13,9 +13,7 @@ struct fitter {
 	uint32_t n; /* of those that are used */
 };
 
-/* Adds what a path makes wait to a layer; false, without a change, if it does
- * not fit. */
-static bool fits(
+bool layers_fits(
 	struct acyclic *g, const struct layers *l, struct layers_path path)
 {
 	uint32_t added[MOST_HOPS], n = 0, behind = UINT32_MAX;
@@ -42,12 +40,12 @@ static uint32_t fit(struct fitter *f, struct layers_path path)
 	uint32_t i;
 
 	for (i = 0; i < f->n; i++)
-		if (fits(&f->layer[i], f->l, path))
+		if (layers_fits(&f->layer[i], f->l, path))
 			return i;
 	if (i == MOST_LAYERS)
 		return i;
 	acyclic_init(&f->layer[f->n++], f->l->route.topo);
-	fits(&f->layer[i], f->l, path);
+	layers_fits(&f->layer[i], f->l, path);
 	return i;
 }
 

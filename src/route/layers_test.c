@@ -61,6 +61,7 @@ static uint32_t go(const struct world *x, struct packet p)
 			break;
 		assert_int_equal(s.ports, (port_mask)1 << s.escape);
 		assert_true(s.channel < x->l.route.n_channels);
+		assert_false(x->l.dead && x->l.dead[at] >> s.escape & 1);
 		far = t->ops->peer(t, at, s.escape);
 		assert_int_not_equal(far.router, NO_ROUTER);
 		hops += at >= t->n_nodes && far.router >= t->n_nodes;
@@ -294,6 +295,71 @@ static void spreading_uses_all_paths(void **state)
 	drop(&x);
 }
 
+/* --- around failed links --- */
+
+/* Pairs of nodes that have a way, all of which arrive by links that work. */
+static uint32_t count_ways(const struct world *x)
+{
+	const struct topo *t = &x->t.switches.topo;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_nodes * t->n_nodes; i++) {
+		struct packet p = { .src = i / t->n_nodes,
+			.dst = i % t->n_nodes };
+		uint32_t set = layers_replace(&x->l, &p, 0);
+
+		if (p.src == p.dst || !layers_works(&x->l, set, x->l.at[p.src],
+					      x->l.at[p.dst]))
+			continue;
+		go(x, p);
+		n++;
+	}
+	return n;
+}
+
+/* One link after the other dies; then the first returns.  The paths of all
+ * tables together have no cycle: packets may be on any of them. */
+static void paths_around_failed_links_close_no_cycle(void **state)
+{
+	static const struct layers how[] = {
+		{ .most = 4, .paths = 1 },
+		{ .most = 4, .paths = 2 },
+		{ .by = LAYERS_HOP, .most = 4, .paths = 1 },
+		{ .most = 2, .paths = 1, .overflow = LAYERS_UPDOWN },
+	};
+	struct world x, y;
+
+	for (uint32_t k = 0; k < 4; k++) {
+		const struct topo *t = &x.t.switches.topo;
+		struct route *view[4];
+		port_mask *dead;
+		uint32_t n, all;
+
+		make(&x, 20, 5, &how[k]);
+		n = t->n_nodes;
+		all = n * (n - 1);
+		dead = mem_alloc(t->n_routers, sizeof(*dead));
+		y = x;
+		for (uint32_t i = 0; i < 4; i++) {
+			router_id at = n + 3 * (i % 3);
+			struct topo_end far = t->ops->peer(t, at, 3);
+
+			dead[at] ^= (port_mask)1 << 3;
+			dead[far.router] ^= (port_mask)1 << far.port;
+			view[i] = layers_ops.avoid(&y.l.route, dead);
+			y.l = *layers_of(view[i]);
+			/* one layer is too few for all pairs */
+			assert_true(count_ways(&y) >
+				    (k == 3 ? all * 9 / 10 : all - 1));
+			edges_between_switches(&y, layers_ops.walk);
+		}
+		for (uint32_t i = 0; i < 4; i++)
+			route_free(view[i]);
+		mem_free(dead);
+		drop(&x);
+	}
+}
+
 /* --- acyclic.c --- */
 
 /* Adds dependencies at random, and compares each answer with a search. */
@@ -344,4 +410,5 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 TESTS(TEST(layers_have_no_cycles), TEST(what_does_not_fit_goes_over_the_tree),
 	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
 	TEST(spreading_uses_all_paths),
+	TEST(paths_around_failed_links_close_no_cycle),
 	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))

@@ -294,35 +294,44 @@ uint32_t updown_take(const struct updown *u, struct packet *p)
 	return (uint32_t)route & ((1u << u->bits) - 1);
 }
 
+/* All links of a bundle down; where rails join, those of the others are beside
+ * it. */
+static port_mask down_ports(
+	const struct fattree *t, uint32_t level, uint32_t path, uint32_t port)
+{
+	port_mask ports = fattree_bundle(t, level, path, port);
+
+	for (uint32_t i = 1; level == t->join && i < t->rails; i++)
+		ports |= fattree_bundle(t, level, path, port + i);
+	return ports;
+}
+
 /* Up by any link until the destination is below. */
 static struct route_step climb_or_descend(
 	const struct fattree *t, const struct packet *p, router_id at)
 {
 	router_id folded = fattree_fold(t, at);
-	uint32_t level = fattree_level(t, folded), below, port, path, to;
-	struct route_step s;
+	uint32_t level = fattree_level(t, folded), below, port, index, to;
+	struct route_step s = { .escape = PACKET_NO_PORT };
 
 	if (!level)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
-	path = folded - t->first[level];
-	below = path / t->n_paths[level];
-	path -= below * t->n_paths[level];
+		return s;
+	index = folded - t->first[level];
+	below = index / t->n_paths[level];
 	to = p->dst;
 	if (t->join)
 		to = fattree_end(t, to, fattree_place(t, at).rail);
-	if (fattree_tree(t, to, level) != below)
-		return (struct route_step){
-			.ports = updown_ups(t, at),
-			.escape = t->n_down[level],
-		};
+	if (fattree_tree(t, to, level) != below) {
+		s.escape = t->n_down[level];
+		s.ports = fattree_ports(t->n_up[level]) << s.escape;
+		return s;
+	}
 	port = fattree_digit(t, to, level - 1);
-	s = (struct route_step){
-		.ports = fattree_bundle(t, level, path, port),
-		.escape = port * t->bundle[level],
-	};
-	/* where rails join, those of the others are beside it */
-	for (uint32_t i = 1; level == t->join && i < t->rails; i++)
-		s.ports |= fattree_bundle(t, level, path, port + i);
+	s.escape = port * t->bundle[level];
+	s.ports = (port_mask)1 << s.escape;
+	if (t->bundle[level] > 1 || t->join)
+		s.ports = down_ports(
+			t, level, index - below * t->n_paths[level], port);
 	return s;
 }
 
@@ -334,12 +343,9 @@ static struct route_step choose(const struct updown *u, const struct packet *p,
 	router_id at, port_id in)
 {
 	struct route_step s = climb_or_descend(u->tree, p, at);
-	port_mask good, ups;
+	port_mask good = updown_good(u, p->dst, at);
+	port_mask ups = s.ports ? updown_ups(u->tree, at) : 0;
 
-	if (!u->view || !s.ports)
-		return s;
-	good = updown_good(u, p->dst, at);
-	ups = updown_ups(u->tree, at);
 	if (good & s.ports)
 		s.ports &= good;
 	else if (good & ups && !(ups >> in & 1))
@@ -358,14 +364,18 @@ port_id updown_rail(const struct updown *u, const struct packet *p)
 static struct route_step leave_node(
 	const struct updown *u, const struct packet *p)
 {
+	struct route_step s = { .escape = PACKET_NO_PORT, .is_ordered = true };
 	port_mask ports = fattree_ports((uint32_t)u->tree->rails);
-	port_id rail = updown_rail(u, p);
+	port_id rail;
 
 	if (p->src == p->dst)
-		return (struct route_step){
-			.escape = PACKET_NO_PORT,
-			.is_ordered = true,
-		};
+		return s;
+	if (u->tree->rails == 1) {
+		s.ports = 1;
+		s.escape = 0;
+		return s;
+	}
+	rail = updown_rail(u, p);
 	if (!is_free(u, p))
 		ports = (port_mask)1 << rail;
 	else if (u->view && updown_good(u, p->dst, p->src))
@@ -375,7 +385,7 @@ static struct route_step leave_node(
 	return (struct route_step){
 		.ports = ports,
 		.escape = rail,
-		.is_ordered = !is_free(u, p) || u->tree->rails == 1,
+		.is_ordered = !is_free(u, p),
 	};
 }
 
@@ -386,8 +396,10 @@ static struct route_step updown_next(
 
 	if (in == TOPO_NO_PORT)
 		return leave_node(updown_of(r), p);
-	if (is_free(updown_of(r), p))
+	if (is_free(updown_of(r), p) && updown_of(r)->view)
 		return choose(updown_of(r), p, at, in);
+	if (is_free(updown_of(r), p))
+		return climb_or_descend(updown_of(r)->tree, p, at);
 	port = updown_take(updown_of(r), p);
 	return (struct route_step){
 		.ports = port == PACKET_NO_PORT ? 0 : (port_mask)1 << port,

@@ -282,8 +282,192 @@ static void atomics_exclude_each_other(void **state)
 	assert_int_equal(sum, 80 * 79 / 2);
 }
 
+/* --- faults --- */
+
+static void transfers_wait_for_a_domain_that_returns(void **state)
+{
+	static const char *const sets[] = { RATE,
+		"faults.events=15 us domain 0 dies; 25 us domain 0 returns",
+		NULL };
+	struct bench b = { .run = pass_on };
+	sim_time least = (LATENCY + BYTES / 100 + 10000) * (sim_time)SIM_NS;
+
+	perform(&b, sets, "1", RANKS, 1);
+	/* what has left before it dies occupies receivers meanwhile */
+	assert_in_range(whole(&b, RANKS), least - NS_PER_CHUNK * SIM_NS,
+		least * 1001 / 1000 + SLACK * SIM_NS);
+}
+
+/* Long messages from one to the other and short ones back, until that fails. */
+static void talk_on(struct weft_msg *m, struct bench *b)
+{
+	uint32_t me = weft_msg_rank(m);
+	int code = 0;
+
+	while (!code && me < 2) {
+		if (!me)
+			code = weft_msg_send(m, 1, 1, MSG_TEST_SOURCE, BYTES);
+		else
+			code = weft_msg_receive(
+				m, 0, 1, MSG_TEST_TARGET, BYTES, NULL);
+	}
+	/* there is nothing more to expect from others of the node */
+	if (me < 4) {
+		b->error[me] = code ? code
+				    : weft_msg_receive(m, (me + 1) % 4, 2,
+					      MSG_TEST_TARGET, 8, NULL);
+		assert_int_equal(
+			weft_msg_send(m, (me + 1) % 4, 2, MSG_TEST_SOURCE, 8),
+			EIO);
+		stop(m, b);
+	}
+	/* the card still works, and other nodes */
+	if (me == 0 || me == 4)
+		assert_int_equal(
+			weft_msg_send(m, 4 - me, 3, MSG_TEST_SOURCE, 8), 0);
+	if (me == 0 || me == 4)
+		assert_int_equal(weft_msg_receive(m, 4 - me, 3, MSG_TEST_TARGET,
+					 8, NULL),
+			0);
+	if (me == 5)
+		assert_int_equal(
+			weft_msg_send(m, 6, 3, MSG_TEST_SOURCE, BYTES), 0);
+	if (me == 6)
+		assert_int_equal(
+			weft_msg_receive(m, 5, 3, MSG_TEST_TARGET, BYTES, NULL),
+			0);
+}
+
+static void messages_end_with_a_domain_that_does_not_return(void **state)
+{
+	static const char *const sets[] = { RATE,
+		"faults.events=60 us domain 0 dies", NULL };
+	struct bench b = { .run = talk_on };
+	uint64_t digest = perform(&b, sets, "2", 4, 1);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(b.error[i], EIO);
+		assert_in_range(b.ended[i], 60 * 1000 * SIM_NS,
+			(60 * 1000 + SLACK) * (sim_time)SIM_NS);
+	}
+	for (uint32_t i = 2; i <= 3; i++)
+		assert_true(perform(&b, sets, "2", 4, i) == digest);
+}
+
+/* --- sums --- */
+
+enum { WORDS = BYTES / 8 };
+
+static uint64_t element(uint32_t rank, uint64_t i)
+{
+	return (rank + 1) * UINT64_C(0x9e3779b97f4a7c15) * (i + 3) >> 8;
+}
+
+static void fill(uint32_t rank, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t x = element(rank, i);
+
+		assert_true(weft_msg_store(MSG_TEST_SOURCE + 8 * i, &x, 8));
+	}
+}
+
+static void check(uint64_t at, uint32_t n_ranks, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t sum = 0, got = 0;
+
+		for (uint32_t k = 0; k < n_ranks; k++)
+			sum += element(k, i);
+		assert_true(weft_msg_load(at + 8 * i, &got, 8));
+		assert_true(got == sum);
+	}
+}
+
+/* Of vectors of any length, for one and for all, also where they are; beside
+ * transfers. */
+static void add_up(struct weft_msg *m, struct bench *b)
+{
+	static const uint64_t lengths[] = { 1, 511, 512, 513, 5000, WORDS };
+	uint32_t n = weft_msg_ranks(m), me = weft_msg_rank(m);
+
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		uint64_t k = lengths[i];
+
+		fill(me, k);
+		weft_msg_expect(m, 0, k < 375 ? 8 * k : 3000);
+		start(m, b);
+		assert_int_equal(weft_msg_allreduce(m, WEFT_MSG_SUM_INT,
+					 MSG_TEST_SOURCE, MSG_TEST_TARGET, k),
+			0);
+		stop(m, b);
+		check(MSG_TEST_TARGET, n, k);
+		weft_msg_put(m, (me + 3) % n, MSG_TEST_OTHER, MSG_TEST_TARGET,
+			k < 375 ? 8 * k : 3000, 0, NULL);
+		assert_int_equal(
+			weft_msg_reduce(m, i % n, WEFT_MSG_SUM_INT,
+				MSG_TEST_SOURCE, MSG_TEST_OTHER + 0x1000, k),
+			0);
+		if (me == i % n)
+			check(MSG_TEST_OTHER + 0x1000, n, k);
+		assert_int_equal(weft_msg_allreduce(m, WEFT_MSG_SUM_INT,
+					 MSG_TEST_SOURCE, MSG_TEST_SOURCE, k),
+			0);
+		check(MSG_TEST_SOURCE, n, k);
+		weft_msg_wait_counter(m, 0);
+	}
+	/* the last one is what is timed */
+	fill(me, WORDS);
+	start(m, b);
+	weft_msg_allreduce(
+		m, WEFT_MSG_SUM_INT, MSG_TEST_SOURCE, MSG_TEST_TARGET, WORDS);
+	stop(m, b);
+	fini(m);
+}
+
+static void a_switch_that_adds_carries_a_vector_once(void **state)
+{
+	static const char *const sets[] = { RATE, "domain.sums=yes", NULL };
+	struct bench b = { .run = add_up };
+	/* each port carries it once, and an eighth more */
+	sim_time least = BYTES / 100 * (sim_time)SIM_NS * (RANKS + 1) / RANKS;
+
+	perform(&b, sets, "1", RANKS, 1);
+	assert_in_range(whole(&b, RANKS), least,
+		least * 103 / 100 + (4 * LATENCY + SLACK) * (sim_time)SIM_NS);
+}
+
+/* A sum that cannot end is an error for all, as is a later one. */
+static void add_without(struct weft_msg *m, struct bench *b)
+{
+	int code = 0;
+
+	while (!code)
+		code = weft_msg_allreduce(m, WEFT_MSG_SUM_INT, MSG_TEST_SOURCE,
+			MSG_TEST_TARGET, WORDS);
+	b->error[weft_msg_rank(m)] = code;
+	assert_int_equal(weft_msg_allreduce(m, WEFT_MSG_SUM_INT,
+				 MSG_TEST_SOURCE, MSG_TEST_TARGET, WORDS),
+		EIO);
+}
+
+static void sums_end_with_the_domain(void **state)
+{
+	static const char *const sets[] = { RATE, "domain.sums=yes",
+		"faults.events=60 us domain 0 dies", NULL };
+	struct bench b = { .run = add_without };
+
+	perform(&b, sets, "1", RANKS, 1);
+	for (uint32_t i = 0; i < RANKS; i++)
+		assert_int_equal(b.error[i], EIO);
+}
+
 TESTS(TEST(each_port_has_its_rate_both_ways),
 	TEST(transfers_share_a_port_and_not_more_than_its_rate),
 	TEST(short_messages_pass_long_ones),
 	TEST(messages_come_whole_and_in_order),
-	TEST(atomics_exclude_each_other))
+	TEST(atomics_exclude_each_other),
+	TEST(transfers_wait_for_a_domain_that_returns),
+	TEST(messages_end_with_a_domain_that_does_not_return),
+	TEST(a_switch_that_adds_carries_a_vector_once),
+	TEST(sums_end_with_the_domain))

@@ -226,10 +226,12 @@ static struct topo_words torus_words(const struct topo *topo)
 
 /* --- wires --- */
 
-static uint32_t dim_of(const struct torus *t, port_id p)
+static inline uint32_t dim_of(const struct torus *t, port_id p)
 {
 	uint32_t i = 0;
 
+	if (torus_is_plain(t) && p < t->base[t->n_dims])
+		return p / 2;
 	while (i + 1 < t->n_dims && p >= t->base[i + 1])
 		i++;
 	return i;
@@ -252,7 +254,7 @@ static struct topo_end torus_peer(
 	const struct topo *topo, router_id r, port_id p)
 {
 	const struct torus *t = torus_of(topo);
-	uint32_t i, d, x, y;
+	uint32_t i, d, x, by;
 
 	if (topo->n_io && (r >= t->n || p >= t->base[t->n_dims]))
 		return torus_io_peer(t, r, p);
@@ -261,12 +263,14 @@ static struct topo_end torus_peer(
 	i = dim_of(t, p);
 	d = t->dim[i];
 	x = torus_coord(t, r - t->first, i);
-	y = p % 2 == 0 ? (x + 1) % d : (x + d - 1) % d;
+	by = t->stride[i];
 	if ((d == 1 && t->ring[i] != TORUS_LOOP) ||
 		(t->ring[i] == TORUS_MESH && x == (p % 2 == 0 ? d - 1 : 0)))
 		return (struct topo_end){ .router = NO_ROUTER };
 	return (struct topo_end){
-		.router = r - x * t->stride[i] + y * t->stride[i],
+		.router = p % 2	      ? (x ? r - by : r + (d - 1) * by)
+			  : x + 1 < d ? r + by
+				      : r - x * by,
 		.port = p ^ 1,
 	};
 }
@@ -469,11 +473,12 @@ static uint32_t torus_distance(
 	a = router_of(t, a, &sum);
 	b = router_of(t, b, &sum);
 	for (uint32_t i = 0; i < t->n_dims; i++) {
-		uint32_t x = torus_coord(t, a, i), y = torus_coord(t, b, i);
+		uint32_t n = t->dim[i], x = a % n, y = b % n;
 		uint32_t d = x > y ? x - y : y - x;
 
-		sum += torus_is_ring(t, i) && t->dim[i] - d < d ? t->dim[i] - d
-								: d;
+		a /= n;
+		b /= n;
+		sum += 2 * d > n && torus_is_ring(t, i) ? n - d : d;
 	}
 	return sum;
 }

@@ -169,11 +169,12 @@ struct route_ops {
 
 	/*
 	 * Returns the same routing for a network in which the links at some
-	 * ports of each router are known to be dead.  Packets that were started
+	 * ports of each router are known to be dead; it is given the routing of
+	 * ops->init(), or the last one of avoid().  Packets that were started
 	 * before it continue by it, and nothing stops meanwhile: its
-	 * dependencies between channels are among those of the whole network.
-	 * A packet without a way left keeps one that is dead.  Freed with
-	 * route_free().  NULL: failed links are not avoided.
+	 * dependencies between channels and those of the routings before it
+	 * have no cycle.  A packet without a way left keeps one that is dead.
+	 * Freed with route_free().  NULL: failed links are not avoided.
 	 */
 	struct route *(*avoid)(const struct route *r, const port_mask *dead);
 

@@ -13,7 +13,7 @@
  * then the sums go round.  Every link carries about twice the vector,
  * independently of the number of ranks.
  */
-#include "api/msg/msg.h"
+#include "api/msg/domain.h"
 
 #include <errno.h>
 #include <string.h>
@@ -404,6 +404,13 @@ static int reduce(struct msg_state *m, uint32_t root,
 	if (m->ops->reduce && !m->is_software) {
 		int code = m->ops->reduce(
 			m, NULL, root, op, m->base + from, m->base + to, n);
+
+		if (code != ENOSYS)
+			return code;
+	}
+	if (m->domain && !m->is_software) {
+		int code = msg_domain_reduce(
+			m, root, op, m->base + from, m->base + to, n);
 
 		if (code != ENOSYS)
 			return code;

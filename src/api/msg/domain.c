@@ -162,6 +162,55 @@ int msg_domain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 	return 0;
 }
 
+/* --- sums --- */
+
+static void combine(uint32_t op, uint64_t *a, const uint64_t *b, uint32_t n)
+{
+	msg_combine((enum weft_msg_reduction)op, a, b, n);
+}
+
+static void on_end(void *arg, const struct domain_at *at, uint32_t process)
+{
+	const struct domain_move x = { .from = process, .to = process };
+
+	on_arrived(arg, at, &x);
+}
+
+static bool has_sums(const struct msg_state *m)
+{
+	return domain_params(host_parts(m->host))->sums &&
+	       m->n_ranks == m->n_processes && m->n_ranks > 1;
+}
+
+int msg_domain_reduce(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n)
+{
+	struct weft_msg_done done = { .kind = MSG_DONE_WORD };
+	struct domain_sum x = {
+		.from_at = from,
+		.to_at = to,
+		.n = n,
+		.root = root == WEFT_MSG_ANY ? DOMAIN_ALL : root,
+		.op = op,
+		.combine = combine,
+		.on_end = on_end,
+		.arg = m->nic,
+	};
+	struct domain_at at;
+
+	if (!has_sums(m))
+		return ENOSYS;
+	if (!n)
+		return 0;
+	while (!(done.index = msg_take_word(m)))
+		msg_go_on(m);
+	x.done_at = arm(m, done.index);
+	at = now(m);
+	domain_join(&at, m->process, &x);
+	weft_msg_wait((struct weft_msg *)m, &done);
+	return domain_is_gone(m->domain, m->node) ? EIO : 0;
+}
+
 void msg_domain_close(struct msg_state *m)
 {
 	wait_for(m, 0);

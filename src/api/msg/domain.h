@@ -26,6 +26,11 @@ void msg_domain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 /* ATOMIC_STORE_IF has a bound. */
 int msg_domain_atomic(struct msg_state *m, uint32_t rank, uint64_t at,
 	enum atomic_op op, uint64_t operand, uint64_t bound, uint64_t *old);
+/* A reduction over all ranks, if they all are on this node and its switch adds;
+ * else ENOSYS.  root: WEFT_MSG_ANY for all. */
+int msg_domain_reduce(struct msg_state *m, uint32_t root,
+	enum weft_msg_reduction op, uint64_t from, uint64_t to, uint64_t n);
+
 /* Waits until none of its own transfers is under way. */
 void msg_domain_close(struct msg_state *m);
 /* Whether the domain is gone for good and the process has not been told; the

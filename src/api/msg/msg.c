@@ -659,6 +659,14 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 
 /* --- life --- */
 
+uint32_t msg_most_processes(const struct nic_ops *nic)
+{
+	const struct api *api = api_to(nic);
+
+	return api && api->msg->most_processes ? api->msg->most_processes
+					       : HOST_THREADS;
+}
+
 uint32_t msg_count_ranks(struct host *h)
 {
 	const struct host_world *w = program_world();
@@ -696,7 +704,7 @@ static int set_up(struct msg_state *m, const struct weft_msg_options *o)
 	m->trip.trips = book_trips(m->nic->net->book);
 	m->is_logged = host_log(m->host);
 	find_place(m);
-	if (m->ops->most_processes && m->n_processes > m->ops->most_processes)
+	if (m->n_processes > msg_most_processes(m->nic->ops))
 		return EBUSY;
 	code = set_options(m, o);
 	if (code)

@@ -191,6 +191,7 @@ struct __attribute__((may_alias)) msg_state {
 
 	/* without slots */
 	uint64_t n_begun; /* requests that the machine has */
+	uint64_t n_over; /* that have ended so far */
 	uint32_t next_stage;
 	struct weft_msg_request stage[MSG_STAGES];
 
@@ -214,7 +215,7 @@ struct msg_card {
  */
 struct msg_ops {
 	uint64_t memory; /* bytes of a process's memory, at own_at */
-	uint32_t most_processes; /* of a node; 0: one for each thread */
+	uint32_t most_processes; /* of a node; 0: HOST_THREADS */
 
 	int (*open)(struct msg_state *m);
 	/* Waits until none of its own operations is in flight. */
@@ -349,6 +350,8 @@ static inline void msg_store(
 
 /* --- msg.c --- */
 
+/* The most processes of a node that an interface serves. */
+uint32_t msg_most_processes(const struct nic_ops *nic);
 /* Of the job that the program is a process of. */
 uint32_t msg_count_ranks(struct host *h);
 

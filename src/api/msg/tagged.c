@@ -31,7 +31,9 @@ struct trip *msg_time_send(
 
 	if (t.is_counted)
 		book_call(m->nic->net->book, m->node, e->called, program_now());
-	if (e->rank == m->rank)
+	/* another process's receivers have no trips: see bench_alone() */
+	if (e->rank == m->rank ||
+		!sim_has(m->nic->net->sim, msg_node_of(m, e->rank)))
 		return NULL;
 	return trips_begin(m->trip.trips, msg_node_of(m, e->rank), &t);
 }
@@ -49,8 +51,9 @@ static uint64_t context_of(const struct weft_msg_request *r)
 /* --- begins --- */
 
 /* The other rank cannot be reached. */
-static void fail(struct weft_msg_request *r)
+static void fail(struct msg_state *m, struct weft_msg_request *r)
 {
+	m->n_over++;
 	r->state = MSG_OVER;
 	r->status.error = EIO;
 }
@@ -74,7 +77,7 @@ static bool try_send(
 	int code = m->tagged->send(m, &e, &is_over);
 
 	if (code == EIO) {
-		fail(r);
+		fail(m, r);
 		return true;
 	}
 	BUG_IF(code && code != EAGAIN);
@@ -82,6 +85,7 @@ static bool try_send(
 		return false;
 	r->state = is_over ? MSG_OVER : STATE_BEGUN;
 	m->n_begun += !is_over;
+	m->n_over += is_over;
 	return true;
 }
 
@@ -99,7 +103,7 @@ static bool try_receive(
 	int code = m->tagged->receive(m, &e);
 
 	if (code == EIO) {
-		fail(r);
+		fail(m, r);
 		return true;
 	}
 	BUG_IF(code && code != EAGAIN);
@@ -149,6 +153,7 @@ static void end(struct msg_state *m, const struct msg_tagged_end *x)
 		return;
 	}
 	m->n_begun--;
+	m->n_over++;
 	r->state = MSG_OVER;
 	r->status.error = x->error;
 	if (!is_receive(r))

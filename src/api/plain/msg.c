@@ -195,6 +195,7 @@ static struct poll_loop msg_plain_loop(struct msg_state *m)
 
 static const struct msg_ops plain_msg_ops = {
 	.memory = OWN_BYTES,
+	.most_processes = HOST_PROCESSES,
 	.open = msg_plain_open,
 	.close = msg_plain_close,
 	.post = msg_plain_post,

@@ -498,23 +498,23 @@ static int alltoall_init(struct load *l, struct err *e)
 	const struct topo *t = l->topo;
 	struct alltoall *a = (struct alltoall *)l;
 	uint64_t n = t->n_nodes;
+	int64_t full = link_longest(l->link);
 
 	if (n < 2)
 		return err_set(e, "alltoall needs at least two nodes");
 	if (load_set_zones(l->route, a->zones, e))
 		return -1;
-	a->full_bytes = (uint32_t)l->link->payload;
+	a->full_bytes = (uint32_t)full;
 	if (!a->full_bytes)
 		return err_set(e, "link.payload: alltoall needs packets with a "
 				  "payload, not 0 B");
-	a->rounds = (uint32_t)((a->bench.bytes + l->link->payload - 1) /
-			       l->link->payload);
-	a->last_bytes = (uint32_t)(a->bench.bytes -
-				   (int64_t)(a->rounds - 1) * l->link->payload);
+	a->rounds = (uint32_t)((a->bench.bytes + full - 1) / full);
+	a->last_bytes =
+		(uint32_t)(a->bench.bytes - (int64_t)(a->rounds - 1) * full);
 	a->kind = load_kind(0, a->routing);
 	a->peak = load_peak(t, l->link,
 		a->bench.bytes < l->link->payload ? (uint32_t)a->bench.bytes
-						  : a->full_bytes);
+						  : (uint32_t)l->link->payload);
 	if (!a->bench.via && a->bench.procs > 1)
 		return err_set(e, "procs: via=net has no processes (want "
 				  "via=nic or via=msg)");

@@ -165,8 +165,7 @@ static int check_port(struct bench *b, struct err *e)
 static int check_processes(struct bench *b, struct err *e)
 {
 	const struct load *l = &b->programs.load;
-	const struct api *api = api_to(l->nic_ops);
-	uint32_t most = api ? api->msg->most_processes : 0;
+	uint32_t most = msg_most_processes(l->nic_ops);
 
 	b->procs += !b->procs;
 	if (b->procs > 1 && !b->needs.is_msg && !b->needs.has_processes)
@@ -179,7 +178,7 @@ static int check_processes(struct bench *b, struct err *e)
 	if (b->needs.lanes > b->driver->most.lanes)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, b->driver->most.lanes);
-	if (most && b->procs > most)
+	if (b->procs > most)
 		return err_set(e, "procs: the %s serves at most %u processes",
 			l->nic_ops->title, most);
 	if (b->needs.lanes && b->driver->is & BENCH_HAS_PROCESSES)
@@ -315,6 +314,17 @@ static const struct bench_end *find_unended(const struct bench *b)
 		if (b->ends[i].program && !b->ends[i].has_ended)
 			return &b->ends[i];
 	return NULL;
+}
+
+/* Senders tell receivers what a message's trip has taken so far, in memory
+ * (meas/trips.h); only pairs of programs report it. */
+const char *bench_alone(const struct load *l)
+{
+	const struct bench_needs *n = &((const struct bench *)l)->needs;
+
+	return l->has_book && n->is_msg && !n->is_for_all
+		       ? "a time budget of messages between two programs"
+		       : NULL;
 }
 
 int bench_check_ends(struct load *l, struct err *e)

@@ -486,6 +486,8 @@ extern const struct bench_driver bench_msg, bench_endpoint, bench_mu,
 	bench_elan, bench_plain, bench_gemini, bench_ape, bench_sw;
 
 extern const struct bench_gpus driver_gpus; /* for any of these */
+/* Whether the switch of a node adds. */
+bool driver_domain_adds(const struct load *l);
 
 /* With a budget, the parts of a message's time from call to end: the sums of
  * all programs' messages.  A driver's looks use both; trip_of() returns those
@@ -558,11 +560,12 @@ void bench_fini(struct load *l);
 /* As programs_check(); and what a program measures that dies with its node is
  * no result. */
 int bench_check_ends(struct load *l, struct err *e);
+const char *bench_alone(const struct load *l);
 
 #define BENCH_OPS                                                              \
 	.on_delivered = programs_delivered, .next = programs_next,             \
 	.check = bench_check_ends, .estimate = bench_estimate,                 \
-	.fini = bench_fini
+	.alone = bench_alone, .fini = bench_fini
 
 /* The router of a node; and the routers that one has links to, each once, at
  * most that number of them in far; returns how many they are. */

@@ -51,13 +51,14 @@ static const struct param params[] = {
 		"file with source, destination and weight of the blocks of "
 		"alltoallv, as for the workload matrix; the rank that sends "
 		"most sends bytes"),
-	KEY_WORD("by", AT(by), "software", "software|hardware|mpi",
+	KEY_WORD("by", AT(by), "software", "software|hardware|mpi|domain",
 		"implementation; software: messages between nodes; hardware: "
 		"the network copies packets and cards combine integers "
 		"(QsNetII), or the network combines and copies "
 		"packets and bits of barriers (Blue Gene/Q), or interfaces "
 		"combine along a tree (Sunway); mpi: messages with the times "
-		"of MPI's calls (Sunway)"),
+		"of MPI's calls (Sunway); domain: the switch of the one node "
+		"adds (domain.sums)"),
 	KEY(PARAM_COUNT, "nodes", AT(nodes), "all", 1, TOPO_MAX_ROUTERS, "all",
 		"number of nodes that take part, the first ones, by MPI or by "
 		"Sunway's hardware"),
@@ -437,6 +438,23 @@ static bool turns(const struct collective *c, const struct bench_driver *d)
 	return c->root < 0 && d->group;
 }
 
+/* Sums by the switch of the node that has all ranks. */
+static int check_domain(const struct collective *c, struct err *e)
+{
+	const struct load *l = &c->bench.programs.load;
+
+	if (!driver_domain_adds(l))
+		return err_set(e, "by: domain needs nodes with a switch that "
+				  "adds (want domain.sums)");
+	if (c->op != OP_REDUCE && c->op != OP_ALLREDUCE)
+		return err_set(e, "op: the switch of a node only adds (want "
+				  "op=allreduce or op=reduce)");
+	if (load_n_nodes(l) > 1 || c->bench.procs < 2)
+		return err_set(e, "by: domain is for processes of one node "
+				  "(want --shape 1 and procs of 2 or more)");
+	return 0;
+}
+
 /* What of the machine does it, where it is not messages. */
 static int find_hardware(struct collective *c, struct err *e)
 {
@@ -463,7 +481,7 @@ static int find_hardware(struct collective *c, struct err *e)
 				  : NULL;
 		c->group = c->barrier || c->cast ? NULL : d->group;
 	}
-	if (check_own_keys(c, e))
+	if (check_own_keys(c, e) || (c->by == BY_DOMAIN && check_domain(c, e)))
 		return -1;
 	if (c->by != BY_HARDWARE || c->group)
 		return 0;
@@ -500,7 +518,7 @@ static int collective_init(struct load *l, struct err *e)
 		.data = sizeof(struct member),
 		.results = offsetof(struct member, own),
 		.is_msg = true,
-		.is_software = true,
+		.is_software = c->by != BY_DOMAIN,
 		.is_for_all = true,
 	};
 
@@ -670,7 +688,7 @@ static void collective_report(struct load *l, struct load_result *r)
 		load_figure(r, "time_ns",
 			(double)time_taken(c) / SIM_NS /
 				(double)c->bench.rounds);
-	if (is_done && collective_algo_is_named(c))
+	if (is_done && (collective_algo_is_named(c) || c->by == BY_DOMAIN))
 		collective_algo_report(c, r->figure[0].value, r);
 }
 
@@ -708,7 +726,7 @@ static const char *collective_alone(const struct load *l)
 {
 	const struct collective *c = (const struct collective *)l;
 
-	return c->by == BY_MPI ? "collective by=mpi" : NULL;
+	return c->by == BY_MPI ? "collective by=mpi" : bench_alone(l);
 }
 
 static void collective_fini(struct load *l)

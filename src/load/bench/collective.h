@@ -6,7 +6,7 @@
 
 /* From OP_BROADCAST on in the order of enum algo_op. */
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
-enum { BY_SOFTWARE, BY_HARDWARE, BY_MPI };
+enum { BY_SOFTWARE, BY_HARDWARE, BY_MPI, BY_DOMAIN };
 enum { TYPE_FLOAT = 4 }; /* of the key */
 
 /* A program's state. */

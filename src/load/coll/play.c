@@ -4,7 +4,6 @@
 
 struct play_lane {
 	uint64_t next, done, n; /* steps: the next; all before are over; all */
-	uint32_t over; /* bits, of those from done on */
 	bool has_step; /* the next one is known */
 	struct algo_step step; /* it */
 	struct algo_step begun[PLAY_WINDOW]; /* by their number */
@@ -76,27 +75,17 @@ static bool has_ended(struct play *p, uint32_t lane, uint64_t i)
 	return true;
 }
 
+/* In their order, which is all that others wait for. */
 static bool end_steps(struct play *p, uint32_t lane)
 {
 	struct play_lane *l = &p->lane[lane];
 	uint64_t before = l->done;
-	bool did = false;
 
-	for (uint64_t i = l->done; i < l->next; i++) {
-		uint32_t bit = 1u << (i - l->done);
-
-		if (l->over & bit || !has_ended(p, lane, i))
-			continue;
-		l->over |= bit;
-		did = true;
-	}
-	while (l->over & 1) {
-		l->over >>= 1;
+	while (l->done < l->next && has_ended(p, lane, l->done))
 		l->done++;
-	}
 	p->n_steps += l->done - before;
 	p->n_over += l->done == l->n && l->done > before;
-	return did;
+	return l->done > before;
 }
 
 /* --- beginnings --- */

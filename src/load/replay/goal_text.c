@@ -293,16 +293,17 @@ static int read_coll(struct reader *r, enum algo_op which)
 
 static int read_op(struct reader *r)
 {
-	enum algo_op which = algo_find_op(r->word);
+	enum algo_op which;
 
-	if (which != ALGO_OPS)
-		return read_coll(r, which);
 	if (!strcmp(r->word, "send"))
 		return read_message(r, GOAL_SEND);
 	if (!strcmp(r->word, "recv"))
 		return read_message(r, GOAL_RECV);
 	if (!strcmp(r->word, "calc"))
 		return read_calc(r);
+	which = algo_find_op(r->word);
+	if (which != ALGO_OPS)
+		return read_coll(r, which);
 	return wrong(r, "want send, recv, calc, a collective such as "
 			"allreduce, or \"A requires B\"");
 }

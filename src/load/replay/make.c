@@ -109,108 +109,9 @@ static void write_stencil(const struct goal_make *m, enum algo_op op, FILE *f)
 	}
 }
 
-/* --- training steps --- */
-
-/* Reduce-scatter, then all-gather: a piece goes to the next rank in each of
- * 2 (n - 1) steps.  Returns the last operation. */
-static uint64_t ring(struct pen *p, const struct goal_make *m, int64_t rank,
-	int64_t first, int64_t stride, int64_t n, uint64_t tag, uint64_t before)
-{
-	int64_t piece = (m->bytes + n - 1) / n, step;
-	int64_t place = (rank - first) / stride;
-	int64_t next = first + (place + 1) % n * stride;
-	int64_t prev = first + (place + n - 1) % n * stride;
-	uint64_t last = before;
-
-	for (step = 0; step < 2 * (n - 1); step++) {
-		uint64_t s =
-			message(p, "send", piece, next, tag + (uint64_t)step);
-		uint64_t r =
-			message(p, "recv", piece, prev, tag + (uint64_t)step);
-
-		requires(p, s, last);
-		requires(p, r, last);
-		last = r;
-	}
-	return last;
-}
-
-static int check_training(
-	const struct goal_make *m, enum algo_op op, struct err *e)
-{
-	(void)op;
-	if (m->ranks % m->stages)
-		return err_set(e,
-			"stages: %lld stages do not divide %lld ranks",
-			(long long)m->stages, (long long)m->ranks);
-	return 0;
-}
-
-/* One step of a rank: its micro-batches forwards, then backwards, then the
- * gradients are summed over the replicas of its stage. */
-static uint64_t training_step(struct pen *p, const struct goal_make *m,
-	int64_t rank, uint64_t tag, uint64_t last)
-{
-	int64_t stage = rank % m->stages;
-	int64_t replicas = m->ranks / m->stages;
-
-	for (int way = 0; way < 2; way++) {
-		bool is_first = way ? stage == m->stages - 1 : stage == 0;
-		bool is_last = way ? stage == 0 : stage == m->stages - 1;
-		int64_t ahead = way ? rank - 1 : rank + 1;
-		int64_t behind = way ? rank + 1 : rank - 1;
-
-		for (int64_t b = 0; b < m->batches; b++) {
-			uint64_t r = is_first ? 0
-					      : message(p, "recv", m->bytes,
-							behind, tag);
-			uint64_t c = calc(p, m->compute << way);
-
-			requires(p, c, r);
-			requires(p, c, last);
-			last = c;
-			if (!is_last)
-			requires(
-				p, message(p, "send", m->bytes, ahead, tag), c);
-			tag++;
-		}
-	}
-	if (replicas > 1)
-		last = ring(p, m, rank, stage, m->stages, replicas, tag, last);
-	return last;
-}
-
-static void write_training(const struct goal_make *m, enum algo_op op, FILE *f)
-{
-	struct pen p = { .f = f };
-
-	(void)op;
-	for (int64_t rank = 0; rank < m->ranks; rank++) {
-		uint64_t last = 0, tag = 0;
-
-		begin_rank(&p, rank);
-		for (int64_t i = 0; i < m->rounds; i++) {
-			last = training_step(&p, m, rank, tag, last);
-			tag += 2 * (uint64_t)(m->batches + m->ranks);
-		}
-		end_rank(&p);
-	}
-}
-
 static const struct param stencil_params[] = { RANKS,
 	BYTES("number of bytes of each message"), ROUNDS,
 	COMPUTE("time that a rank computes in each round") };
-
-static const struct param training_params[] = {
-	RANKS,
-	BYTES("bytes between stages, and of a stage's gradients"),
-	ROUNDS,
-	COMPUTE("time of a forward pass; backward takes twice as long"),
-	KEY_COUNT("stages", AT(stages), "4", 1, GOAL_RANKS,
-		"number of stages; further ranks are replicas"),
-	KEY_COUNT("batches", AT(batches), "4", 1, 10000,
-		"number of micro-batches in a step"),
-};
 
 static const struct param convert_params[] = {
 	KEY_TEXT("file", AT(file), "none",
@@ -245,12 +146,13 @@ const struct goal_pattern goal_patterns[] = {
 		.n_params = N(stencil_params),
 		.write = write_stencil },
 	{ .name = "training",
-		.help = "training of a neural network in a pipeline with "
-			"replicas",
-		.params = training_params,
-		.n_params = N(training_params),
-		.check = check_training,
-		.write = write_training },
+		.help = "steps of training a neural network on several ranks",
+		.params = make_training_params,
+		.n_params = N(make_training_params),
+		.check = make_check_training,
+		.ranks = make_training_ranks,
+		.say = make_say_training,
+		.write = make_write_training },
 	{ .name = "convert",
 		.help = "an existing schedule, converted to text or binary "
 			"form",

@@ -96,13 +96,11 @@ int make_check_coll(const struct goal_make *m, enum algo_op op, struct err *e)
 
 /* --- steps --- */
 
-/* Of a rank in a round. */
+/* Of a member. */
 struct pen {
 	FILE *f;
-	const struct goal_make *m;
+	const struct make_joint *j;
 	const struct algo_plan *plan;
-	uint32_t rank;
-	int64_t round;
 	uint64_t *past; /* [lane] steps that the lane has waited for */
 };
 
@@ -110,20 +108,20 @@ struct pen {
  * when it is over. */
 static void write_begin(const struct pen *p, uint32_t lane, uint64_t i)
 {
-	fprintf(p->f, "r%" PRId64 ".%u.%" PRIu64, p->round, lane, i);
+	fprintf(p->f, "s%" PRIu64 ".%u.%" PRIu64, p->j->number, lane, i);
 }
 
 static bool has_sum(const struct pen *p, const struct algo_step *s)
 {
 	return s->kind == ALGO_ADD && s->bytes &&
-	       (p->m->compute || s->add_after.n);
+	       (p->j->compute || s->add_after.n);
 }
 
 static void write_over(const struct pen *p, uint32_t lane, uint64_t i)
 {
 	struct algo_step s;
 
-	algo_step(p->plan, p->rank, lane, i, &s);
+	algo_step(p->plan, p->j->member, lane, i, &s);
 	write_begin(p, lane, i);
 	if (has_sum(p, &s))
 		putc('a', p->f);
@@ -143,18 +141,26 @@ static void require(struct pen *p, uint32_t lane, uint64_t i, bool is_sum,
 		p->past[a.lane] = a.n;
 }
 
+static void write_cpu(const struct pen *p)
+{
+	if (p->j->cpu)
+		fprintf(p->f, " cpu %u", p->j->cpu);
+	putc('\n', p->f);
+}
+
 static void write_message(
 	struct pen *p, const struct algo_step *s, uint32_t lane)
 {
-	uint64_t tag =
-		(uint64_t)p->round * algo_lanes(p->plan) + algo_tag(lane);
+	uint64_t tag = p->j->number * algo_lanes(p->plan) + algo_tag(lane);
 
 	if (!s->bytes || s->kind == ALGO_COPY)
-		fputs(": calc 0\n", p->f);
+		fputs(": calc 0", p->f);
 	else
-		fprintf(p->f, ": %s %" PRIu64 "b %s %u tag %" PRIu64 "\n",
+		fprintf(p->f, ": %s %" PRIu64 "b %s %u tag %" PRIu64,
 			s->kind == ALGO_SEND ? "send" : "recv", s->bytes,
-			s->kind == ALGO_SEND ? "to" : "from", s->peer, tag);
+			s->kind == ALGO_SEND ? "to" : "from",
+			p->j->first + s->peer * p->j->stride, tag);
+	write_cpu(p);
 }
 
 /* What the sum of a step waits for. */
@@ -169,14 +175,16 @@ static void write_sum(
 		require(p, lane, i, true, s->add_after);
 }
 
-/* The end of a round, for which all of the next one wait. */
+/* Its end, for which others wait. */
 static void write_end(struct pen *p)
 {
-	fprintf(p->f, "e%" PRId64 ": calc 0\n", p->round);
+	fprintf(p->f, "e%" PRIu64 ": calc 0", p->j->number);
+	write_cpu(p);
 	for (uint32_t lane = 0; lane < algo_lanes(p->plan); lane++)
-		for (uint64_t i = 0, n = algo_count(p->plan, p->rank, lane);
+		for (uint64_t i = 0,
+			      n = algo_count(p->plan, p->j->member, lane);
 			i < n; i++) {
-			fprintf(p->f, "e%" PRId64 " requires ", p->round);
+			fprintf(p->f, "e%" PRIu64 " requires ", p->j->number);
 			write_over(p, lane, i);
 			putc('\n', p->f);
 		}
@@ -189,12 +197,12 @@ static void each_step(
 	struct algo_step s;
 
 	for (uint32_t lane = 0; lane < algo_lanes(p->plan); lane++) {
-		uint64_t n = algo_count(p->plan, p->rank, lane);
+		uint64_t n = algo_count(p->plan, p->j->member, lane);
 
 		for (uint32_t k = 0; k < algo_lanes(p->plan); k++)
 			p->past[k] = 0;
 		for (uint64_t i = 0; i < n; i++) {
-			algo_step(p->plan, p->rank, lane, i, &s);
+			algo_step(p->plan, p->j->member, lane, i, &s);
 			write(p, &s, lane, i);
 		}
 	}
@@ -207,7 +215,8 @@ static void write_one(
 	write_message(p, s, lane);
 	if (has_sum(p, s)) {
 		write_begin(p, lane, i);
-		fprintf(p->f, "a: calc %" PRId64 "\n", p->m->compute / 1000);
+		fprintf(p->f, "a: calc %" PRId64, p->j->compute / 1000);
+		write_cpu(p);
 	}
 }
 
@@ -219,9 +228,9 @@ static void write_edges(
 		fputs(" irequires ", p->f);
 		write_begin(p, lane, i - 1);
 		putc('\n', p->f);
-	} else if (p->round) {
+	} else if (*p->j->before) {
 		write_begin(p, lane, i);
-		fprintf(p->f, " requires e%" PRId64 "\n", p->round - 1);
+		fprintf(p->f, " requires %s\n", p->j->before);
 	}
 	if (s->after.n)
 		require(p, lane, i, false, s->after);
@@ -229,61 +238,71 @@ static void write_edges(
 		write_sum(p, s, lane, i);
 }
 
-static void write_steps(
-	const struct goal_make *m, const struct algo_plan *plan, FILE *f)
+static void write_steps(const struct make_joint *j, FILE *f)
 {
-	struct pen p = { .f = f, .m = m, .plan = plan };
+	struct pen p = { .f = f, .j = j, .plan = j->plan };
 
-	p.past = mem_alloc(algo_lanes(plan), sizeof(*p.past));
-	for (p.rank = 0; p.rank < plan->n; p.rank++) {
-		fprintf(f, "rank %u {\n", p.rank);
-		for (p.round = 0; p.round < m->rounds; p.round++) {
-			each_step(&p, write_one);
-			each_step(&p, write_edges);
-			if (p.round + 1 < m->rounds)
-				write_end(&p);
-		}
-		fputs("}\n", f);
-	}
+	p.past = mem_alloc(algo_lanes(j->plan), sizeof(*p.past));
+	each_step(&p, write_one);
+	each_step(&p, write_edges);
+	if (!j->is_last)
+		write_end(&p);
 	mem_free(p.past);
 }
 
 /* --- operations --- */
 
-static void write_operations(
-	const struct goal_make *m, const struct algo_plan *plan, FILE *f)
+static void write_operation(const struct make_joint *j, FILE *f)
 {
-	for (uint32_t rank = 0; rank < plan->n; rank++) {
-		fprintf(f, "rank %u {\n", rank);
-		for (int64_t i = 1; i <= m->rounds; i++) {
-			fprintf(f,
-				"l%" PRId64 ": %s %" PRIu64
-				"b algo %s channels %u chunk %" PRIu64
-				"b unit %u overlap %s",
-				i, algo_op_names[plan->op], plan->bytes,
-				plan->algo->name, plan->channels, plan->chunk,
-				plan->unit, plan->is_apart ? "no" : "yes");
-			if (algo_op_has_root(plan->op))
-				fprintf(f, " root %u", plan->root);
-			putc('\n', f);
-			if (i > 1)
-				fprintf(f,
-					"l%" PRId64 " requires l%" PRId64 "\n",
-					i, i - 1);
-		}
-		fputs("}\n", f);
-	}
+	const struct algo_plan *p = j->plan;
+	uint32_t last = j->first + (p->n - 1) * j->stride;
+
+	fprintf(f, "e%" PRIu64 ": %s %" PRIu64 "b algo %s group %u..%u:%u",
+		j->number, algo_op_names[p->op], p->bytes, p->algo->name,
+		j->first, last, j->stride);
+	fprintf(f, " channels %u chunk %" PRIu64 "b unit %u overlap %s",
+		p->channels, p->chunk, p->unit, p->is_apart ? "no" : "yes");
+	if (algo_op_has_root(p->op))
+		fprintf(f, " root %u", j->first + p->root * j->stride);
+	if (j->cpu)
+		fprintf(f, " cpu %u", j->cpu);
+	putc('\n', f);
+	if (*j->before)
+		fprintf(f, "e%" PRIu64 " requires %s\n", j->number, j->before);
 }
+
+void make_write_joint(const struct make_joint *j, FILE *f)
+{
+	if (j->is_operation)
+		write_operation(j, f);
+	else
+		write_steps(j, f);
+}
+
+/* --- patterns --- */
 
 void make_write_coll(const struct goal_make *m, enum algo_op op, FILE *f)
 {
+	struct make_joint j = {
+		.stride = 1,
+		.compute = m->compute,
+		.is_operation = m->as,
+	};
 	struct algo_plan p;
 	struct err e;
 
 	if (plan_of(m, op, &p, &e))
 		return; /* not after make_check_coll() */
-	if (m->as)
-		write_operations(m, &p, f);
-	else
-		write_steps(m, &p, f);
+	j.plan = &p;
+	for (j.member = 0; j.member < p.n; j.member++) {
+		fprintf(f, "rank %u {\n", j.member);
+		*j.before = '\0';
+		for (j.number = 0; j.number < (uint64_t)m->rounds; j.number++) {
+			j.is_last = j.number + 1 == (uint64_t)m->rounds;
+			make_write_joint(&j, f);
+			snprintf(j.before, sizeof(j.before), "e%" PRIu64,
+				j.number);
+		}
+		fputs("}\n", f);
+	}
 }

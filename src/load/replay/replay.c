@@ -32,7 +32,7 @@
 
 enum {
 	MOST_PATH = 80, /* the end of a longer one is shown */
-	MOST_STORED = 1 << 20, /* bytes of a message */
+	MOST_STORED = 1 << 20, /* bytes of a rank */
 };
 
 struct active {
@@ -54,6 +54,7 @@ struct player {
 	uint32_t calc_mark[GOAL_CPUS];
 	sim_time free_at[GOAL_CPUS];
 	struct active *active, *spare;
+	uint64_t n_over; /* requests, when it looked last */
 	struct joints joints;
 	uint32_t n_done;
 	sim_time begin, end; /* of its first and last operation */
@@ -64,7 +65,7 @@ struct replay {
 	char file[PARAM_TEXT_MAX], place[PARAM_TEXT_MAX];
 	struct goal goal;
 	uint64_t target; /* where messages come to */
-	uint64_t named; /* bytes from SOURCE on that are not stored */
+	uint64_t unstored; /* bytes from SOURCE on */
 	uint32_t *at; /* [rank] of the schedule: which of the machine */
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
 	uint32_t n_ranks; /* of the machine */
@@ -257,14 +258,18 @@ static bool end_calcs(struct player *p)
 	return did;
 }
 
-/* An error is one that the schedule made: a receive that is too short. */
+/* Those that have ended since the last look; there may be many that have not.
+ * An error is one that the schedule made: a receive that is too short. */
 static bool end_messages(struct player *p, bool *is_right)
 {
+	const struct msg_state *m = msg_state(&p->msg);
+	uint64_t left = m->n_over - p->n_over;
 	struct active **at = &p->active, *x;
 	char where[GOAL_WHERE];
 	bool did = false;
 
-	while ((x = *at)) {
+	p->n_over = m->n_over;
+	while (left && (x = *at)) {
 		uint32_t op = x->op;
 
 		if (!msg_is_over(&x->request)) {
@@ -282,6 +287,7 @@ static bool end_messages(struct player *p, bool *is_right)
 		p->spare = x;
 		program_log_end(x->mark);
 		end_op(p, op);
+		left--;
 		did = true;
 	}
 	return did;
@@ -567,20 +573,34 @@ static bool begin_together(struct player *p)
 }
 
 /* Nobody looks at the bytes, so none are stored, where there are many. */
-static uint64_t name_bytes(void *arg, uint64_t offset, struct memory_name *x)
+static bool read_nothing(void *arg, uint64_t offset, void *out, size_t n)
 {
 	(void)arg;
-	*x = (struct memory_name){ .offset = offset };
-	return UINT64_MAX - offset;
+	(void)offset;
+	memset(out, 0, n);
+	return true;
 }
 
-static bool name_memory(struct player *p)
+static bool write_nothing(void *arg, uint64_t offset, const void *in, size_t n)
 {
+	(void)arg;
+	(void)offset;
+	(void)in;
+	(void)n;
+	return true;
+}
+
+static bool store_nothing(struct player *p)
+{
+	static const struct memory_foreign f = {
+		.read = read_nothing,
+		.write = write_nothing,
+	};
 	const struct replay *r = p->replay;
 	struct memory *m = host_at(r->programs.load.host, program_node());
 
-	return !r->named || memory_add_synthetic(m, program_base() + SOURCE,
-				    r->named, name_bytes, p) >= 0;
+	return !r->unstored || memory_add_foreign(m, program_base() + SOURCE,
+				       r->unstored, &f) >= 0;
 }
 
 static void run_rank(void *arg)
@@ -590,7 +610,7 @@ static void run_rank(void *arg)
 	if (!programs_did(&p->replay->programs, "weft_msg_init",
 		    weft_msg_init(&p->msg, NULL)))
 		return;
-	if (begin_together(p) && p->rank && name_memory(p)) {
+	if (begin_together(p) && p->rank && store_nothing(p)) {
 		uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
 		uint32_t mark = program_log_begin(CALL, args);
 
@@ -661,11 +681,12 @@ static int replay_init(struct load *l, struct err *e)
 		return -1;
 	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
-	if (each > HOST_THREADS)
+	if (each > msg_most_processes(l->nic_ops))
 		return err_set(e,
-			"%s: %u ranks are more than %d on each of the "
+			"%s: %u ranks are more than %u on each of the "
 			"machine's %u nodes",
-			r->file, r->goal.n_ranks, HOST_THREADS, nodes);
+			r->file, r->goal.n_ranks,
+			msg_most_processes(l->nic_ops), nodes);
 	r->n_ranks = each * nodes;
 	l->needs.n_processes = each;
 	l->needs.n_programs = r->n_ranks;
@@ -673,7 +694,7 @@ static int replay_init(struct load *l, struct err *e)
 	r->target = SOURCE + most;
 	space = (largest_space(&r->goal) + 4095) / 4096 * 4096;
 	space = 2 * most > space ? 2 * most : space;
-	r->named = r->goal.colls || most > MOST_STORED ? space : 0;
+	r->unstored = space > MOST_STORED ? space : 0;
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
 	if (programs_need_memory(
 		    &r->programs, each * (SOURCE + space + own + 8192), e))

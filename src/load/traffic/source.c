@@ -171,6 +171,13 @@ static __attribute__((noinline)) void pump(struct synthetic *y,
 	}
 }
 
+/* Whether it only waits for its next packet to be due, and has an event. */
+static inline bool sleeps(
+	const struct synthetic *y, const struct source *src, sim_time t)
+{
+	return src->is_timed && src->due > t && !src->pending && y->is_open;
+}
+
 static inline bool fills(const struct synthetic *y)
 {
 	return !y->is_open && y->kind == PACKET_DYNAMIC;
@@ -186,6 +193,8 @@ static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 		fill(y, w, s, fifo, t);
 		return;
 	}
+	if (sleeps(y, &y->source[s], t))
+		return;
 	if (y->source[s].due <= t)
 		y->source[s].is_timed = false;
 	pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0, t);

@@ -44,6 +44,7 @@ struct plain_sending {
 struct plain_queue {
 	struct workq q;
 	struct window window; /* of packets */
+	uint32_t out; /* packets of these, where they are trains */
 	uint32_t work; /* that packets are cut from, or 0 */
 	bool is_running, has_atomic;
 };
@@ -68,6 +69,7 @@ struct plain {
 	struct side_reads_how reads;
 	struct workqs_how queues;
 	struct asks_how asks;
+	uint32_t window, buffers; /* in packets; more than a train has */
 };
 
 static inline struct plain *plain_of(const struct nic_at *a)
@@ -90,10 +92,24 @@ static inline uint32_t plain_bytes(const struct ask_header *h)
 	return (uint32_t)(h->word[WORD_KEY] >> 32);
 }
 
+/*
+ * Trains (link.train).  Their bytes cross the bus while they leave and while
+ * they come, as those of single packets would.
+ */
+
+/* Bytes that must be read before a train can leave: those of its first packet,
+ * and more where the bus is slower than the link. */
+uint32_t plain_first(const struct nic_at *a, uint32_t bytes);
+/* The others, which nobody waits for. */
+void plain_read_rest(
+	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes);
+/* Writes what has come; returns when loads can see the last of it. */
+sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes);
+
 /* A queue may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);
 void plain_send_on_turn(const struct nic_at *a);
-void plain_send_left(const struct nic_at *a);
+void plain_send_left(const struct nic_at *a, uint32_t bytes);
 void plain_send_give_up(const struct nic_at *a, uint32_t id);
 /* A request is answered: returns whose it was; then, its work is done. */
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id);

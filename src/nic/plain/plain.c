@@ -130,6 +130,12 @@ static uint32_t plain_waits_for(const void *values, enum net_class class)
 							     : 0;
 }
 
+/* Room for a train, and for one more behind it. */
+static uint32_t at_least(int64_t packets, uint32_t train)
+{
+	return packets > train ? (uint32_t)packets : train + (train > 1);
+}
+
 static int plain_init(struct nic *nic, struct err *e)
 {
 	struct plain *x = (struct plain *)nic;
@@ -160,6 +166,8 @@ static int plain_init(struct nic *nic, struct err *e)
 		.fits = plain_receive_fits,
 		.answered = plain_receive_answered,
 	};
+	x->window = at_least(p->window, nic->net->link.train);
+	x->buffers = at_least(p->buffers, nic->net->link.train);
 	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS, PLAIN_ENGINES);
 	return asks_check(nic, e);
 }
@@ -217,7 +225,7 @@ const struct nic_ops plain_ops = {
 	.title = "plain RDMA card",
 	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side domain",
+	.has = "any-side domain trains",
 	.size = sizeof(struct plain),
 	.node_size = sizeof(struct plain_node),
 	PARAMS(params),

@@ -49,7 +49,10 @@ static void answer(const struct nic_at *a, packet_id id, struct ask *x)
 {
 	x->h.bytes =
 		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
-	asks_answer(a, id);
+	asks_answer(a, id,
+		x->h.op == PLAIN_PUT
+			? link_others(&a->nic->net->link, plain_bytes(&x->h))
+			: 0);
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *r)
@@ -63,7 +66,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 			PLAIN_WRITTEN, r->id);
 		return;
 	}
-	if (!host_read(a->nic->host, a->s, r->at, x->data, r->bytes))
+	if (!host_read(a->nic->host, a->s, r->at, x->data, plain_bytes(&x->h)))
 		x->h.status = PLAIN_OUT_OF_BOUNDS;
 	answer(a, r->id, x);
 }
@@ -77,15 +80,18 @@ static void execute(const struct nic_at *a, packet_id id, const struct ask *x)
 	sim_time t;
 
 	if (x->h.op == PLAIN_GET || (is_word && !side->ops->atomic)) {
-		side_reads_begin(a, &plain_here(a)->reads, word[WORD_AT],
-			plain_bytes(&x->h), on_read, NULL, id);
+		uint32_t bytes = plain_bytes(&x->h);
+		uint32_t first = plain_first(a, bytes);
+
+		side_reads_begin(a, &plain_here(a)->reads, word[WORD_AT], first,
+			on_read, NULL, id);
+		plain_read_rest(a, word[WORD_AT], first, bytes);
 		return;
 	}
 	if (is_word)
 		t = side->ops->atomic(side, a->s, a->t, word[WORD_AT]);
 	else
-		t = side->ops->write(side, a->s, a->t, word[WORD_AT],
-			x->is_again ? 0 : x->h.bytes);
+		t = plain_write(a, word[WORD_AT], x->is_again ? 0 : x->h.bytes);
 	if (x->h.op == PLAIN_PUT && word[WORD_OPERAND] && !x->is_again)
 		t = side->ops->write(
 			side, a->s, a->t, word[WORD_OPERAND] - 1, 8);
@@ -163,7 +169,6 @@ void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 {
 	const struct plain_work *w = slots_at(
 		&plain_here(a)->works, ((struct plain_sending *)item)->work);
-	struct side *side = plain_of(a)->side;
 	struct ask_header *h = &x->h;
 	bool is_atomic = h->op >= PLAIN_WORD;
 
@@ -174,9 +179,7 @@ void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 		h->word[WORD_OPERAND] = w->e.operand;
 	h->id = plain_send_ended(a, h->id);
 	if (h->bytes) {
-		asks_post(a,
-			side->ops->write(
-				side, a->s, a->t, h->word[WORD_AT], h->bytes),
+		asks_post(a, plain_write(a, h->word[WORD_AT], h->bytes),
 			PLAIN_WRITTEN, id);
 		return;
 	}

@@ -15,6 +15,7 @@ static bool can_go(const struct nic_at *a, const struct plain_queue *q)
 		return q->work || q->q.entries.n;
 	e = !q->work && q->q.entries.n ? ring_at(&q->q.entries, 0) : NULL;
 	return (q->work || (e && !(q->has_atomic && e->op >= PLAIN_WORD))) &&
+	       q->out < plain_of(a)->window &&
 	       window_span(&q->window) < (uint32_t)plain_params(a)->window;
 }
 
@@ -22,8 +23,7 @@ static void kick(const struct nic_at *a)
 {
 	struct plain_node *n = a->node;
 
-	if (n->is_turn_posted || !n->run.n ||
-		n->n_made >= (uint32_t)plain_params(a)->buffers)
+	if (n->is_turn_posted || !n->run.n || n->n_made >= plain_of(a)->buffers)
 		return;
 	n->is_turn_posted = true;
 	asks_post(a, n->next_turn, PLAIN_TURN, 0);
@@ -121,19 +121,20 @@ static void on_payload(const struct nic_at *a, const struct side_read *x)
 {
 	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
 
-	if (!host_read(a->nic->host, a->s, x->at, s->data, x->bytes))
+	if (!host_read(a->nic->host, a->s, x->at, s->data, s->h.bytes))
 		s->h.op = PLAIN_OPS; /* so its target turns it away */
 	asks_ready(a, x->id);
 }
 
-/* The next packet of an entry. */
-static void cut(const struct nic_at *a, struct plain_queue *q)
+/* The next packet of an entry; returns how many it is a train of. */
+static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 {
 	struct plain_node *n = a->node;
 	struct plain_work *x = slots_at(&n->works, q->work);
 	uint64_t left = x->e.bytes - x->made, from = x->from + x->made;
 	uint32_t most = a->nic->net->link.max_payload;
 	uint32_t bytes = left < most ? (uint32_t)left : most;
+	uint32_t first = plain_first(a, bytes);
 	uint32_t id = asks_new(a, x->e.node, x->queue, q->window.next++);
 	struct plain_sending *s = asks_item(a, id);
 	struct ask_header *h = &s->ask.copy->h;
@@ -146,17 +147,22 @@ static void cut(const struct nic_at *a, struct plain_queue *q)
 	if (a->nic->net->book)
 		s->ask.account = x->account;
 	s->work = q->work;
-	n->n_made++;
+	q->out += link_packets(&a->nic->net->link, bytes);
 	x->out++;
 	x->made += bytes;
 	if (x->made == x->e.bytes)
 		q->work = 0;
 	h->bytes = x->e.op == PLAIN_PUT ? bytes : 0;
-	if (h->bytes)
+	n->n_made += link_packets(&a->nic->net->link, h->bytes);
+	s->ask.others = h->bytes ? 0 : link_others(&a->nic->net->link, bytes);
+	if (h->bytes) {
 		side_reads_begin(
-			a, &n->reads, from, bytes, on_payload, NULL, id);
-	else
+			a, &n->reads, from, first, on_payload, NULL, id);
+		plain_read_rest(a, from, first, bytes);
+	} else {
 		asks_ready(a, id);
+	}
+	return link_packets(&a->nic->net->link, bytes);
 }
 
 void plain_send_on_turn(const struct nic_at *a)
@@ -171,15 +177,15 @@ void plain_send_on_turn(const struct nic_at *a)
 		((struct plain_work *)slots_at(&n->works, q->work))->out++;
 		plain_send_done(a, q->work, PLAIN_STOPPED, 0);
 	} else if (q->work || (q->q.entries.n && begin(a, q, queue))) {
-		cut(a, q);
+		n->next_turn = a->t + cut(a, q) * plain_params(a)->packet;
 	}
 	plain_send_wake(a, queue);
 	kick(a);
 }
 
-void plain_send_left(const struct nic_at *a)
+void plain_send_left(const struct nic_at *a, uint32_t bytes)
 {
-	plain_here(a)->n_made--;
+	plain_here(a)->n_made -= link_packets(&a->nic->net->link, bytes);
 	kick(a);
 }
 
@@ -187,9 +193,11 @@ uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
 {
 	const struct plain_sending *s = asks_item(a, id);
 	const struct ask_header *h = &s->ask.copy->h;
+	struct plain_queue *q = queue_of(a, h->channel);
 	uint32_t work = s->work;
 
-	window_done(&queue_of(a, h->channel)->window, h->number);
+	q->out -= link_packets(&a->nic->net->link, plain_bytes(h));
+	window_done(&q->window, h->number);
 	asks_answered(a, id);
 	return work;
 }

@@ -28,7 +28,7 @@ void asks_set_up(struct asks_how *how, const struct resend_params *p,
 
 int asks_check(struct nic *nic, struct err *e)
 {
-	uint32_t payload = nic->net->link.max_payload;
+	uint32_t payload = nic->net->link.each;
 	uint32_t most = FLIPS_FRAME - FLIPS_CRC - sizeof(struct ask_header);
 
 	if (!payload || payload > most)
@@ -36,7 +36,7 @@ int asks_check(struct nic *nic, struct err *e)
 			"link.payload: out of range for nic.kind %s (want 1 to "
 			"%u bytes)",
 			nic->ops->name, most);
-	nic->load_size = sizeof(struct ask) + payload;
+	nic->load_size = sizeof(struct ask) + nic->net->link.max_payload;
 	return 0;
 }
 
@@ -86,6 +86,7 @@ uint32_t asks_new(
 	};
 	s->item.dst = dst;
 	s->cut = a->t;
+	s->others = 0;
 	slots_push(&x->resend.items, &x->leaving, id);
 	return id;
 }
@@ -134,6 +135,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	struct net *net = a->nic->net;
 	const struct ask *x = ask_of(a, id);
 	bool is_answer = x->h.is_answer, is_first = x->is_first;
+	uint32_t bytes = x->h.bytes;
 	struct ask_hold hold = x->hold;
 
 	nic_charge(a, id, CAUSE_CARD, a->t);
@@ -142,7 +144,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		asks_of(a)->inside--;
 		release(a, &hold);
 	} else if (is_first) {
-		asks_of(a)->how->left(a);
+		asks_of(a)->how->left(a, bytes);
 	}
 }
 
@@ -185,6 +187,7 @@ static void send_try(const struct nic_at *a, uint32_t id)
 		.born = a->t,
 		.kind = x->how->kind,
 		.bytes = (uint16_t)copy->h.bytes,
+		.size = s->others,
 		.load = payload_to_load(copy),
 	};
 	/* tries take the ways in turn */
@@ -256,7 +259,7 @@ void asks_finish(const struct nic_at *a, packet_id id, bool is_done)
 }
 
 /* The packet itself goes back as its answer. */
-void asks_answer(const struct nic_at *a, packet_id id)
+void asks_answer(const struct nic_at *a, packet_id id, uint16_t others)
 {
 	struct net *net = a->nic->net;
 	struct packet *p = &net->packets[id];
@@ -275,6 +278,7 @@ void asks_answer(const struct nic_at *a, packet_id id)
 		.born = a->t,
 		.kind = PACKET_HIGH,
 		.bytes = (uint16_t)x->h.bytes,
+		.size = others,
 		.load = p->load,
 	};
 	/* that to the last try may have been lost; so that all pairs of ways

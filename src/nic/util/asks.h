@@ -62,6 +62,7 @@ struct ask_item {
 	bool is_ready; /* to leave */
 	struct ask_account account;
 	sim_time cut, read, left;
+	uint16_t others; /* see link_others() */
 };
 
 /* One for all nodes. */
@@ -74,8 +75,8 @@ struct asks_how {
 	uint8_t kept; /* an op that may be executed twice, or none */
 	bool holds; /* requests keep their places until answers have left */
 
-	/* A request has left for the first time. */
-	void (*left)(const struct nic_at *a);
+	/* A request has left for the first time, with so many bytes. */
+	void (*left)(const struct nic_at *a, uint32_t bytes);
 	/* A request has arrived: asks_answer() follows, now or later; if
 	 * is_again, nothing else. */
 	void (*asked)(const struct nic_at *a, packet_id id, struct ask *x);
@@ -165,8 +166,9 @@ static inline bool asks_is_last(const struct nic_at *a)
 /* It is answered, or given up: frees its copy. */
 void asks_answered(const struct nic_at *a, uint32_t id);
 
-/* A request has been executed, or refused as its status says. */
-void asks_answer(const struct nic_at *a, packet_id id);
+/* A request has been executed, or refused as its status says; others: see
+ * link_others(). */
+void asks_answer(const struct nic_at *a, packet_id id, uint16_t others);
 /* Frees a packet and its place; is_done: its message is complete. */
 void asks_finish(const struct nic_at *a, packet_id id, bool is_done);
 

@@ -119,7 +119,7 @@ static void give_up(const struct nic_at *a, uint32_t item)
 	end(a, item, STATUS_GAVE_UP, 0);
 }
 
-static void on_left(const struct nic_at *a)
+static void on_left(const struct nic_at *a, uint32_t bytes)
 {
 }
 
@@ -137,7 +137,7 @@ static void on_asked(const struct nic_at *a, packet_id id, struct ask *x)
 	if (world->n_asked++ < world->lost)
 		asks_finish(a, id, false); /* so its answer is lost */
 	else
-		asks_answer(a, id);
+		asks_answer(a, id, 0);
 }
 
 static bool fits(const struct ask_header *x, const struct ask_header *y)

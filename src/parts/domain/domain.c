@@ -29,7 +29,7 @@ static struct domain_node *here(const struct domain_at *at)
 	return at->d->nodes[at->node];
 }
 
-static struct move *move_at(const struct domain_node *n, uint32_t id)
+struct move *domain_move_at(const struct domain_node *n, uint32_t id)
 {
 	return slots_at(&n->moves, id);
 }
@@ -42,6 +42,7 @@ static __attribute__((cold)) struct domain_node *new_node(
 	struct domain_node *n = mem_alloc(1, sizeof(*n));
 
 	slots_init(&n->moves, sizeof(struct move));
+	sums_init(n);
 	ring_init(&n->later, sizeof(struct later));
 	n->port = mem_alloc(d->n_ports, sizeof(*n->port));
 	for (uint32_t i = 0; i < d->n_ports; i++) {
@@ -70,6 +71,7 @@ void domain_free_node(struct domain *d, struct domain_node *n)
 	mem_free(n->port);
 	ring_fini(&n->later);
 	slots_fini(&n->moves);
+	sums_free(n);
 	mem_free(n);
 }
 
@@ -93,17 +95,17 @@ bool domain_is_gone(const struct domain *d, site_id node)
 
 /* --- ends --- */
 
-static uint32_t take(struct domain_node *n, struct move **m)
+uint32_t domain_take(struct domain_node *n, struct move **m)
 {
 	uint32_t id = slots_take_any(&n->moves);
 
-	*m = move_at(n, id);
+	*m = domain_move_at(n, id);
 	memset((char *)*m + sizeof(struct slot), 0,
 		offsetof(struct move, data) - sizeof(struct slot));
 	return id;
 }
 
-static void set_word(
+void domain_set_word(
 	const struct domain_at *at, uint64_t word_at, uint64_t value)
 {
 	if (word_at != DOMAIN_NONE)
@@ -120,15 +122,15 @@ static uint32_t owner_of(const struct domain_move *m)
 static void end(const struct domain_at *at, uint32_t id)
 {
 	struct domain_node *n = here(at);
-	const struct move *m = move_at(n, id);
+	const struct move *m = domain_move_at(n, id);
 	uint32_t owner = owner_of(&m->is);
 	uint64_t done_at = m->is.done_at;
 
 	if (m->is.kind == DOMAIN_WORD)
-		set_word(at, m->is.old_at, m->old);
+		domain_set_word(at, m->is.old_at, m->old);
 	n->port[owner].n_open--;
 	slots_give(&n->moves, id);
-	set_word(at, done_at, 0);
+	domain_set_word(at, done_at, 0);
 	host_poke(at->d->host, at->w, at->node, at->t);
 }
 
@@ -151,36 +153,37 @@ static void change_word(const struct domain_at *at, struct move *m)
 	if (!memory_load(host_at(h, at->node), MEMORY_NIC, m->is.to_at, &word))
 		return;
 	new = atomic_apply(m->is.op, word, m->is.operand, m->is.bound, &m->old);
-	set_word(at, m->is.to_at, new);
+	domain_set_word(at, m->is.to_at, new);
 }
 
-static void account(const struct domain_at *at, const struct move *m)
+void domain_account(const struct domain_at *at, const struct book_message *m,
+	uint32_t process)
 {
 	const struct book_place where = {
 		.what = "domain",
 		.site = at->node,
-		.number = (uint16_t)m->is.to,
+		.number = (uint16_t)process,
 		.port = BOOK_NO_PORT,
 		.channel = BOOK_NO_CHANNEL,
 	};
 
-	book_whole(
-		at->d->book, at->w->id, &m->book, &where, CAUSE_DOMAIN, at->t);
+	if (at->d->book)
+		book_whole(
+			at->d->book, at->w->id, m, &where, CAUSE_DOMAIN, at->t);
 }
 
 /* All of it is there.  The sender of a put learns of it by an answer, which
  * occupies no port. */
 static void arrive(const struct domain_at *at, uint32_t id)
 {
-	struct move *m = move_at(here(at), id);
+	struct move *m = domain_move_at(here(at), id);
 
 	if (m->is.kind == DOMAIN_WORD)
 		change_word(at, m);
 	else if (m->is.count_at != DOMAIN_NONE)
 		host_add(at->d->host, at->w, at->node, at->t, m->is.count_at,
 			-m->is.bytes);
-	if (at->d->book)
-		account(at, m);
+	domain_account(at, &m->book, m->is.to);
 	if (m->is.on_arrived)
 		m->is.on_arrived(m->is.arg, at, &m->is);
 	if (m->is.kind == DOMAIN_GET || m->is.done_at == DOMAIN_NONE)
@@ -265,7 +268,7 @@ static void call_at(const struct domain_at *at, uint32_t port, sim_time t)
 static void queue_up(const struct domain_at *at, uint32_t id)
 {
 	struct domain_node *n = here(at);
-	uint32_t to = move_at(n, id)->is.to;
+	uint32_t to = domain_move_at(n, id)->is.to;
 	struct port *x = &n->port[to];
 
 	if (!x->waiting.n)
@@ -273,41 +276,58 @@ static void queue_up(const struct domain_at *at, uint32_t id)
 	*(uint32_t *)ring_push(&x->waiting) = id;
 }
 
-/* Occupies a port for a chunk that leaves now, and the receiver's as soon as
- * that is free. */
-static void send_chunk(const struct domain_at *at, struct port *x, uint32_t id)
+sim_time domain_leave(
+	const struct domain_at *at, struct port *x, uint64_t bytes)
 {
-	struct domain_node *n = here(at);
-	struct move *m = move_at(n, id);
-	struct port *to = &n->port[m->is.to];
-	uint64_t bytes = piece_of(at->d, m->is.bytes - m->sent);
 	sim_time time = takes(at->d, bytes);
 
 	x->out_free = at->t + time;
 	x->out_busy += time;
 	x->out += bytes;
-	to->in_free =
-		later_of(at->t + at->d->params.latency, to->in_free) + time;
-	to->in_busy += time;
-	n->n_chunks++;
+	here(at)->n_chunks++;
+	return time;
+}
+
+void domain_enter(const struct domain_at *at, struct port *x, sim_time time)
+{
+	x->in_free = later_of(at->t + at->d->params.latency, x->in_free) + time;
+	x->in_busy += time;
+}
+
+void domain_come(const struct domain_at *at, uint32_t to, uint32_t id)
+{
+	struct port *x = &here(at)->port[to];
+
+	*(uint32_t *)ring_push(&x->coming) = id;
+	host_post_engine(at->w, at->node, x->in_free, DOMAIN_IN + to);
+}
+
+static void send_chunk(const struct domain_at *at, struct port *x, uint32_t id)
+{
+	struct domain_node *n = here(at);
+	struct move *m = domain_move_at(n, id);
+	uint64_t bytes = piece_of(at->d, m->is.bytes - m->sent);
+
+	domain_enter(at, &n->port[m->is.to], domain_leave(at, x, bytes));
 	m->sent += bytes;
 	m->is_called = false;
-	if (m->sent < m->is.bytes) {
+	if (m->sent < m->is.bytes)
 		*(uint32_t *)ring_push(&x->ready) = id;
-		return;
-	}
-	*(uint32_t *)ring_push(&to->coming) = id;
-	host_post_engine(at->w, at->node, to->in_free, DOMAIN_IN + m->is.to);
+	else
+		domain_come(at, m->is.to, id);
 }
 
 /* The transfer whose turn it is sends a chunk, if it may. */
 static void send_next(const struct domain_at *at, struct port *x)
 {
 	uint32_t id = *(uint32_t *)ring_pop(&x->ready);
-	const struct move *m = move_at(here(at), id);
+	const struct move *m = domain_move_at(here(at), id);
 	const struct port *to = &here(at)->port[m->is.to];
 
-	if (!m->is_called && (to->waiting.n || has_room_at(at->d, to) > at->t))
+	if (m->sum)
+		sums_send(at, x, id);
+	else if (!m->is_called &&
+		 (to->waiting.n || has_room_at(at->d, to) > at->t))
 		queue_up(at, id);
 	else
 		send_chunk(at, x, id);
@@ -334,10 +354,10 @@ static void give_turn(const struct domain_at *at, uint32_t port)
 	}
 }
 
-static void make_ready(const struct domain_at *at, uint32_t id)
+void domain_make_ready(const struct domain_at *at, uint32_t id)
 {
 	struct domain_node *n = here(at);
-	uint32_t from = move_at(n, id)->is.from;
+	uint32_t from = domain_move_at(n, id)->is.from;
 
 	*(uint32_t *)ring_push(&n->port[from].ready) = id;
 	give_turn(at, from);
@@ -350,11 +370,11 @@ static void on_call(const struct domain_at *at, uint32_t port)
 	struct domain_node *n = here(at);
 	struct port *x = &n->port[port];
 	uint32_t id = *(uint32_t *)ring_pop(&x->waiting);
-	struct move *m = move_at(n, id);
+	struct move *m = domain_move_at(n, id);
 	sim_time time = takes(at->d, piece_of(at->d, m->is.bytes - m->sent));
 
 	m->is_called = true;
-	make_ready(at, id);
+	domain_make_ready(at, id);
 	if (x->waiting.n)
 		call_at(at, port,
 			later_of(at->t + time, has_room_at(at->d, x)));
@@ -365,9 +385,13 @@ static void on_last(const struct domain_at *at, uint32_t port)
 {
 	struct domain_node *n = here(at);
 	uint32_t id = *(uint32_t *)ring_pop(&n->port[port].coming);
-	struct move *m = move_at(n, id);
+	struct move *m = domain_move_at(n, id);
 
 	n->port[port].in += m->is.bytes;
+	if (m->sum) {
+		sums_on_last(at, port, id);
+		return;
+	}
 	m->is_there = true;
 	if (m->is.kind != DOMAIN_WORD)
 		copy(at, m);
@@ -386,10 +410,10 @@ static void on_later(const struct domain_at *at)
 	while (n->later.n && (x = ring_at(&n->later, 0))->t <= at->t) {
 		id = x->move;
 		ring_pop(&n->later);
-		if (move_at(n, id)->is_there)
+		if (domain_move_at(n, id)->is_there)
 			end(at, id);
 		else
-			make_ready(at, id);
+			domain_make_ready(at, id);
 	}
 	if (!n->later.n || n->is_later_posted)
 		return;
@@ -409,11 +433,12 @@ static void on_death(const struct domain_at *at)
 	n->is_gone = true;
 	for (uint32_t id = 1; id <= n->moves.room; id++) {
 		m = slots_find(&n->moves, id);
-		if (!m)
-			continue;
-		n->lost += m->is_there ? 0 : m->sent;
-		end(at, id);
+		if (m && m->sum)
+			slots_give(&n->moves, id);
+		else if (m)
+			end(at, id);
 	}
+	sums_end_all(at);
 	host_poke(at->d->host, at->w, at->node, at->t);
 }
 
@@ -453,7 +478,7 @@ void domain_begin(const struct domain_at *at, const struct domain_move *is)
 	struct domain *d = at->d;
 	struct domain_node *n = domain_node(d, at->node);
 	struct move *m;
-	uint32_t id = take(n, &m);
+	uint32_t id = domain_take(n, &m);
 	uint64_t chunk = (uint64_t)d->params.chunk;
 
 	m->is = *is;
@@ -470,7 +495,7 @@ void domain_begin(const struct domain_at *at, const struct domain_move *is)
 	if (is->kind == DOMAIN_GET)
 		put_off(at, id);
 	else
-		make_ready(at, id);
+		domain_make_ready(at, id);
 }
 
 uint32_t domain_n_open(const struct domain *d, site_id node, uint32_t process)

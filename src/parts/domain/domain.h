@@ -13,6 +13,9 @@
  *
  * The bytes of a transfer appear at its end, all at once.  Transfers may
  * overtake each other.
+ *
+ * With domain.sums the switch adds (sums.c): the processes send chunks, of
+ * which one process gets the sum; and it hands a chunk of one to all others.
  */
 #ifndef PARTS_DOMAIN_DOMAIN_H
 #define PARTS_DOMAIN_DOMAIN_H
@@ -25,6 +28,7 @@ struct domain_params {
 	int64_t rate; /* bytes a second, each way of a port; 0: there is none */
 	int64_t latency; /* ps */
 	int64_t chunk; /* bytes */
+	int64_t sums; /* the switch adds */
 };
 
 enum {
@@ -81,5 +85,28 @@ uint32_t domain_n_open(const struct domain *d, site_id node, uint32_t process);
 /* Whether it has died and will not return.  Tests of polls are called when that
  * happens. */
 bool domain_is_gone(const struct domain *d, site_id node);
+
+#define DOMAIN_ALL UINT32_MAX
+
+/* A sum over all processes of a node, for one of them or for all.  All name the
+ * same n, root and operation, and other addresses. */
+struct domain_sum {
+	uint64_t from_at, to_at; /* may be equal */
+	uint64_t n; /* words of eight bytes, 1 or more */
+	uint64_t done_at; /* a word that becomes 0 at the end */
+	uint32_t root; /* a process, or DOMAIN_ALL */
+	uint32_t op;
+	/* a = a op b, of n words; a is of lower processes. */
+	void (*combine)(
+		uint32_t op, uint64_t *a, const uint64_t *b, uint32_t n);
+	/* Called at the end; may be NULL. */
+	void (*on_end)(void *arg, const struct domain_at *at, uint32_t process);
+	void *arg;
+};
+
+/* A process joins a sum, which begins when all have and ends for all of them at
+ * once. */
+void domain_join(const struct domain_at *at, uint32_t process,
+	const struct domain_sum *s);
 
 #endif

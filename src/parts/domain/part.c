@@ -23,6 +23,9 @@ static const struct param rows[] = {
 		"bytes after which transfers that share a port take turns, a "
 		"multiple of 8",
 		"assumed: a page"),
+	PARAM_ROW(PARAM_FLAG, "sums", AT(sums), "no", 0, 1,
+		"whether the switch adds data of all processes of its node",
+		"assumed: it moves bytes only"),
 };
 
 static const struct part_block blocks[] = {
@@ -101,6 +104,9 @@ static int check(const void *params, const struct part_place *at, struct err *e)
 	if (p->rate && p->rate < 1000000)
 		return err_set(e, "domain.rate: want 1 MB/s or more, or 0 B/s "
 				  "for none");
+	if (p->sums && !p->rate)
+		return err_set(e, "domain.sums: nodes have no switch that "
+				  "could add, since domain.rate is 0 B/s");
 	if (p->chunk % 8)
 		return err_set(e, "domain.chunk: %lld B, want a multiple of 8",
 			(long long)p->chunk);
@@ -201,7 +207,9 @@ static int audit(const void *state, struct err *e)
 		if (!n)
 			continue;
 		add_node(&t, d, n);
-		if (n->moves.used || t.out != t.in + n->lost)
+		if (n->moves.used || n->sums.used ||
+			(!n->is_gone &&
+				t.out + n->copied != t.in + n->absorbed))
 			return err_set_code(e, EXIT_INTERNAL,
 				"audit: domain of node %u: %u transfers are "
 				"unfinished, %llu bytes went in, %llu came out",

@@ -238,7 +238,7 @@ static void what_it_cannot_do_is_refused(void **state)
 	casts.combine = NULL;
 	e = (struct err){ 0 };
 	x.machine->route->bubble = 1;
-	x.machine->router.packets = 4;
+	x.machine->running.packets = 4;
 	assert_int_equal(net_check(&s, &e), -1);
 	assert_non_null(strstr(e.text, "bubbles"));
 	drop(&x);

@@ -391,7 +391,7 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	struct packet_list *q;
 
 	p->head = t;
-	link_owe(&s->port[in].sender, x->link->owed, t);
+	link_owe(&s->port[in].sender, link_owed(x->link, x->link->owed, p), t);
 	BUG_IF(!step.ports);
 	if (how & HOW_STEPPED && x->is_stepped)
 		p->channel = step.channel;

@@ -360,6 +360,14 @@ static struct net_buffer direct_buffer(
 	};
 }
 
+/* Whether any queue of a receiver's channel holds some; those that it lacks are
+ * empty. */
+static inline bool has_packets(const struct direct_queue *q)
+{
+	_Static_assert(DIRECT_QUEUES == 4, "all of them");
+	return (q[0].count | q[1].count | q[2].count | q[3].count) != 0;
+}
+
 static uint32_t direct_in_use(
 	const struct router *r, site_id id, uint32_t *list)
 {
@@ -372,10 +380,13 @@ static uint32_t direct_in_use(
 
 		/* those of the next port are before these */
 		for (uint32_t port = 0; port < n_ports;
-			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n)
+			port++, q -= N_CHANNELS * DIRECT_QUEUES, i += n) {
+			if (!has_packets(q))
+				continue;
 			for (uint32_t k = 0; k < n; k++)
 				if (q[k].count)
 					list[used++] = i + k;
+		}
 	}
 	return used;
 }

@@ -190,6 +190,7 @@ static inline uint32_t most_tokens(const struct direct *d,
 		struct direct_port *p = &s->port[o];
 		int tokens;
 
+		KEEP(p);
 		if (p->requests.head[REQ_DYNAMIC] != head ||
 			p->requests.others != others ||
 			heads_ordered(&p->requests) || p->returns.is_starving ||
@@ -365,7 +366,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	p->head = t;
 	p->next = NO_PACKET;
 	booked_arrival(d, s, in, channel, id, t);
-	link_owe(&port->sender, rates_of(d, s, in, t).owed, t);
+	link_owe(&port->sender,
+		link_owed(&d->link, rates_of(d, s, in, t).owed, p), t);
 #if DIRECT_TREE
 	if (d->coll && p->flags & d->coll->ops->flags) {
 		if (spread_arrive(d, w, s, in, channel, id, t))

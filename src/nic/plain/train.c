@@ -1,0 +1,49 @@
+#include "nic/plain/card.h"
+
+/* Nine tenths of a bus are left for data. */
+static int64_t bus_rate(const struct nic_at *a)
+{
+	return plain_of(a)->side->rate / 10 * 9;
+}
+
+uint32_t plain_first(const struct nic_at *a, uint32_t bytes)
+{
+	const struct link_rules *r = &a->nic->net->link;
+	int64_t link = r->bps[0], bus = bus_rate(a), later;
+
+	if (bytes <= r->each || !bus)
+		return bytes;
+	later = bytes - r->each;
+	if (bus < link)
+		later = later * (bus / 1000) / (link / 1000);
+	return bytes - (uint32_t)later;
+}
+
+static void on_rest(const struct nic_at *a, const struct side_read *x)
+{
+	(void)a;
+	(void)x;
+}
+
+void plain_read_rest(
+	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
+{
+	if (bytes > first)
+		side_reads_begin(a, &plain_here(a)->reads, at + first,
+			bytes - first, on_rest, NULL, 0);
+}
+
+sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes)
+{
+	const struct link_rules *r = &a->nic->net->link;
+	struct side *side = plain_of(a)->side;
+	uint32_t n = link_packets(r, bytes) - 1, before = n * r->each;
+	sim_time late;
+
+	/* the packets before the last one have come earlier */
+	if (n) {
+		late = link_ser(r, bytes) - link_ser(r, bytes - before);
+		side->ops->write(side, a->s, a->t - late, at, before);
+	}
+	return side->ops->write(side, a->s, a->t, at + before, bytes - before);
+}

@@ -1,0 +1,84 @@
+#!/bin/sh
+#
+# Processes of a node behind a switch of their own: rates, budgets, faults, and
+# what is refused.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/json.sh"
+
+node="run torus --shape 1 --quiet --set domain.rate=450GB/s \
+	--set host.memory=64GiB"
+ring="collective op=allreduce algo=ring procs=8 rounds=1"
+
+# Eight GPUs: NVIDIA's nccl-tests print the rate of a port for a ring.
+ends 0 $node $ring bytes=256MiB --set domain.chunk=64KiB --json
+shows 'a ring of eight has the rate of a port, and no more' \
+	'.results.busbw_GBps | . > 450 * 0.97 and . <= 450' \
+	'.domain.busy_pct > 90 and .domain.busy_pct <= 100' \
+	'.domain.bytes >= 8 * 2 * 7 / 8 * 256 * 1048576'
+ends 0 $node collective op=allreduce by=domain procs=8 rounds=1 bytes=2MiB \
+	--set domain.sums=yes --json
+shows 'a switch that adds is faster than that' \
+	'.results.busbw_GBps | . > 1.05 * 450 and . < 2 * 7 / 9 * 450'
+
+for threads in 1 2 3; do
+	ends 0 run torus --shape 5 alltoall via=msg procs=4 bytes=3000 --json \
+		--quiet --set domain.rate=100GB/s --threads $threads --budget
+	value digest >>"$tmp/digests"
+	holds '.budget.causes.domain.ps > 0' '.domain.transfers > 0'
+done
+[ "$(sort -u "$tmp/digests" | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/digests")"
+report 'one digest on any number of threads'
+
+rm "$tmp/digests"
+for threads in 1 2; do
+	ends 0 run torus --shape 2 collective op=allreduce procs=72 bytes=64 \
+		--set domain.rate=900GB/s --set host.memory=256GiB --json \
+		--quiet --threads $threads rounds=2
+	value digest >>"$tmp/digests"
+done
+[ "$(sort -u "$tmp/digests" | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/digests")"
+report '72 ranks a node work'
+
+# A put of 8 B over an idle domain takes its latency and eight bytes.
+ends 0 $node collective op=allreduce procs=2 rounds=1 --budget --json \
+	--set domain.latency=700ns
+shows 'time in the domain is a cause of its own' \
+	'.budget.causes.domain.ps == .budget.ps' \
+	'.budget.mean_ns > 700 and .budget.mean_ns < 701'
+
+plan <<-EOF
+  events:
+    - 12 us domain 0 dies
+    - 40 us domain 0 returns
+EOF
+ends 0 $node $ring bytes=1MiB --faults "$tmp/plan.yaml" --json
+shows 'transfers wait for a domain that returns' \
+	'.results.time_ns > 28000 and .results.time_ns < 60000'
+plan <<-EOF
+  events:
+    - 12 us domain 0 dies
+EOF
+ends 3 $node $ring bytes=1MiB --faults "$tmp/plan.yaml" --json
+report 'what a dead domain does not carry ends the run'
+
+refused 'domain.chunk: 0 B is out of range' run torus random \
+	--set domain.chunk=0B
+refused 'domain.chunk: 100 B, want a multiple of 8' run torus random \
+	--set domain.chunk=100B
+refused 'since domain.rate is 0 B/s' run torus random --set domain.sums=yes
+refused 'domain.rate: want 1 MB/s or more' run torus random \
+	--set domain.rate=1KB/s
+refused 'domain.rate is not a parameter of this machine' run gemini random \
+	--set domain.rate=1GB/s
+refused 'serves at most 64 processes' run apenet collective procs=72
+refused 'nodes have no domain' run torus random --faults "$tmp/plan.yaml"
+refused 'want domain.sums' $node collective op=allreduce by=domain procs=8
+refused 'only adds' $node collective op=broadcast by=domain procs=8 \
+	--set domain.sums=yes
+refused 'processes of one node' run torus collective op=allreduce by=domain \
+	procs=8 --set domain.rate=1GB/s --set domain.sums=yes
+
+exit $status
