@@ -12,8 +12,9 @@ endless='run bgq random --shape 4x4x4 warmup=1s measure=1s --quiet'
 
 # A run of three processes that does not end by itself; $first and $second are
 # two of them.
-begin() {
-	"$weft" $endless --processes 3 >"$tmp/out" 2>"$tmp/err" </dev/null &
+begin() { # OPTIONS
+	"$weft" $endless --processes 3 "$@" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null &
 	first=$!
 	until [ "$(pgrep -P $first | wc -l)" -eq 2 ]; do
 		sleep 0.02
@@ -48,9 +49,15 @@ ends() { # WHAT CODE LINE
 	report "$1"
 }
 
-begin
+begin -o "$tmp/run.db" --sample 1us
 kill -KILL $second
 ends 'a process that is killed' 3 'process 1 on .* was killed by signal 9'
+"$weft" sql "$tmp/run.db" "SELECT value FROM meta WHERE key = 'ending'" \
+	>"$tmp/out"
+grep -q stopped "$tmp/out" || complain "$(cat "$tmp/out")"
+"$weft" sql "$tmp/run.db" "SELECT count(*) > 1 FROM sample" >"$tmp/out"
+grep -q '^ *1$' "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'its run file is as far as it was, and says so'
 
 begin
 kill -STOP $second

@@ -37,6 +37,35 @@ refused 'at most one for each of the 4 nodes' show torus --shape 4 \
 refused 'want at most 1024' show bgq-20pf --processes 1025
 refused 'want it without' show torus --processes 2 --svg
 
+# --- what processes would send ---
+
+counted() { # PROCESSES
+	run run bgq random load=max --shape 4x4x4 warmup=1us measure=1us \
+		--count-mail --threads "$1" --json
+}
+
+counted 1
+one=$(value digest)
+counted 2
+two=$(value all_mail)
+[ "$(value digest)" = "$one" ] || complain "$(value digest)"
+[ "$(value most_events)" -le "$(value all_events)" ] &&
+	[ $((2 * $(value most_events))) -ge "$(value all_events)" ] ||
+	complain "events: $(value most_events) of $(value all_events)"
+counted 8
+[ "$(value digest)" = "$one" ] || complain "$(value digest)"
+[ "$two" -gt 0 ] && [ "$(value all_mail)" -gt "$two" ] &&
+	[ "$(value most_mail_bytes)" -gt $((32 * $(value most_mail))) ] ||
+	complain "$two and $(value all_mail) of mail"
+report 'threads that stand for processes: the same run, and more cuts more mail'
+if command -v bash >/dev/null; then
+	"$src/bench/cluster" --event 100 torus random load=max --shape 4x4x4 \
+		warmup=0us measure=1us >"$tmp/out" 2>"$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	[ "$(grep -c ' %$' "$tmp/out")" -eq 4 ] || complain "$(cat "$tmp/out")"
+	report 'bench/cluster prints what to expect'
+fi
+
 # --- sweeps ---
 
 points='sweep torus,fattree random load=0.2,0.6 seed=1..2 --shape 16

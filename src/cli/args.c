@@ -77,6 +77,7 @@ static const struct cli_option table[] = {
 		"number of processes of this computer that share the "
 		"simulation; the result does not depend on it" },
 	{ CLI_PROCESSES, "pack", 0, FLAG, AT(packs), NULL, NULL },
+	{ CLI_PROCESSES, "count-mail", 0, FLAG, AT(counts), NULL, NULL },
 	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_BOOK, "budget", 0, FLAG, AT(is_budget), NULL,

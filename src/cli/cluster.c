@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,7 +82,7 @@ static int check_alike(
 			   "process 0");
 	if (!is_alike(c, hash_arguments(a)))
 		err_set(e, "it has other arguments than process 0");
-	return cluster_share_error(c, e);
+	return cluster_share_signed(c, e);
 }
 
 /* "kind\npath\nhash\n" of each file. */
@@ -142,7 +143,7 @@ int cli_cluster_check(const struct machine_run *r, struct err *e)
 	mem_free(list);
 	mem_free(o.text);
 	record_inputs_free(&in);
-	return cluster_share_error(c, e);
+	return cluster_share_signed(c, e);
 }
 
 /* --- */
@@ -198,7 +199,7 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 		!(c->takes & runs))
 		return 0;
 	if (me)
-		return EXIT_BAD_INPUT;
+		exit(EXIT_FINISHED); /* the first one says it */
 	return err_set(e,
 		"weft %s cannot be run in a job of MPI with %u processes yet",
 		c->name, n);
@@ -208,6 +209,7 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
 	uint32_t me;
 	bool is_first = c ? !c->me : cluster_job(&me) < 2 || !me;
+	bool is_told = !c || c->knows_error;
 
 	/* a launcher ends all others when one has ended with an error, but the
 	 * first one has yet to print it */
@@ -219,7 +221,9 @@ int cli_cluster_end(struct cluster *c, int code, struct err *e)
 		c->ops->leave(c, e->code ? e->code : code);
 	if (is_first)
 		return code;
-	code = e->code ? e->code : code;
+	/* A launcher ends the job with the first that fails: that should be the
+	 * first process, which says why. */
+	code = is_told ? 0 : e->code;
 	*e = (struct err){ 0 };
 	return code;
 }

@@ -21,8 +21,8 @@ void cli_cluster_hush(const struct cluster *c);
 /* machine_run_setup.check: whether all processes have read the same files. */
 int cli_cluster_check(const struct machine_run *r, struct err *e);
 /* Before any command: whether it would run in each process of a job of MPI by
- * itself, all at once.  Returns an exit code then, with the error in the first
- * process; or 0. */
+ * itself, all at once.  Returns -1 with the error then, in the first process,
+ * and ends the others; or 0. */
 int cli_cluster_refuse(const struct cli_command *c, struct err *e);
 /* The end of a command, with its exit code or error: returns the same, but
  * without an error in processes that do not print it. */

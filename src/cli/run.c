@@ -356,7 +356,10 @@ static int perform(struct machine_run *r, struct record *k, struct err *e)
 			       ? 0
 			       : -1;
 	}
-	if (k)
+	/* an error that all processes do not know is the host's */
+	if (k && r->setup.cluster && !r->setup.cluster->knows_error)
+		record_stop(k, e->text);
+	else if (k)
 		record_fail(k, e->text);
 	return -1;
 }
@@ -525,6 +528,7 @@ static int run_all(
 		.cluster = cluster,
 		.check = cluster ? cli_cluster_check : NULL,
 		.packs = a->packs,
+		.counts = a->counts,
 	};
 	bool is_done = false;
 	int code;

@@ -497,7 +497,7 @@ static int prepare(struct sweep *w, struct err *e)
 		     cli_launch(w->args, &w->launch, e) || read_axes(w, e) ||
 		     (is_first(w) && open_curves(w, e));
 
-	return w->cluster ? cluster_share_error(w->cluster, e) : -failed;
+	return w->cluster ? cluster_share_signed(w->cluster, e) : -failed;
 }
 
 static int sweep(struct sweep *w, struct err *e)

@@ -356,7 +356,7 @@ static int find_places(struct team *t, struct err *e)
 			"no computer of the job has %u processes, to share "
 			"a run",
 			t->batch->processes);
-	return cluster_share_error(c, e);
+	return cluster_share_signed(c, e);
 }
 
 static void team_init(struct team *t, const struct batch *b)

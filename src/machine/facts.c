@@ -278,6 +278,20 @@ static void add_turns(struct facts *f, const struct load *l)
 	facts_real(f, "ranks_cpu_s", (double)cpu_ns / 1e9);
 }
 
+/* For bench/cluster. */
+static void add_census(struct facts *f, const struct sim_census *c)
+{
+	if (!c)
+		return;
+	facts_count(f, "windows", c->windows);
+	facts_count(f, "all_events", c->events.all);
+	facts_count(f, "most_events", c->events.most);
+	facts_count(f, "all_mail", c->mail.all);
+	facts_count(f, "most_mail", c->mail.most);
+	facts_count(f, "all_mail_bytes", c->bytes.all);
+	facts_count(f, "most_mail_bytes", c->bytes.most);
+}
+
 void facts_of_work(struct facts *f, const struct machine_run *r)
 {
 	double each = r->hops ? r->cpu_s * 1e9 / (double)r->hops : 0;
@@ -298,6 +312,7 @@ void facts_of_work(struct facts *f, const struct machine_run *r)
 	facts_real(f, "bytes_per_node",
 		(double)r->memory / r->system->net->n_nodes);
 	add_turns(f, r->load);
+	add_census(f, sim_census(r->system->net->sim));
 	facts_end(f);
 }
 

@@ -335,6 +335,7 @@ static int build(struct machine_run *r, struct err *e)
 		.held = r->setup.held,
 		.cluster = r->setup.cluster,
 		.packs = r->setup.packs,
+		.counts = r->setup.counts,
 		.given = { r->setup.routes, r->setup.n_routes },
 		.on_delivered = l->ops->on_delivered,
 		.arg = l,
@@ -378,7 +379,7 @@ static int read_all(struct machine_run *r, struct err *e)
 static int share_error(const struct machine_run *r, struct err *e)
 {
 	if (r->setup.cluster)
-		return cluster_share_error(r->setup.cluster, e);
+		return cluster_share_signed(r->setup.cluster, e);
 	return e->code ? -1 : 0;
 }
 

@@ -52,6 +52,7 @@ static struct net_setup net_of(
 		.book = s->book,
 		.cluster = s->cluster,
 		.packs = s->packs,
+		.counts = s->counts,
 		.faults = fault_plan_is_empty(&m->faults) ? NULL : &m->faults,
 	};
 }

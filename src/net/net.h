@@ -262,7 +262,7 @@ struct net_setup {
 	const struct book_how *book; /* NULL: keep no time budgets */
 	const struct fault_plan *faults; /* NULL: there are none */
 	struct cluster *cluster; /* of processes that share it; NULL: none */
-	bool packs; /* see struct sim_params */
+	bool packs, counts; /* see struct sim_params */
 };
 
 /* Estimate of the memory of a network of this size, bytes; nothing is built. */

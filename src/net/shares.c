@@ -37,22 +37,22 @@ static uint64_t count_cut(const struct boxes *b, const struct topo *t)
 	return n;
 }
 
-/* Tries all ways to make n boxes by cuts from a dimension on.  Of equal ones
- * the first is kept: that with slabs. */
+/* Tries all ways to make n boxes by cuts across dimensions below one.  Of equal
+ * ones the first is kept: that with slabs of nodes beside each other. */
 static void try_cuts(struct boxes *b, struct boxes *best, const struct topo *t,
 	uint32_t dim, uint32_t n)
 {
-	if (dim == b->n_dims) {
+	if (!dim) {
 		if (n == 1 &&
 			(!best->n_dims || count_cut(b, t) < count_cut(best, t)))
 			*best = *b;
 		return;
 	}
 	for (uint32_t k = n; k; k--) {
-		if (n % k || b->size[dim] % k)
+		if (n % k || b->size[dim - 1] % k)
 			continue;
-		b->parts[dim] = k;
-		try_cuts(b, best, t, dim + 1, n / k);
+		b->parts[dim - 1] = k;
+		try_cuts(b, best, t, dim - 1, n / k);
 	}
 }
 
@@ -76,7 +76,7 @@ static bool share_boxes(uint16_t *process, const struct topo *t, uint32_t n)
 	if (!topo_is_direct(t) || !t->ops->grid || !t->ops->place)
 		return false;
 	b.n_dims = t->ops->grid(t, b.size);
-	try_cuts(&b, &best, t, 0, n);
+	try_cuts(&b, &best, t, b.n_dims, n);
 	for (router_id r = 0; best.n_dims && r < t->n_nodes; r++)
 		process[r] = (uint16_t)box_of(&best, t, r);
 	return best.n_dims;
@@ -145,6 +145,17 @@ static void share_workers(const struct net_shares *x, const struct topo *t,
 	mem_free(at);
 }
 
+static void share_as_processes(
+	const struct net_shares *x, const struct topo *t, uint32_t n)
+{
+	uint16_t *process = mem_alloc(t->n_routers, sizeof(*process));
+
+	net_share_processes(process, t, n);
+	for (router_id r = 0; r < t->n_routers; r++)
+		x->owner[r] = (uint8_t)process[r];
+	mem_free(process);
+}
+
 /* Processes whose sites have wires to those of this one. */
 static void find_near(const struct net_shares *x, const struct topo *t,
 	const struct sim_params *p)
@@ -171,7 +182,11 @@ void net_share_out(
 		.process = mem_alloc(t->n_routers, sizeof(*x->process)),
 	};
 	net_share_processes(x->process, t, p->cluster ? p->cluster->n : 1);
-	share_workers(x, t, p->cluster ? p->cluster->n : 1, p->n_workers);
+	if (p->counts) /* workers stand for processes */
+		share_as_processes(x, t, p->n_workers);
+	else
+		share_workers(
+			x, t, p->cluster ? p->cluster->n : 1, p->n_workers);
 	if (!p->cluster)
 		return;
 	x->is_near = mem_alloc(p->cluster->n, sizeof(*x->is_near));

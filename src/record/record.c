@@ -410,12 +410,19 @@ void record_why(struct record *k, const char *why)
 	record_put_text(k->db, "error", why, &e);
 }
 
-void record_fail(struct record *k, const char *why)
+void record_stop(struct record *k, const char *why)
 {
 	struct err e = { 0 };
 
 	if (k->n % SAMPLES_PER_BATCH)
 		db_do(k->db, "COMMIT", &e);
-	record_put_text(k->db, "ending", "failed", &e);
 	record_put_text(k->db, "error", why, &e);
+}
+
+void record_fail(struct record *k, const char *why)
+{
+	struct err e = { 0 };
+
+	record_stop(k, why);
+	record_put_text(k->db, "ending", "failed", &e);
 }

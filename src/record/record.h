@@ -30,6 +30,8 @@ struct record *record_new(const char *path, struct machine_run *r,
 int record_end(struct record *k, const char *ending, struct err *e);
 /* The run failed, with the reason. */
 void record_fail(struct record *k, const char *why);
+/* The host let it not go on: the file says that it was stopped, and why. */
+void record_stop(struct record *k, const char *why);
 /* Before record_end(), of a run whose results count though it failed. */
 void record_why(struct record *k, const char *why);
 void record_free(struct record *k); /* NULL is fine */

@@ -117,6 +117,8 @@ void abroad_repack(struct sim_worker *w, struct sim_event *e)
 	struct cluster_bytes b = { 0 };
 
 	pack(w, e, &b);
+	w->mail_sent++;
+	w->mail_bytes += sizeof(struct record) + b.n;
 	unpack(w, e, b.at, b.n);
 	cluster_bytes_free(&b);
 }
@@ -190,7 +192,7 @@ static void share_failure(struct sim *s, uint64_t first, struct err *e)
 	c->knows_error = true;
 }
 
-static bool has_failed(const struct sim *s)
+bool abroad_has_failed(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		if (s->workers[i].failure.code)
@@ -198,20 +200,38 @@ static bool has_failed(const struct sim *s)
 	return false;
 }
 
-uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop, struct err *e)
+/*
+ * What another process does in its window k comes here in window k + 1 at the
+ * earliest; and so does what it answers to mail that comes there in window k.
+ */
+static uint64_t bound(uint64_t horizon, uint64_t k)
+{
+	return k != NO_WINDOW && k + 1 < horizon ? k + 1 : horizon;
+}
+
+uint64_t abroad_horizon(const struct sim *s, uint64_t horizon)
+{
+	return bound(horizon, abroad_next(s, NO_WINDOW));
+}
+
+uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop,
+	uint64_t *horizon, struct err *e)
 {
 	struct sim_abroad *a = s->abroad;
 	struct cluster *c = s->p.cluster;
 	uint64_t word[N_CLUSTER_WORDS] = {
 		[CLUSTER_NEXT] = ~abroad_next(s, next),
+		/* of two, the other one gets all mail */
+		[CLUSTER_OWN] = ~(c->n == 2 ? next : abroad_next(s, next)),
 		[CLUSTER_STOP] = *stop,
-		[CLUSTER_FAILED] = has_failed(s) ? c->n - c->me : 0,
+		[CLUSTER_FAILED] = abroad_has_failed(s) ? c->n - c->me : 0,
 	};
 
 	for (uint32_t i = 0; i < c->n; i++)
 		if (a->is_near[i])
 			collect(s, i);
 	c->ops->meet(c, a->is_near, a->out, a->in, word);
+	*horizon = bound(abroad_horizon(s, NO_WINDOW), ~word[CLUSTER_OTHERS]);
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		s->workers[i].leaving_next = SIM_NEVER;
 	*stop = word[CLUSTER_STOP];

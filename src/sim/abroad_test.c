@@ -25,6 +25,7 @@ struct post {
 		uint64_t n, sum; /* of letters, and their times */
 	} site[SITES];
 	site_id wrong; /* ends the run; NO_SITE: none */
+	bool stays; /* the only letter, at its site */
 };
 
 static sim_time delay(uint32_t name, uint32_t hop)
@@ -49,7 +50,7 @@ static void visit(struct sim_worker *w, site_id s)
 		if (s == p->wrong && l->hop > HOPS / 2)
 			err_give_up(EXIT_LIMIT, "site %u has had enough", s);
 		if (l->hop++ < HOPS)
-			sim_post(w, (s + 1 + l->hop % 5) % SITES,
+			sim_post(w, p->stays ? s : (s + 1 + l->hop % 5) % SITES,
 				t + delay(l->name, l->hop),
 				SIM_KEY(PHASE_ARRIVAL, l->name), 0, e->data);
 	}
@@ -214,6 +215,45 @@ static void a_site_of_another_process_has_no_owner(void **state)
 	(void)state;
 }
 
+static uint32_t n_meetings;
+
+static void count_meeting(struct cluster *c, const bool *is_near,
+	const struct cluster_bytes *out, struct cluster_bytes *in,
+	uint64_t word[N_CLUSTER_WORDS])
+{
+	const struct cluster_ops *kin = c->ops + 1;
+
+	n_meetings++;
+	kin->meet(c, is_near, out, in, word);
+}
+
+static void a_process_runs_ahead_of_idle_ones(void **state)
+{
+	static struct post many;
+	struct cluster_ops counted[2];
+	struct err e = { 0 };
+	struct cluster *c = kin_start(PROCESSES, &e);
+	uint64_t n, most;
+
+	assert_non_null(c);
+	counted[0] = counted[1] = *c->ops;
+	counted[0].meet = count_meeting;
+	c->ops = counted;
+	start(&many, c, NO_SITE);
+	many.stays = true;
+	for (uint32_t i = 1; i < LETTERS; i++) /* these have arrived */
+		many.letter[i].hop = HOPS;
+	sim_run(many.sim, SIM_NEVER - 1);
+	count(&many);
+	n = many.site[0].n;
+	most = n_meetings;
+	sim_max(many.sim, &most, 1);
+	end(c, &many);
+	assert_int_equal(n, HOPS + 1);
+	assert_true(most < 20);
+	(void)state;
+}
+
 static void sum(void *arg)
 {
 	struct cluster *c = arg;
@@ -265,5 +305,6 @@ static void who_is_asked_to_end_does_not_wait_for_ever(void **state)
 TESTS(TEST(letters_go_from_process_to_process),
 	TEST(an_error_of_one_process_is_that_of_all),
 	TEST(a_site_of_another_process_has_no_owner),
+	TEST(a_process_runs_ahead_of_idle_ones),
 	TEST(the_first_process_says_why_another_has_ended),
 	TEST(who_is_asked_to_end_does_not_wait_for_ever))

@@ -71,9 +71,14 @@ int cluster_share_error(struct cluster *c, struct err *e)
 	c->ops->max(c, &first, 1);
 	if (!first)
 		return 0;
-	if (c->me && first == c->n - c->me)
-		sign_error(c, e);
 	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
 	c->knows_error = true;
 	return -1;
+}
+
+int cluster_share_signed(struct cluster *c, struct err *e)
+{
+	if (c->me && e->code)
+		sign_error(c, e);
+	return cluster_share_error(c, e);
 }

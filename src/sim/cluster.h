@@ -32,9 +32,11 @@ struct cluster_bytes {
 void *cluster_add(struct cluster_bytes *b, size_t n);
 void cluster_bytes_free(struct cluster_bytes *b);
 
-/* What processes agree on before each window. */
+/* What processes agree on when they meet. */
 enum cluster_word {
 	CLUSTER_NEXT, /* the next window, complemented */
+	CLUSTER_OWN, /* the next one of a process and of mail to third ones */
+	CLUSTER_OTHERS, /* set by meet(): the greatest CLUSTER_OWN of others */
 	CLUSTER_STOP, /* somebody asked to stop */
 	CLUSTER_FAILED, /* the process, counted from the end, or 0 */
 	N_CLUSTER_WORDS
@@ -46,9 +48,10 @@ struct cluster;
 struct cluster_ops {
 	const char *name;
 	/*
-	 * Once in a window: sends out[i] to process i and receives in[i] from
+	 * Between windows: sends out[i] to process i and receives in[i] from
 	 * it, for those with is_near[i], the same on both sides; and replaces
-	 * each word by the greatest of all processes.
+	 * each word by the greatest of all processes.  CLUSTER_OTHERS is 0
+	 * before, and the greatest CLUSTER_OWN of all other processes then.
 	 */
 	void (*meet)(struct cluster *c, const bool *is_near,
 		const struct cluster_bytes *out, struct cluster_bytes *in,
@@ -102,9 +105,11 @@ struct cluster *cluster_join(struct err *e);
 
 /* --- */
 
-/* The error of the first process that has one becomes that of all; one that
- * process 0 does not have gets the name of its process.  Returns -1 if there
- * is one. */
+/* The error of the first process that has one becomes that of all.  Returns
+ * -1 if there is one. */
 int cluster_share_error(struct cluster *c, struct err *e);
+/* The same, behind the name of a process unless it is the first: for what may
+ * be different on other computers. */
+int cluster_share_signed(struct cluster *c, struct err *e);
 
 #endif

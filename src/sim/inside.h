@@ -42,6 +42,7 @@ struct sim {
 	void *task_arg;
 	bool is_guarded; /* whoever calls sim_run(), see base/err.h */
 	enum sim_ending ending;
+	struct census *census; /* NULL: nothing is counted */
 };
 
 /* --- sim.c --- */
@@ -88,6 +89,13 @@ static inline sim_time mail_next_far(const struct sim_worker *w)
  * workers. */
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);
 
+/* --- census.c --- */
+
+void census_init(struct sim *s);
+void census_fini(struct sim *s);
+/* After a window of all workers. */
+void census_note(struct sim *s);
+
 /* --- abroad.c --- */
 
 void abroad_init(struct sim *s);
@@ -99,9 +107,14 @@ void abroad_worker_fini(struct sim_worker *w);
 void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e);
 /* Packs an event's load, and unpacks it again. */
 void abroad_repack(struct sim_worker *w, struct sim_event *e);
-/* All processes, between windows: exchanges mail, and returns the next window
- * of all; stop and e say whether any wants to stop or has failed. */
-uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop, struct err *e);
+/* All processes meet: mail goes, and the next window of all is returned.  This
+ * process may run its own windows before *horizon until it must meet again. */
+uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop,
+	uint64_t *horizon, struct err *e);
+/* Whether a worker of this process has. */
+bool abroad_has_failed(const struct sim *s);
+/* The same horizon, after windows in which mail may have left. */
+uint64_t abroad_horizon(const struct sim *s, uint64_t horizon);
 /* The first window of those that a process knows of, or of its mail. */
 uint64_t abroad_next(const struct sim *s, uint64_t next);
 

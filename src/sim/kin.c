@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,12 +14,14 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sim/pace.h"
 
 enum {
 	MOST_KIN = 32,
 	KIN_GONE = 99, /* exit code of one that ends because another has */
 	PATIENCE = 2000, /* ms until one that hung up has ended */
 	WORDS = 512,
+	SPIN_NS = 30000, /* that it looks before it sleeps */
 	LOOK_MS = 500, /* time between looks at a wish to end */
 };
 
@@ -196,36 +199,59 @@ static bool pull(struct kin *k, uint32_t i)
 	}
 }
 
-/* Sends every message, and receives one of each other process. */
+/* One try with each process; returns how many are left to wait for. */
+static uint32_t try_all(struct kin *k, struct pollfd wait[MOST_KIN])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->c.n; i++) {
+		bool is_sent = i == k->c.me || push(k, i);
+		bool has_come = i == k->c.me || pull(k, i);
+
+		if (is_sent && has_come)
+			continue;
+		wait[n++] = (struct pollfd){
+			.fd = k->socket[i],
+			.events = (short)((is_sent ? 0 : POLLOUT) |
+					  (has_come ? 0 : POLLIN)),
+		};
+	}
+	return n;
+}
+
+/* Sends every message, and receives one of each other process.  Looks for some
+ * microseconds before it sleeps: to be woken takes longer than many windows. */
 static void talk(struct kin *k)
 {
 	struct pollfd wait[MOST_KIN];
-	uint32_t n;
+	uint32_t n = try_all(k, wait);
+	int64_t since = n ? pace_clock() : 0;
 
-	do {
-		n = 0;
-		for (uint32_t i = 0; i < k->c.n; i++) {
-			bool is_sent = i == k->c.me || push(k, i);
-			bool has_come = i == k->c.me || pull(k, i);
-
-			if (is_sent && has_come)
-				continue;
-			wait[n++] = (struct pollfd){
-				.fd = k->socket[i],
-				.events = (short)((is_sent ? 0 : POLLOUT) |
-						  (has_come ? 0 : POLLIN)),
-			};
-		}
-		if (n)
+	while (n) {
+		if (pace_clock() - since < SPIN_NS) {
+			sched_yield();
+		} else {
 			poll(wait, n, LOOK_MS);
-		cluster_look(&k->c);
-	} while (n);
+			cluster_look(&k->c);
+		}
+		n = try_all(k, wait);
+	}
 }
 
 static void set_talk(struct kin *k, uint32_t i, const void *out, size_t n,
 	struct cluster_bytes *in)
 {
 	k->talk[i] = (struct talk){ .to.n = n, .out = out, .in = in };
+}
+
+/* What another process wants. */
+static void note_words(uint64_t *word, const uint64_t *from)
+{
+	if (from[CLUSTER_OWN] > word[CLUSTER_OTHERS])
+		word[CLUSTER_OTHERS] = from[CLUSTER_OWN];
+	for (uint32_t i = 0; i < N_CLUSTER_WORDS; i++)
+		if (from[i] > word[i])
+			word[i] = from[i];
 }
 
 static void kin_meet(struct cluster *c, const bool *is_near,
@@ -240,9 +266,8 @@ static void kin_meet(struct cluster *c, const bool *is_near,
 	}
 	talk(k);
 	for (uint32_t i = 0; i < c->n; i++)
-		for (uint32_t j = 0; j < N_CLUSTER_WORDS && i != c->me; j++)
-			if (k->talk[i].from.word[j] > word[j])
-				word[j] = k->talk[i].from.word[j];
+		if (i != c->me)
+			note_words(word, k->talk[i].from.word);
 }
 
 static void kin_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)

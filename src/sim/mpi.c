@@ -21,7 +21,8 @@ enum {
 	TAG_FIRST = 1,
 	TAG_REST = 2,
 	SPIN_NS = 20000, /* that a process looks before it sleeps */
-	NAP_NS = 20000,
+	NAP_PART = 4, /* of the time that it has waited */
+	MOST_NAP_NS = 1000000,
 	EXIT_TOO_MUCH = 4, /* of weft: a limit */
 };
 
@@ -45,6 +46,8 @@ struct job {
 	struct cluster c;
 	struct cluster_help help;
 	MPI_Comm all;
+	MPI_Datatype words; /* all that processes agree on */
+	MPI_Op merge; /* of these */
 	struct near *near[CLUSTER_MOST]; /* on first use */
 	MPI_Request wait[2 * CLUSTER_MOST + 1], later[CLUSTER_MOST];
 	MPI_Status status[2 * CLUSTER_MOST + 1]; /* nobody looks at it */
@@ -54,6 +57,14 @@ struct job {
 static struct job *of(struct cluster *c)
 {
 	return (struct job *)(void *)c;
+}
+
+/* A wait takes hardly longer than without naps. */
+static void nap(int64_t ns)
+{
+	struct timespec t = { .tv_nsec = ns < MOST_NAP_NS ? ns : MOST_NAP_NS };
+
+	nanosleep(&t, NULL);
 }
 
 /* MPI's own wait never sleeps. */
@@ -69,8 +80,7 @@ static int is_done_by(struct job *j, int64_t until)
 		now = j->help.clock();
 		if (now - since > SPIN_NS) {
 			j->help.look(&j->c);
-			nanosleep(
-				&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+			nap((now - since) / NAP_PART);
 		} else
 			sched_yield();
 	}
@@ -141,18 +151,42 @@ static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
 		receive(j, at + first, from->n - first, i, TAG_REST);
 }
 
+/* The greatest of each word, but for CLUSTER_OTHERS: the second greatest of
+ * CLUSTER_OWN. */
+static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
+{
+	const uint64_t *x = from;
+	uint64_t *y = to;
+
+	(void)type;
+	for (int k = 0; k < *n; k++) {
+		uint64_t a = x[CLUSTER_OWN], b = y[CLUSTER_OWN];
+		uint64_t less = a < b ? a : b;
+
+		for (int i = 0; i < N_CLUSTER_WORDS; i++)
+			y[i] = x[i] > y[i] ? x[i] : y[i];
+		if (less > y[CLUSTER_OTHERS])
+			y[CLUSTER_OTHERS] = less;
+		x += N_CLUSTER_WORDS;
+		y += N_CLUSTER_WORDS;
+	}
+}
+
 static void mpi_meet(struct cluster *c, const bool *is_near,
 	const struct cluster_bytes *out, struct cluster_bytes *in,
 	uint64_t word[N_CLUSTER_WORDS])
 {
 	struct job *j = of(c);
+	uint64_t own = word[CLUSTER_OWN];
 
 	for (uint32_t i = 0; i < c->n; i++)
 		if (is_near[i])
 			begin_with(j, i, &out[i]);
-	MPI_Iallreduce(MPI_IN_PLACE, word, N_CLUSTER_WORDS, MPI_UINT64_T,
-		MPI_MAX, j->all, &j->wait[j->n_wait++]);
+	MPI_Iallreduce(MPI_IN_PLACE, word, 1, j->words, j->merge, j->all,
+		&j->wait[j->n_wait++]);
 	finish(j);
+	if (word[CLUSTER_OWN] != own)
+		word[CLUSTER_OTHERS] = word[CLUSTER_OWN];
 	for (uint32_t i = 0; i < c->n; i++)
 		if (is_near[i])
 			end_with(j, i, &in[i]);
@@ -207,6 +241,8 @@ static void mpi_leave(struct cluster *c, int code)
 		MPI_Abort(j->all, code);
 	for (uint32_t i = 0; i < c->n; i++)
 		j->help.free(j->near[i]);
+	MPI_Op_free(&j->merge);
+	MPI_Type_free(&j->words);
 	MPI_Comm_free(&j->all);
 	MPI_Finalize();
 	j->help.free(j);
@@ -254,6 +290,9 @@ struct cluster *weft_cluster_open(const struct cluster_help *help)
 		.me = (uint32_t)me,
 		.n = (uint32_t)n,
 	};
+	MPI_Type_contiguous(N_CLUSTER_WORDS, MPI_UINT64_T, &j->words);
+	MPI_Type_commit(&j->words);
+	MPI_Op_create(merge_words, 1, &j->merge);
 	look_here(j);
 	return &j->c;
 }

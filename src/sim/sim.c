@@ -450,8 +450,9 @@ static void start_threads(struct sim *s)
 
 	pthread_mutex_init(&s->starting, NULL);
 	pthread_mutex_lock(&s->starting);
-	while (i < s->p.n_workers && !pthread_create(&s->threads[i], NULL,
-					     sim_thread, &s->workers[i]))
+	while (i < s->p.n_workers && !s->census &&
+		!pthread_create(
+			&s->threads[i], NULL, sim_thread, &s->workers[i]))
 		i++;
 	s->n_threads = i;
 	barrier_init(&s->gate, i);
@@ -491,6 +492,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	s->n_slots = count_slots(p);
 	s->workers = mem_alloc(s->p.n_workers, sizeof(*s->workers));
 	abroad_init(s);
+	census_init(s);
 	share_out(s);
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (uint32_t i = 0; i < 2; i++)
@@ -519,6 +521,7 @@ void sim_free(struct sim *s)
 	barrier_fini(&s->meet);
 	pthread_mutex_destroy(&s->starting);
 	abroad_fini(s);
+	census_fini(s);
 	mem_free(s->threads);
 	mem_free(s->owner);
 	mem_free(s->workers);

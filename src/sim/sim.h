@@ -175,6 +175,7 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
 	site_id visited; /* the visited site, or NO_SITE */
 	uint64_t n_events, n_visits, n_windows;
@@ -242,6 +243,7 @@ struct sim_params {
 	const uint16_t *process; /* [site] that simulates it, copied */
 	const bool *is_near; /* [process] there is mail to or from it, copied */
 	bool packs; /* mail between workers, as if they were processes */
+	bool counts; /* the same, and counts it: see sim_census() */
 };
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };
@@ -282,6 +284,21 @@ uint32_t sim_n_workers(const struct sim *s);
 struct sim_worker *sim_worker(struct sim *s, uint32_t id);
 /* NULL if another process simulates it. */
 struct sim_worker *sim_owner(struct sim *s, site_id site);
+/*
+ * What processes would do and send, if each worker were one: in all, and the
+ * greatest of any worker in each window, summed up.  A window takes as long as
+ * the worker that has most to do.
+ */
+struct sim_census {
+	uint64_t windows;
+	struct sim_census_of {
+		uint64_t all, most;
+	} events, mail, bytes;
+};
+
+/* NULL: it was not asked for. */
+const struct sim_census *sim_census(const struct sim *s);
+
 /* Of all processes: that count. */
 uint64_t sim_n_events(const struct sim *s);
 uint64_t sim_memory(const struct sim *s);

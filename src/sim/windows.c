@@ -340,6 +340,8 @@ static void run_alone(struct sim *s, uint64_t k)
 	do {
 		for (uint32_t i = 0; i < s->p.n_workers; i++)
 			step(&s->workers[i], k);
+		if (s->census)
+			census_note(s);
 		k = look_around(s);
 	} while (goes_on(s, k, is_stopped(s)) &&
 		 choose_way(s, s->n_events) == PACE_ALONE);
@@ -381,6 +383,7 @@ static void align(struct sim *s)
 		if (at > k)
 			k = at;
 	}
+	sim_max(s, &k, 1);
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].start = (sim_time)k * s->workers[i].width;
 		s->workers[i].slot = (uint32_t)k & s->workers[i].slot_mask;
@@ -401,21 +404,53 @@ static void run_window(struct sim *s)
 	barrier_wait(&s->gate);
 }
 
-/* Several processes meet after each window. */
+/* The windows of this process before a horizon; mail that leaves brings that
+ * nearer. */
+static void run_ahead(struct sim *s, uint64_t horizon)
+{
+	for (;;) {
+		s->window = look_around(s);
+		if (s->window >= horizon ||
+			(sim_time)s->window * s->p.window >= s->until ||
+			abroad_has_failed(s))
+			return;
+		run_window(s);
+		horizon = abroad_horizon(s, horizon);
+	}
+}
+
+/* The first window that no process has run, nor any later one. */
+static uint64_t first_of_all(const struct sim *s)
+{
+	uint64_t k = (uint64_t)s->workers[0].start / s->workers[0].width;
+
+	sim_max(s, &k, 1);
+	return k;
+}
+
+/* Several processes meet, and then run as far as they may. */
 static void run_processes(struct sim *s)
 {
+	bool is_last = false;
 	struct err e = { 0 };
 
 	for (;;) {
-		bool stop = is_stopped(s);
+		bool stop = !is_last && is_stopped(s);
+		uint64_t horizon, k;
 
-		s->window = abroad_meet(s, look_around(s), &stop, &e);
+		k = abroad_meet(s, look_around(s), &stop, &horizon, &e);
 		if (e.code)
 			err_raise(&e);
-		if (!goes_on(s, s->window, stop))
-			return;
-		run_window(s);
+		if (stop) { /* those behind catch up with the others */
+			s->until = (sim_time)first_of_all(s) * s->p.window;
+			is_last = true;
+		}
+		if (!goes_on(s, k, false))
+			break;
+		run_ahead(s, horizon);
 	}
+	if (is_last)
+		s->ending = SIM_STOPPED;
 }
 
 /* Workers of this process only. */

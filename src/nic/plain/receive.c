@@ -47,12 +47,11 @@ static uint32_t check(
 /* All is done: an answer to a put carries nothing. */
 static void answer(const struct nic_at *a, packet_id id, struct ask *x)
 {
+	uint32_t came = x->h.bytes;
+
 	x->h.bytes =
 		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
-	asks_answer(a, id,
-		x->h.op == PLAIN_PUT
-			? link_others(&a->nic->net->link, plain_bytes(&x->h))
-			: 0);
+	asks_answer(a, id, link_others(&a->nic->net->link, came));
 }
 
 static void on_read(const struct nic_at *a, const struct side_read *r)
