@@ -105,6 +105,17 @@ int part_find_site(struct part_names *n, const char *what, const char *name,
 	return err_set(e, "there is no %s \"%.40s\"", what, name);
 }
 
+int part_read_node(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e)
+{
+	p->port = PART_SITE;
+	if (n != 1)
+		return err_set(
+			e, "want the number of a node after %s", k->word);
+	return part_find_site(
+		names, "node", word[0], 0, names->topo->n_nodes, &p->site, e);
+}
+
 /* --- ports --- */
 
 static int refuse_port(const struct topo *t, router_id site, const char *name,

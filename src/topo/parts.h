@@ -72,6 +72,9 @@ int part_find_site(struct part_names *n, const char *what, const char *name,
 /* Finds a port with a wire; the name may be missing if there is only one. */
 int part_find_port(struct part_names *n, router_id site, const char *name,
 	port_id *port, struct err *e);
+/* What a node has one of: the number or the name of the node. */
+int part_read_node(const struct part_kind *k, struct part_names *names,
+	char *const *word, size_t n, struct part *p, struct err *e);
 /* "link", a site, and a port of one or more words. */
 int part_read_link(const struct part_kind *k, struct part_names *names,
 	char *const *word, size_t n, struct part *p, struct err *e);

@@ -45,19 +45,8 @@ struct domain *domain_of(const struct host *h)
 
 /* --- faults --- */
 
-static int read_node(const struct part_kind *k, struct part_names *names,
-	char *const *word, size_t n, struct part *p, struct err *e)
-{
-	p->port = PART_SITE;
-	if (n != 1)
-		return err_set(
-			e, "want the number of a node after %s", k->word);
-	return part_find_site(
-		names, "node", word[0], 0, names->topo->n_nodes, &p->site, e);
-}
-
 static const struct part_kind domain_kind = { .word = "domain",
-	.read = read_node };
+	.read = part_read_node };
 static const struct part_kind *const words[] = { &domain_kind, NULL };
 
 /* Events of a node are in the order of their times. */

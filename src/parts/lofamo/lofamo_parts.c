@@ -64,17 +64,6 @@ int lofamo_check(
 
 /* --- parts --- */
 
-static int read_site(const struct part_kind *k, struct part_names *names,
-	char *const *word, size_t n, struct part *p, struct err *e)
-{
-	p->port = PART_SITE;
-	if (n != 1)
-		return err_set(
-			e, "want the number of a node after %s", k->word);
-	return part_find_site(
-		names, "node", word[0], 0, names->topo->n_nodes, &p->site, e);
-}
-
 /* "5.1" */
 static int read_gpu(const struct part_kind *k, struct part_names *names,
 	char *const *word, size_t n, struct part *p, struct err *e)
@@ -96,14 +85,15 @@ static int read_gpu(const struct part_kind *k, struct part_names *names,
 		names, "node", node, 0, names->topo->n_nodes, &p->site, e);
 }
 
-static const struct part_kind host = {
-	.word = "host", .is_site = true, .can_sicken = true, .read = read_site
-};
+static const struct part_kind host = { .word = "host",
+	.is_site = true,
+	.can_sicken = true,
+	.read = part_read_node };
 static const struct part_kind card = {
-	.word = "card", .is_whole = true, .read = read_site
+	.word = "card", .is_whole = true, .read = part_read_node
 };
 static const struct part_kind service = { .word = "service",
-	.read = read_site };
+	.read = part_read_node };
 static const struct part_kind gpu = { .word = "gpu", .read = read_gpu };
 
 const struct part_kind *const lofamo_parts[] = { &host, &card, &service, &gpu,
