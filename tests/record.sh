@@ -16,10 +16,6 @@ is() { # WHAT WANTED FOUND
 	[ "$2" = "$3" ] || complain "$1: want $2, found $3"
 }
 
-value() { # KEY: of the JSON in $tmp/out
-	sed -n "s/^ *\"$1\": *\"*\([^\",]*\)\"*,*$/\1/p" "$tmp/out" | head -1
-}
-
 small='random --shape 2x2x2 warmup=2us measure=10us'
 
 small="$small bytes=64"

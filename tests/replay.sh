@@ -14,10 +14,6 @@ replay() { # MACHINE KEYS
 	[ $code -eq 0 ] || complain "$machine: $code: $(cat "$tmp/err")"
 }
 
-value() { # KEY
-	sed -n "s/^ *\"$1\": *\"*\([^\",]*\)\"*,*$/\1/p" "$tmp/out" | head -1
-}
-
 for pattern in 'allreduce bytes=64KiB' 'allreduce algo=doubling compute=1us' \
 	'alltoall bytes=600 rounds=2' 'stencil rounds=3' \
 	'allreduce as=operations algo=tree rounds=2' \

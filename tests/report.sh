@@ -10,16 +10,6 @@ set -u
 db=$tmp/run.db
 page=$tmp/run.html
 
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run "$@"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: weft $*"
-}
-
 small='warmup=2us measure=10us bytes=64 --budget --sample 200ns'
 run run bgq random --shape 2x2x2 $small -o "$db"
 run report "$db" -o "$page"

@@ -8,16 +8,6 @@ command -v python3 >/dev/null || exit 77
 db=$tmp/run.db
 small='warmup=2us measure=6us bytes=64 --sample 500ns'
 
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run "$@"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: weft $*"
-}
-
 # A decoder of its own: messages to lists of (field, value).
 cat >"$tmp/read.py" <<'E'
 import sqlite3

@@ -5,20 +5,6 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run "$@"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "refused: weft $*"
-}
-
-value() { # KEY: of the JSON in $tmp/out
-	sed -n "s/^ *\"$1\": *\"*\([^\",]*\)\"*,*$/\1/p" "$tmp/out" | head -1
-}
-
 near() { # WHAT WANTED FOUND PERCENT
 	awk -v a="$2" -v b="$3" -v p="$4" 'BEGIN {
 		d = a - b; if (d < 0) d = -d; exit !(d <= a * p / 100) }' ||

@@ -183,6 +183,18 @@ static bool is_enough(const struct waiting *x, const struct host_waiting *w)
 	return w->is_explained && x->waiters->n_listed == LOAD_MAX_WAITING;
 }
 
+/* Counts it; whether it is to be listed, too. */
+static bool is_listed(struct waiting *x, const struct host_waiting *w)
+{
+	count_one(x, w);
+	if (!x->waiters || is_dead(x->load, w->node))
+		return false;
+	if (!is_enough(x, w))
+		return true;
+	x->waiters->n++;
+	return false;
+}
+
 static void on_waiting(void *arg, const struct host_waiting *w)
 {
 	struct waiting *x = arg;
@@ -190,13 +202,8 @@ static void on_waiting(void *arg, const struct host_waiting *w)
 
 	if (load_rank(x->load, w->node) == UINT32_MAX)
 		return;
-	count_one(x, w);
-	if (!x->waiters || is_dead(x->load, w->node))
+	if (!is_listed(x, w))
 		return;
-	if (is_enough(x, w)) {
-		x->waiters->n++;
-		return;
-	}
 	host_describe(x->load->host, &told);
 	add_waiting(x->load, x->waiters, &told);
 }
@@ -254,17 +261,9 @@ static void list_told(struct waiting *x)
 		sim_gather(l->net->sim, x->told, &x->n_told, sizeof(*x->told));
 	if (x->n_told)
 		qsort(x->told, x->n_told, sizeof(*x->told), by_node);
-	for (size_t i = 0; i < x->n_told; i++) {
-		const struct host_waiting *w = &x->told[i];
-
-		count_one(x, w);
-		if (is_dead(l, w->node))
-			continue;
-		if (is_enough(x, w))
-			waiters->n++;
-		else
-			add_waiting(l, waiters, w);
-	}
+	for (size_t i = 0; i < x->n_told; i++)
+		if (is_listed(x, &x->told[i]))
+			add_waiting(l, waiters, &x->told[i]);
 	mem_free(x->told);
 }
 

@@ -163,12 +163,8 @@ static inline void algo_step(const struct algo_plan *p, uint32_t member,
 	p->algo->step(p, member, lane, i, out);
 }
 
-/* Bytes of data and work space; where the result is. */
+/* Bytes of data and work space. */
 uint64_t algo_space(const struct algo_plan *p);
-static inline uint64_t algo_result_at(const struct algo_plan *p)
-{
-	return p->op >= ALGO_ALLTOALL ? p->bytes : 0;
-}
 
 /*
  * nccl-tests' factor from the bytes of the data per time to the rate of a
