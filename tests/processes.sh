@@ -101,6 +101,24 @@ same '3x1' bgq-board collective op=broadcast by=hardware bytes=904 rounds=2 \
 # jobs, each of which is also run alone, by one of the processes
 same '3x1' torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
 
+# partitions, each in one process, with those that share an IO node: a reads
+# what b writes
+{
+	echo 'schema: 1'
+	echo 'jobs:'
+	for job in 'a 0,0 read 30us' 'b 2,0 write 0us' 'c 0,2 write 1us'; do
+		set -- $job
+		echo "- { name: $1, partition: '2x2x2x2x2 at $2,0,0,0'," \
+			"seed: 7, start: $4, workload: files, keys:" \
+			"{ clients: 4, bytes: 8KiB, calls: $3, name: /x/ } }"
+	done
+	echo "- { name: d, partition: '2x2x2x2x2 at 2,2,0,0,0'," \
+		"workload: random, keys: { load: 0.2, warmup: 1us," \
+		"measure: 1us } }"
+} >"$tmp/partitions.yaml"
+same '2x1 3x2 5x1' bgq-midplane --set topology.io.every=64 \
+	--jobs "$tmp/partitions.yaml"
+
 # Run file and links, but what is the host's.
 dump() { # FILE
 	for table in meta link shared blocked sample shared_sample figure \
@@ -164,8 +182,6 @@ refused 'processes for 4 nodes' torus random --shape 4 --processes 5
 refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
 	--processes 2
 refused 'a time budget of messages' torus stream $two via=msg --budget
-refused 'partitions cannot be run' bgq --shape 4x4x8x12x2 --processes 2 \
-	--jobs "$src/examples/partitions.yaml"
 
 # --- as a job of Open MPI ---
 
