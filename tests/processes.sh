@@ -98,6 +98,13 @@ grep -q '"is_complete": false' "$tmp/one" || complain "$(cat "$tmp/one")"
 same '3x1' bgq-board collective op=broadcast by=hardware bytes=904 rounds=2 \
 	--budget
 
+# a pair's messages: what the sender knows of a trip goes to the receiver
+far='from=13 to=2 via=msg --budget'
+same '2x1 3x2' torus pingpong --shape 4x4 rounds=20 $far
+same '3x1' qsnet2-16 pingpong bytes=1000 rounds=9 $far
+same '2x2' bgq-board stream bytes=4000 $far --follow 13.2
+same '3x1' torus pingpong --shape 4x4 rounds=20 $far $errors
+
 # jobs, each of which is also run alone, by one of the processes
 same '3x1' torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
 
@@ -177,11 +184,9 @@ grep -q '^exit code 3$' "$tmp/one" && grep -q '"deadlocked"' "$tmp/one" ||
 	complain "$(cat "$tmp/one")"
 report 'a deadlock is found, and described in the same words'
 
-two='--processes 2 --shape 4'
 refused 'processes for 4 nodes' torus random --shape 4 --processes 5
 refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
 	--processes 2
-refused 'a time budget of messages' torus stream $two via=msg --budget
 
 # --- as a job of Open MPI ---
 

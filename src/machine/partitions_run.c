@@ -340,8 +340,7 @@ static void run(const struct outer *o)
 	} while (ending == SIM_REACHED);
 }
 
-static int share_error(
-	const struct machine_partitions_run *how, struct err *e)
+static int share_error(const struct machine_partitions_run *how, struct err *e)
 {
 	if (how->cluster)
 		return cluster_share_signed(how->cluster, e);
