@@ -74,6 +74,8 @@ same '3x1' gemini gets bytes=4000 from=9 to=1 --shape 3x2x1
 same '3x1' gemini amo variables=9 senders=6 rounds=60 --shape 2x2x1
 same '3x1' bgq-board collective op=broadcast by=hardware bytes=400 root=29
 same '3x1' qsnet2-16 collective op=broadcast by=hardware bytes=600 root=13
+same '2x1 3x2' sunway-32 collective by=mpi op=allreduce bytes=64 procs=4
+same '3x1' sunway-32 collective by=mpi op=broadcast bytes=904 root=29 procs=2
 same '2x1' gemini probe --shape 2x2x1
 same '3x1' bgq-board files --set topology.io.every=16 clients=9 bytes=500
 same '3x1' sunway-32 exit turns=2 numbers=2 life=10us bytes=1KiB
@@ -185,8 +187,6 @@ grep -q '^exit code 3$' "$tmp/one" && grep -q '"deadlocked"' "$tmp/one" ||
 report 'a deadlock is found, and described in the same words'
 
 refused 'processes for 4 nodes' torus random --shape 4 --processes 5
-refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
-	--processes 2
 
 # --- as a job of Open MPI ---
 
