@@ -12,7 +12,15 @@ shows 'superpod-1024 has the switches and cables of its reference' \
 	'[.levels[].switches] == [32, 16]' \
 	'[.bill.parts[] | select(.kind == "switch") | .number] == [48]' \
 	'[.bill.parts[] | select(.kind == "card") | .number] == [1024]' \
-	'[.bill.parts[] | select(.kind == "cable") | .number] == [1024, 1024]'
+	'[.bill.parts[] | select(.kind == "cable") | .number] == [1024, 1024]' \
+	'[.bill.parts[] | select(.key == "domains") | .number] == [128]' \
+	'.bill.sum.domains == 128'
+sed '/^domains/d' "$src/examples/prices.yaml" >"$tmp/prices.yaml"
+refused 'no price for "domain"; want domains' show superpod-1024 \
+	--bill "$tmp/prices.yaml"
+ends 0 show superpod-1024 --json
+shows 'cards and domains are shown' '.cards == 8' '.domain.rate_GBps == 450' \
+	'.domain.latency_ns == 500'
 
 # Two of its nodes, on two leaves for each rail and a spine for each card.
 pair="run superpod-1024 --quiet --json --shape 2 --set topology.ports=0 \
@@ -46,6 +54,86 @@ done
 	complain "$(cat "$tmp/digests")"
 report 'one digest on any number of threads'
 
+# Striped, one rank has all of them, and a card that fails costs its share.
+four="run fattree --quiet --shape 4 --set nic.cards=4 --set topology.rails=4"
+ends 0 $four stream via=msg to=1 bytes=1MiB --json
+one=$(value payload_GBps)
+ends 0 $four stream via=msg to=1 bytes=1MiB --json --set nic.stripe=yes
+shows 'striped messages take all cards' \
+	".results.payload_GBps | . > 3.9 * $one and . < 4 * $one"
+
+striped="$four alltoall via=msg procs=4 bytes=20KiB --json --set nic.stripe=yes"
+ends 0 $striped
+whole=$(value time_ns)
+rm "$tmp/digests"
+plan <<-EOF
+  events:
+    - 20 us card 1.2 dies
+    - 1 ms card 1.2 returns
+EOF
+for threads in 1 2 3; do
+	ends 0 $striped --faults "$tmp/plan.yaml" --threads $threads
+	value digest >>"$tmp/digests"
+	holds '.faults.lost_packets > 0' \
+		".results.time_ns > $whole"
+done
+[ "$(sort -u "$tmp/digests" | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/digests")"
+report 'striped messages go over the cards that are left'
+
+plan <<-EOF
+  events:
+    - 5 us card 0.0 dies
+    - 5 us card 0.1 dies
+    - 5 us card 0.2 dies
+    - 5 us card 0.3 dies
+EOF
+ends 3 $four stream via=msg to=1 bytes=1MiB --set nic.stripe=yes \
+	--faults "$tmp/plan.yaml"
+grep -q 'card has failed' "$tmp/err" || complain "$(cat "$tmp/err")"
+report 'a node without cards gets errors'
+
+plan <<-EOF
+  events:
+    - 5 us card 0.0 dies
+EOF
+ends 3 $four stream via=msg to=1 bytes=1MiB --faults "$tmp/plan.yaml"
+grep -q 'card has failed' "$tmp/err" || complain "$(cat "$tmp/err")"
+report 'a rank whose card has failed gets errors'
+plan <<-EOF
+  events:
+    - 5 us card 0.1 dies
+EOF
+ends 0 $four stream via=msg to=1 bytes=1MiB --faults "$tmp/plan.yaml"
+report 'a rank does not miss a card that it does not use'
+
+for part in node host; do
+	plan <<-EOF
+	  events:
+	    - 5 us $part 2 dies
+	EOF
+	run $four alltoall via=msg bytes=20KiB --faults "$tmp/plan.yaml" --json
+	value digest >"$tmp/$part"
+done
+[ -s "$tmp/host" ] && cmp -s "$tmp/host" "$tmp/node" ||
+	complain "$(cat "$tmp/host" "$tmp/node")"
+report 'a host is a node, with all its cards'
+
+for bad in '1.4:no card has this number (want 0 to 3)' \
+	'1:"1" is not a card' '9.1:no node has this number' \
+	'1.x:"1.x" is not a card'; do
+	plan <<-EOF
+	  events:
+	    - 5 us card ${bad%%:*} dies
+	EOF
+	refused "${bad#*:}" $four random --faults "$tmp/plan.yaml"
+done
+plan <<-EOF
+  events:
+    - 5 us crad 1.1 dies
+EOF
+refused 'did you mean card?' $four random --faults "$tmp/plan.yaml"
+
 for spread in source rotate adaptive; do
 	for join in 0 2; do
 		ends 0 check fattree --shape 16 --set nic.cards=4 \
@@ -61,6 +149,8 @@ report 'packets find the card that they name, on rails that join or not'
 
 refused 'nic.cards: 8 cards, but topology.rails: 4' run fattree random \
 	--set nic.cards=8 --set topology.rails=4
+refused 'nic.stripe: a node has one card' run fattree alltoall via=msg \
+	--set nic.stripe=yes
 refused 'nic.cards: 9 is out of range (1 to 8)' run fattree random \
 	--set nic.cards=9
 refused 'nic.answers: held needs' run fattree alltoall via=msg \

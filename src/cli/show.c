@@ -36,12 +36,14 @@ static int print_bill(const struct cli_args *a, const struct machine *m,
 	const uint32_t needs = 1 << PRICE_MONEY | 1 << PRICE_WATTS;
 	struct prices p = { 0 };
 	struct bill *b = mem_alloc(1, sizeof(*b));
+	const struct part_place at = machine_place(m, 0);
 	struct facts f;
 	int failed;
 
 	failed = (a->csv && out_file_check(a->csv, &out_bill, e)) ||
 		 prices_read(&p, a->bill, e) ||
-		 bill_make(b, m->topo, &p, needs, e);
+		 bill_make(b, m->topo, &p, needs, e) ||
+		 bill_add_parts(b, &at, needs, e);
 	if (!failed) {
 		facts_init(&f);
 		show_bill(&f, m, b);

@@ -575,7 +575,7 @@ static int check_cards(const struct machine *m, struct err *e)
 			"topology.rails, or dragonfly)",
 			t->cards, t->ops->name);
 	if (m->route->ops->has &&
-		name_has_word(m->route->ops->has, ' ', "cards"))
+		name_has_word(m->route->ops->has, ' ', "card-routes"))
 		return 0;
 	return err_set(e,
 		"nic.cards: %u cards, but routing.kind %s does not tell the "

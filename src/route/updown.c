@@ -523,7 +523,7 @@ static const char *const channels[] = { "dynamic", "high" };
 
 const struct route_ops updown_ops = {
 	.name = "updown",
-	.has = "carried-routes classes cards",
+	.has = "carried-routes classes card-routes",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct updown),

@@ -86,6 +86,8 @@ struct plain_node {
 	struct slots works;
 	uint64_t status[PLAIN_STATUSES]; /* entries that ended so */
 	uint32_t n_cards;
+	/* a bit each: cards without a link, and those that have failed */
+	uint32_t down, dead;
 	struct plain_card card[];
 };
 
@@ -170,8 +172,27 @@ void plain_read_rest(
 /* Writes what has come; returns when loads can see the last of it. */
 sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes);
 
+/* Before anything of a node happens that is no event of its own. */
+void plain_settle(const struct nic_at *a);
+
+/* --- cards.c --- */
+
+/* The card that stands in for one with a queue: itself, if it is up. */
+uint32_t plain_leader(const struct nic_at *a);
+/* Whether a card makes no packets, since others do. */
+bool plain_is_resting(const struct nic_at *a);
+/* See struct asks_how and struct net_client_faults. */
+bool plain_choose(
+	const struct nic_at *a, const struct ask_item *s, struct packet *p);
+void plain_on_link(struct net_client *me, struct sim_worker *w, site_id s,
+	port_id p, bool is_up, sim_time t);
+
+/* --- send.c, receive.c --- */
+
 /* A queue of a card may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);
+/* A card may have. */
+void plain_send_kick(const struct nic_at *a);
 void plain_send_on_turn(const struct nic_at *a);
 void plain_send_left(const struct nic_at *a, uint32_t card, uint32_t bytes);
 void plain_send_give_up(const struct nic_at *a, uint32_t id);

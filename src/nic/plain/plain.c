@@ -1,4 +1,5 @@
 #include "nic/plain/card.h"
+#include "parts/cards/cards.h"
 
 #define AT(field) offsetof(struct plain_params, field)
 #define CARD	  "assumed: a card of the 2020s, 100 Gb/s"
@@ -28,6 +29,10 @@ static const struct param params[] = {
 		"and its own connection to memory; process N uses card N "
 		"modulo this number",
 		"assumed: one"),
+	PARAM_ROW(PARAM_FLAG, "stripe", AT(stripe), "no", 0, 1,
+		"whether all cards of a node share the messages of each "
+		"process, packet by packet, and replace one that has failed",
+		"assumed: a process has a card"),
 	COUNT("window", window, "32", 1, WINDOW_WIDE,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
@@ -70,6 +75,7 @@ static const struct nic_counter counters[] = {
 		COUNT_OF(status[PLAIN_OUT_OF_BOUNDS]), true },
 	{ "no permission", COUNT_OF(status[PLAIN_NO_RIGHT]), true },
 	{ "too many retries", COUNT_OF(status[PLAIN_GAVE_UP]), NIC_LATE },
+	{ "card has failed", COUNT_OF(status[PLAIN_NO_CARD]), NIC_LATE },
 	{ "queue has stopped", COUNT_OF(status[PLAIN_STOPPED]), true },
 	{ "ring overrun", COUNT_OF_CARDS(queues.overruns), true },
 	{ .key = NULL },
@@ -95,6 +101,11 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 		if (r->due <= a->t)
 			side_reads_settle(a, r, a->t - (number < PLAIN_READS));
 	}
+}
+
+void plain_settle(const struct nic_at *a)
+{
+	settle(a, PLAIN_QUEUES);
 }
 
 /* Several cards: finds the one that an event is of, and returns the event's
@@ -169,6 +180,22 @@ static uint32_t at_least(int64_t packets, uint32_t train)
 	return packets > train ? (uint32_t)packets : train + (train > 1);
 }
 
+/* Of nodes whose links are watched. */
+static const struct net_client_faults watching_faults = {
+	.on_hurt = asks_on_hurt,
+	.on_link = plain_on_link,
+};
+
+static const struct net_client_ops watching = {
+	.on_room = asks_on_room,
+	.on_packet = asks_on_packet,
+	.on_event = on_event,
+	.on_lost = nic_on_lost,
+	.faults = &watching_faults,
+	.combine = &nic_combine,
+	.carry = &nic_carry,
+};
+
 static void set_up_card(struct plain *x, uint32_t card)
 {
 	const struct plain_params *p = x->nic.params;
@@ -202,7 +229,12 @@ static int plain_init(struct nic *nic, struct err *e)
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind plain needs a bus or a "
 				  "cache between card and memory");
-	x->n_lanes = 1;
+	if (p->stripe && nic->n_cards == 1)
+		return err_set(
+			e, "nic.stripe: a node has one card (nic.cards)");
+	x->n_lanes = p->stripe ? nic->n_cards : 1;
+	if (nic->n_cards > 1 || cards_fail(nic->plan))
+		nic->client = &watching;
 	x->shift = (nic->n_cards - 1) * PLAIN_OF_CARD;
 	for (uint32_t i = 0; i < nic->n_cards; i++)
 		set_up_card(x, i);
@@ -213,6 +245,7 @@ static int plain_init(struct nic *nic, struct err *e)
 		.kept = PLAIN_GET,
 		.holds = p->answers == PLAIN_HELD,
 		.has_cards = nic->n_cards > 1,
+		.choose = nic->client == &watching ? plain_choose : NULL,
 		.left = plain_send_left,
 		.asked = plain_receive_asked,
 		.fits = plain_receive_fits,
@@ -299,7 +332,7 @@ const struct nic_ops plain_ops = {
 	.title = "plain RDMA card",
 	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side domain trains",
+	.has = "any-side domain trains cards",
 	.size = sizeof(struct plain),
 	.node_size = sizeof(struct plain_node),
 	.cards = plain_cards,

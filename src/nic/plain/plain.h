@@ -14,7 +14,9 @@
  *
  * A node may have several cards, each with ports of its own into network and
  * memory.  A queue is one card's, and an entry names the card of the other node
- * by which its packets come.  Keys are known to all cards of a node.
+ * by which its packets come; or all cards make packets of each queue, each for
+ * the card of its own number (nic.stripe).  Keys are known to all cards of a
+ * node.
  *
  * What is wrong with an entry stops its queue, and no other: it completes
  * with the reason, and the queue's other entries as stopped.
@@ -43,6 +45,7 @@ enum plain_status {
 	PLAIN_NO_RIGHT = RANGE_FORBIDDEN,
 	PLAIN_BAD_ENTRY, /* no such operation, node or word */
 	PLAIN_GAVE_UP, /* no answer after the last retransmission */
+	PLAIN_NO_CARD, /* the card has failed */
 	PLAIN_STOPPED, /* the queue stopped before all of it was sent */
 	PLAIN_STATUSES,
 };
@@ -70,6 +73,7 @@ struct plain_params {
 	int64_t routing; /* 0: dynamic, 1: deterministic */
 	int64_t answers; /* an enum plain_answers */
 	int64_t cards; /* of a node */
+	int64_t stripe; /* all of them work for each queue */
 	int64_t window, buffers; /* packets */
 	int64_t dispatch, packet, input; /* ps */
 	struct workq_params work;

@@ -36,11 +36,12 @@ static bool can_go(const struct nic_at *a, struct plain_queue *q)
 	       wide_window_span(&l->window) < (uint32_t)plain_params(a)->window;
 }
 
-static void kick(const struct nic_at *a)
+void plain_send_kick(const struct nic_at *a)
 {
 	struct plain_card *c = plain_card(a);
 
-	if (c->is_turn_posted || !c->run.n || c->n_made >= plain_of(a)->buffers)
+	if (c->is_turn_posted || !c->run.n ||
+		c->n_made >= plain_of(a)->buffers || plain_is_resting(a))
 		return;
 	c->is_turn_posted = true;
 	plain_post_turn(a, c->next_turn);
@@ -62,12 +63,53 @@ static void wake(const struct nic_at *a, struct plain_run run)
 		c->woken = a->t;
 		c->next_turn = a->t + plain_params(a)->dispatch;
 	}
-	kick(a);
+	plain_send_kick(a);
+}
+
+/* Whether several cards have something to do for a queue. */
+static bool is_long(const struct nic_at *a, const struct plain_queue *q)
+{
+	uint32_t most = a->nic->net->link.max_payload;
+	const struct plain_work *x;
+
+	if (q->work) {
+		x = slots_at(&plain_here(a)->works, q->work);
+		return x->e.bytes - x->made > most;
+	}
+	return q->q.entries.n > 1 ||
+	       (q->q.entries.n &&
+		       ((const struct plain_entry *)ring_at(&q->q.entries, 0))
+				       ->bytes > most);
+}
+
+/* All cards have their turns at a long message; one packet is its own card's,
+ * or another's if that is down. */
+static __attribute__((noinline)) void wake_lanes(
+	const struct nic_at *a, uint32_t queue)
+{
+	struct plain_run run = { a->card, queue };
+	uint32_t first = plain_leader(a), n = a->nic->n_cards;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nic_at at = plain_at(a, (first + i) % n);
+
+		if (!i || is_long(a, queue_of(a, run.card, queue)))
+			wake(&at, run);
+	}
 }
 
 void plain_send_wake(const struct nic_at *a, uint32_t queue)
 {
-	wake(a, (struct plain_run){ a->card, queue });
+	if (plain_of(a)->n_lanes > 1)
+		wake_lanes(a, queue);
+	else
+		wake(a, (struct plain_run){ a->card, queue });
+}
+
+/* The reason why a queue of a card has stopped. */
+static uint32_t why_stopped(const struct nic_at *a, uint32_t card)
+{
+	return plain_here(a)->dead >> card & 1 ? PLAIN_NO_CARD : PLAIN_STOPPED;
 }
 
 /* What its node alone can say of an entry. */
@@ -80,7 +122,7 @@ static uint32_t check(const struct nic_at *a, struct plain_work *x)
 	uint32_t status = PLAIN_OK;
 
 	if (q->is_stopped)
-		return PLAIN_STOPPED;
+		return why_stopped(a, x->card);
 	if (e->op >= PLAIN_OPS || e->node >= a->nic->n_nodes ||
 		e->card >= a->nic->n_cards ||
 		(e->op >= PLAIN_WORD && e->bytes != 8))
@@ -183,7 +225,7 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 	if (a->nic->net->book)
 		s->ask.account = x->account;
 	s->work = q->work;
-	if (!a->nic->net->topo->is_apart)
+	if (!a->nic->net->topo->is_apart && plain_of(a)->n_lanes == 1)
 		s->ask.to_card = (uint8_t)x->e.card;
 	l->out += link_packets(&a->nic->net->link, bytes);
 	x->out++;
@@ -214,12 +256,12 @@ void plain_send_on_turn(const struct nic_at *a)
 	c->next_turn = a->t + plain_params(a)->packet;
 	if (q->work && q->q.is_stopped) {
 		((struct plain_work *)slots_at(&n->works, q->work))->out++;
-		plain_send_done(a, q->work, PLAIN_STOPPED, 0);
+		plain_send_done(a, q->work, why_stopped(a, run.card), 0);
 	} else if (q->work || (q->q.entries.n && begin(a, q, run))) {
 		c->next_turn = a->t + cut(a, q) * plain_params(a)->packet;
 	}
 	wake(a, run);
-	kick(a);
+	plain_send_kick(a);
 }
 
 void plain_send_left(const struct nic_at *a, uint32_t card, uint32_t bytes)
@@ -227,7 +269,7 @@ void plain_send_left(const struct nic_at *a, uint32_t card, uint32_t bytes)
 	const struct nic_at at = plain_at(a, card);
 
 	plain_card(&at)->n_made -= link_packets(&a->nic->net->link, bytes);
-	kick(&at);
+	plain_send_kick(&at);
 }
 
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
@@ -247,7 +289,14 @@ uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
 
 void plain_send_give_up(const struct nic_at *a, uint32_t id)
 {
-	plain_send_done(a, plain_send_ended(a, id), PLAIN_GAVE_UP, 0);
+	const struct plain_node *n = a->node;
+	const struct ask_item *s = asks_item(a, id);
+	bool is_dead =
+		n->dead >> s->card & 1 ||
+		(plain_of(a)->n_lanes > 1 && n->down == (1u << n->n_cards) - 1);
+
+	plain_send_done(a, plain_send_ended(a, id),
+		is_dead ? PLAIN_NO_CARD : PLAIN_GAVE_UP, 0);
 }
 
 void plain_send_done(

@@ -150,6 +150,13 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	}
 }
 
+/* A packet is in a card of the node. */
+static void is_in_card(const struct nic_at *a, packet_id id, uint32_t card)
+{
+	book_at_one(a->nic->net->book, id, a->s, "card",
+		asks_of(a)->how->has_cards ? card : BOOK_NO_NUMBER);
+}
+
 static void account(
 	const struct nic_at *a, packet_id id, const struct ask_item *s)
 {
@@ -159,7 +166,7 @@ static void account(
 	if (!k)
 		return;
 	book_open(k, id, &s->account.message);
-	book_at_part(k, id, a->s, "card");
+	is_in_card(a, id, a->nic->net->packets[id].card);
 	nic_charge(a, id, CAUSE_SOFTWARE, b->handed);
 	nic_charge(a, id, CAUSE_DESCRIPTOR, b->heard);
 	nic_charge(a, id, CAUSE_CARD, b->asked);
@@ -378,7 +385,7 @@ static void on_input(const struct nic_at *a, packet_id id)
 	struct ask *x = ask_of(a, id);
 
 	nic_charge(a, id, CAUSE_INPUT, a->t);
-	book_at_part(a->nic->net->book, id, a->s, "card");
+	is_in_card(a, id, a->nic->net->packets[id].to_card);
 	if (!is_sound(a, x)) {
 		asks_of(a)->torn++;
 		asks_finish(a, id, false);
