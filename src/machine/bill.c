@@ -10,6 +10,7 @@ const char *const bill_kinds[] = {
 	[BILL_SWITCH] = "switch",
 	[BILL_CARD] = "card",
 	[BILL_CABLE] = "cable",
+	[BILL_PART] = "part",
 };
 
 /* --- counting --- */
@@ -251,6 +252,29 @@ int bill_make(struct bill *b, const struct topo *t, const struct prices *p,
 		failed = c->cables[i] && add_cable(b, c, i, needs, e);
 	mem_free(c);
 	return failed ? -1 : 0;
+}
+
+int bill_add_parts(struct bill *b, const struct part_place *at, uint32_t needs,
+	struct err *e)
+{
+	for (size_t i = 0; i < PARTS_MOST; i++) {
+		uint64_t number;
+		const char *kind = parts_priced(at, i, &number);
+		struct bill_row *row;
+
+		if (!kind)
+			continue;
+		row = add_row(b, BILL_PART, number);
+		/* without the plural */
+		snprintf(row->name, sizeof(row->name), "%.*s",
+			(int)strlen(kind) - 1, kind);
+		row->price = prices_find(b->prices, kind, 0);
+		if (!row->price)
+			return refuse(b, row->name, kind, 0, e);
+		if (check_price(b, row->price, needs, e))
+			return -1;
+	}
+	return 0;
 }
 
 /* --- looking --- */

@@ -7,7 +7,7 @@
 
 enum { ROUNDS = 30, BYTES = 3000, WORD = PT_BYTES - 8 };
 
-static struct plain_entry entry(uint32_t op, uint64_t bytes)
+static struct plain_entry entry(uint16_t op, uint64_t bytes)
 {
 	return (struct plain_entry){ .op = op,
 		.node = (program_node() + 1) % PT_NODES,
