@@ -58,6 +58,7 @@ struct route {
 	 * link: when the routers at its ends know it (notice, above), and when
 	 * all others do, by being told or by new tables; -1: never. */
 	int64_t told;
+	uint8_t is_blind; /* no router learns of failed links */
 };
 
 /* Possible next steps of a packet. */
