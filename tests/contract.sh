@@ -320,7 +320,8 @@ shows "bgq says what the tables say, but for what is neutral there" '
 	["topology.shape", "topology.wires", "link.rate", "link.header",
 	"link.trailer", "link.payload", "link.chunk", "link.protocol",
 	"link.gap", "link.retry", "link.checks.hop", "link.checks.end",
-	"link.checks.header", "router.queues", "routing.kind", "nic.kind"]'
+	"link.checks.header", "router.queues", "routing.kind",
+	"routing.notice", "routing.tell", "nic.kind"]'
 printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 shows "links and routers of a file from scratch are nobody's" '
