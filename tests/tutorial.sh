@@ -12,7 +12,8 @@ if [ -z "${WHOLE-}" ]; then
 		-e 's/radix: 16/radix: 4/' -e 's/per-router: 8/per-router: 2/' \
 		-e 's/routers: 16/routers: 4/' -e 's/global: 8/global: 2/' \
 		-e 's/share=0.01/share=0.3/' -e 's/8192/64/' \
-		-e 's/ports: 64/ports: 8/' -e 's/per-router: 16/per-router: 4/' \
+		-e 's/ports: 64/ports: 8/' \
+		-e 's/per-router: 16/per-router: 4/' \
 		-e 's/routers: 32/routers: 4/' -e 's/global: 16/global: 4/' \
 		-e 's/\[32, 16\]/[4, 4]/' -e 's/row=32/row=4/' "$tmp/whole"
 else
