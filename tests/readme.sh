@@ -78,7 +78,8 @@ if [ -z "${WEFT_SLOW:-}" ]; then
 fi
 # The networks that it compares are those of the tutorial.
 squeezed() { # FILE
-	sed -n '/^ *weft sweep .\/tree.yaml/,/buy.db/p' "$1" | tr -d '\\' | xargs
+	sed -n '/^ *weft sweep .\/tree.yaml/,/buy.db/p' "$1" |
+		tr -d '\\' | xargs
 }
 check '[ "$(squeezed "$readme")" = \
 	"$(squeezed "$SRC/man/weft-tutorial.7.scd")" ]'
