@@ -357,15 +357,13 @@ static int build(struct machine_run *r, struct err *e)
 static int read_prices(struct machine_run *r, struct err *e)
 {
 	const struct machine_run_setup *s = &r->setup;
-	const struct topo *t = r->machine->topo;
 	const struct part_place at = machine_place(r->machine, 0);
+	const struct topo *t = r->machine->topo;
 
 	if (s->energy)
 		r->energy = energy_new(s->energy, t, e);
 	if (s->bill && !e->code)
-		r->bill = priced_new(s->bill, t, 1 << PRICE_MONEY, e);
-	if (r->bill)
-		bill_add_parts(&r->bill->bill, &at, 1 << PRICE_MONEY, e);
+		r->bill = priced_new(s->bill, t, &at, 1 << PRICE_MONEY, e);
 	return e->code ? -1 : 0;
 }
 
