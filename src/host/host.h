@@ -173,9 +173,6 @@ void host_describe_waiting(const struct host *h, char *text, size_t size);
  */
 uint64_t host_held(const struct host *h);
 
-/* The number of the program on a thread of a node, which was started. */
-uint32_t host_program(const struct host *h, site_id node, uint32_t thread);
-
 /* --- for engines: from the node's own visit, before its programs run --- */
 
 /* An engine of every node that belongs to no interface.  Its events of an

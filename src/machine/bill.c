@@ -286,6 +286,25 @@ uint32_t bill_row_of_cable(const struct bill *b, router_id r, port_id p)
 	return find_row(b, BILL_CABLE, 0, b->topo->ops->wire(b->topo, r, p));
 }
 
+struct priced *priced_new(
+	const char *path, const struct topo *t, uint32_t needs, struct err *e)
+{
+	struct priced *p = mem_alloc(1, sizeof(*p));
+
+	if (!prices_read(&p->prices, path, e) &&
+		!bill_make(&p->bill, t, &p->prices, needs, e))
+		return p;
+	priced_free(p);
+	return NULL;
+}
+
+void priced_free(struct priced *p)
+{
+	if (p)
+		prices_free(&p->prices);
+	mem_free(p);
+}
+
 double bill_sum(const struct bill *b, enum price_of of)
 {
 	double sum = 0;

@@ -38,6 +38,17 @@ struct bill {
 int bill_make(struct bill *b, const struct topo *t, const struct prices *p,
 	uint32_t needs, struct err *e);
 
+/* A price list with the bill that it makes of a machine. */
+struct priced {
+	struct prices prices;
+	struct bill bill;
+};
+
+/* Reads the list in a file; NULL with the error. */
+struct priced *priced_new(
+	const char *path, const struct topo *t, uint32_t needs, struct err *e);
+void priced_free(struct priced *p); /* NULL is fine */
+
 /* A line of CSV for every row. */
 void bill_write(const struct bill *b, FILE *f);
 
