@@ -69,7 +69,7 @@ struct plain {
 	struct side_reads_how reads;
 	struct workqs_how queues;
 	struct asks_how asks;
-	uint32_t window, buffers; /* in packets; more than a train has */
+	uint32_t window, buffers; /* in packets, with room for trains */
 };
 
 static inline struct plain *plain_of(const struct nic_at *a)
