@@ -455,6 +455,14 @@ site_id sim_next_own(const struct sim *s, site_id site)
 	return site;
 }
 
+uint32_t sim_self(const struct sim *s, uint32_t *n)
+{
+	const struct cluster *c = s->p.cluster;
+
+	*n = c ? c->n : 1;
+	return c ? c->me : 0;
+}
+
 uint32_t sim_process(const struct sim *s, site_id site)
 {
 	return s->process ? s->process[site] : 0;

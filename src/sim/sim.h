@@ -349,7 +349,8 @@ bool sim_is_shared(const struct sim *s); /* among several */
  * n_sites if there is none. */
 bool sim_has(const struct sim *s, site_id site);
 site_id sim_next_own(const struct sim *s, site_id site);
-/* The process that simulates a site. */
+/* This process, of *n; and the one that simulates a site. */
+uint32_t sim_self(const struct sim *s, uint32_t *n);
 uint32_t sim_process(const struct sim *s, site_id site);
 /* Makes the memory of other processes' sites, in an array with one element for
  * each site from first up to end, impossible to touch. */
