@@ -25,6 +25,11 @@ struct sim_abroad {
 	bool *is_near; /* [process] */
 	struct cluster_bytes *out, *in; /* the same */
 	struct cluster_bytes *got; /* from boxes of a room; the same */
+	struct sim_listener {
+		sim_hear *hear;
+		void *arg;
+	} * listener;
+	uint32_t n_listeners;
 };
 
 struct record {
@@ -64,6 +69,7 @@ void abroad_fini(struct sim *s)
 		mem_free(a->in);
 		mem_free(a->got);
 		mem_free(a->is_near);
+		mem_free(a->listener);
 	}
 	mem_free(a);
 	mem_free(s->process);
@@ -148,6 +154,16 @@ static void take_in(struct sim *s, const struct record *r, const void *load)
 		mail_send(w, owner, r->t, e);
 }
 
+/* A note is a record for no site: the event's data say whose it is. */
+static void take_note(
+	const struct sim_abroad *a, const struct record *r, const void *bytes)
+{
+	const struct sim_listener *l = &a->listener[r->e.data];
+
+	BUG_IF(r->e.data >= a->n_listeners);
+	l->hear(l->arg, bytes, r->n);
+}
+
 /* Keeps the beginning of what has not come whole yet. */
 static void take_all(struct sim *s, struct cluster_bytes *b)
 {
@@ -155,10 +171,15 @@ static void take_all(struct sim *s, struct cluster_bytes *b)
 	struct record r;
 
 	while (b->n - i >= sizeof(r)) {
+		const char *load = b->at + i + sizeof(r);
+
 		memcpy(&r, b->at + i, sizeof(r));
 		if (b->n - i - sizeof(r) < r.n)
 			break;
-		take_in(s, &r, b->at + i + sizeof(r));
+		if (r.e.site == NO_SITE)
+			take_note(s->abroad, &r, load);
+		else
+			take_in(s, &r, load);
 		i += sizeof(r) + r.n;
 	}
 	b->n -= i;
@@ -181,6 +202,15 @@ static void collect(struct sim *s, uint32_t process)
 			memcpy(cluster_add(out, b->n), b->at, b->n);
 		b->n = 0;
 	}
+}
+
+bool abroad_has_leaving(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].leaving_next != SIM_NEVER ||
+			s->workers[i].has_notes)
+			return true;
+	return false;
 }
 
 uint64_t abroad_next(const struct sim *s, uint64_t next)
@@ -269,8 +299,10 @@ static void put_mail(struct sim *s, uint32_t to)
 
 static void forget_leaving(struct sim *s)
 {
-	for (uint32_t i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].has_notes = false;
+	}
 }
 
 uint64_t abroad_post(struct sim *s)
@@ -278,7 +310,7 @@ uint64_t abroad_post(struct sim *s)
 	struct sim_abroad *a = s->abroad;
 	struct room *room = s->p.cluster->room;
 	uint64_t due = abroad_next(s, NO_WINDOW), next;
-	uint32_t n = due == NO_WINDOW ? 0 : s->p.cluster->n;
+	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
 
 	if (!n && !room_is_called(room)) {
 		abroad_take(s);
@@ -296,7 +328,7 @@ uint64_t abroad_post(struct sim *s)
 	room_begin(room);
 	abroad_take(s);
 	for (uint32_t i = 0; i < n; i++)
-		if (a->is_near[i] && a->out[i].n)
+		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
 			room_call(room, i, due);
 	forget_leaving(s);
 	next = windows_next(s);
@@ -389,6 +421,34 @@ uint64_t abroad_meet(
 }
 
 /* --- for models --- */
+
+uint32_t sim_listen(struct sim *s, sim_hear *hear, void *arg)
+{
+	struct sim_abroad *a = s->abroad;
+
+	if (!a)
+		return 0;
+	for (uint32_t i = 0; i < s->p.cluster->n; i++)
+		a->is_near[i] = i != s->p.cluster->me;
+	a->listener =
+		mem_more(a->listener, a->n_listeners, sizeof(*a->listener));
+	a->listener[a->n_listeners] = (struct sim_listener){ hear, arg };
+	return a->n_listeners++;
+}
+
+void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
+	const void *bytes, size_t n)
+{
+	struct record r = { .e = { .site = NO_SITE, .data = listener } };
+	char *to;
+
+	BUG_IF(n % sizeof(uint64_t));
+	r.n = n;
+	w->has_notes = true;
+	to = cluster_add(&w->leaving[process], sizeof(r) + n);
+	memcpy(to, &r, sizeof(r));
+	memcpy(to + sizeof(r), bytes, n);
+}
 
 bool sim_is_shared(const struct sim *s)
 {
