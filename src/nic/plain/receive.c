@@ -49,6 +49,7 @@ static void answer(const struct nic_at *a, packet_id id, struct ask *x)
 {
 	uint32_t came = x->h.bytes;
 
+	x->is_named &= x->h.op == PLAIN_GET && !x->h.status;
 	x->h.bytes =
 		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
 	asks_answer(a, id, link_others(&a->nic->net->link, came));
@@ -66,7 +67,7 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 			r->id);
 		return;
 	}
-	if (!host_read(a->nic->host, a->s, r->at, x->data, plain_bytes(&x->h)))
+	if (!asks_read(a, x, r->at, plain_bytes(&x->h)))
 		x->h.status = PLAIN_OUT_OF_BOUNDS;
 	answer(a, r->id, x);
 }
@@ -128,8 +129,7 @@ static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
 
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	if (x->h.op <= PLAIN_GET) {
-		done = host_write(
-			host, a->w, a->s, a->t, at, x->data, x->h.bytes);
+		done = asks_write(a, x, at);
 		if (done && *operand)
 			done = host_add(host, a->w, a->s, a->t, *operand - 1,
 				-(uint64_t)x->h.bytes);

@@ -190,7 +190,7 @@ static void on_payload(const struct nic_at *a, const struct side_read *x)
 {
 	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
 
-	if (!host_read(a->nic->host, a->s, x->at, s->data, s->h.bytes))
+	if (!asks_read(a, s, x->at, s->h.bytes))
 		s->h.op = PLAIN_OPS; /* so its target turns it away */
 	asks_ready(a, x->id);
 }

@@ -64,11 +64,64 @@ bool asks_is_idle(const struct asks *x)
 	return !x->resend.items.used && !x->inside;
 }
 
+/* All that there is of it. */
+static size_t ask_bytes(const struct ask *x)
+{
+	return sizeof(*x) +
+	       (x->is_named ? sizeof(struct memory_name) : x->h.bytes);
+}
+
 size_t asks_load_bytes(const struct packet *p)
 {
 	const struct ask *x = payload_of_load(p->load);
 
-	return sizeof(*x) + x->h.bytes;
+	return ask_bytes(x);
+}
+
+/* --- data --- */
+
+bool asks_read(
+	const struct nic_at *a, struct ask *x, uint64_t at, uint32_t bytes)
+{
+	struct memory_name name;
+
+	x->is_named = bytes > sizeof(name) &&
+		      host_find_name(a->nic->host, a->s, at, bytes, &name);
+	if (!x->is_named)
+		return host_read(a->nic->host, a->s, at, x->data, bytes);
+	memcpy(x->data, &name, sizeof(name));
+	return true;
+}
+
+static struct memory_name name_of(const struct ask *x)
+{
+	struct memory_name name;
+
+	memcpy(&name, x->data, sizeof(name));
+	return name;
+}
+
+bool asks_write(const struct nic_at *a, struct ask *x, uint64_t at)
+{
+	struct host *h = a->nic->host;
+	struct memory_name name;
+
+	if (!x->is_named)
+		return host_write(h, a->w, a->s, a->t, at, x->data, x->h.bytes);
+	name = name_of(x);
+	return host_write_named(h, a->w, a->s, a->t, at, &name, x->h.bytes);
+}
+
+/* Bytes that may be hurt must be there. */
+static void make_bytes(struct ask *x)
+{
+	struct memory_name name;
+
+	if (!x->is_named)
+		return;
+	name = name_of(x);
+	memory_fill(&name, x->data, x->h.bytes);
+	x->is_named = false;
 }
 
 /* --- requests leave --- */
@@ -201,7 +254,7 @@ static void send_copy(const struct nic_at *a, uint32_t id, uint16_t cards)
 	struct ask *copy = payload_take(a->nic->payloads, a->w->id);
 
 	s->copy->is_first = !s->item.tries;
-	memcpy(copy, s->copy, sizeof(*copy) + s->copy->h.bytes);
+	memcpy(copy, s->copy, ask_bytes(s->copy));
 	net->packets[p] = (struct packet){
 		.src = a->s,
 		.dst = s->item.dst,
@@ -338,6 +391,7 @@ static bool is_sound(const struct nic_at *a, struct ask *x)
 
 	if (!x->flips.n)
 		return true;
+	make_bytes(x);
 	harm = flips_judge(&x->flips, &x->h, sizeof(x->h), x->data, bytes);
 	asks_of(a)->escapes += harm == FLIPS_ESCAPED;
 	return harm != FLIPS_FOUND && x->h.bytes == bytes;

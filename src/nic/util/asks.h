@@ -47,6 +47,7 @@ struct ask {
 	struct ask_hold hold;
 	bool is_first; /* try */
 	bool is_again; /* executed before */
+	bool is_named; /* data has only a name: see asks_read() */
 	uint8_t card; /* its sender's, that made it */
 	uint8_t data[];
 };
@@ -180,6 +181,12 @@ static inline bool asks_is_last(const struct nic_at *a)
 }
 /* It is answered, or given up: frees its copy. */
 void asks_answered(const struct nic_at *a, uint32_t id);
+
+/* Reads data from the node's memory, or writes the h.bytes that have come to
+ * it; false if that may not be.  Synthetic bytes travel by name. */
+bool asks_read(
+	const struct nic_at *a, struct ask *x, uint64_t at, uint32_t bytes);
+bool asks_write(const struct nic_at *a, struct ask *x, uint64_t at);
 
 /* A request has been executed, or refused as its status says; others: see
  * link_others(). */

@@ -105,7 +105,7 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 {
 	return s->route->rings && s->route->n_channels == 2 &&
 	       s->route->is_exact && s->router->queues == 1 && !n->link.owed &&
-	       topo_is_direct(s->topo);
+	       topo_is_direct(s->topo) && !n->repair;
 }
 
 /* The smallest build that suffices. */
