@@ -70,7 +70,7 @@ static bool is_alike(struct cluster *c, uint64_t own)
 {
 	uint64_t first = own;
 
-	c->ops->tell(c, 0, &first, sizeof(first));
+	cluster_tell(c, 0, &first, sizeof(first));
 	return own == first;
 }
 
@@ -130,11 +130,11 @@ int cli_cluster_compare(
 
 	list_inputs(&o, in);
 	n = o.size;
-	c->ops->tell(c, 0, &n, sizeof(n));
+	cluster_tell(c, 0, &n, sizeof(n));
 	list = mem_alloc(n + 1, 1);
 	if (!c->me)
 		memcpy(list, o.text, n);
-	c->ops->tell(c, 0, list, n);
+	cluster_tell(c, 0, list, n);
 	compare_inputs(in, list, e);
 	mem_free(list);
 	mem_free(o.text);

@@ -219,6 +219,9 @@ struct load_ops {
 	/* Estimate of its memory in addition to the network, bytes; called
 	 * after init().  NULL: next to nothing. */
 	uint64_t (*estimate)(const struct load *l);
+	/* Bytes of its longest message, after init(); NULL: it has none that
+	 * could travel as trains. */
+	uint64_t (*message)(const struct load *l);
 };
 
 const struct load_ops *load_find(const char *name);

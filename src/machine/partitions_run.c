@@ -189,7 +189,7 @@ static void tell_results(const struct outer *o)
 	struct cluster *c = o->how->cluster;
 
 	for (uint32_t i = 0; c && i < o->how->list->n; i++)
-		c->ops->tell(c, o->home[i], &o->how->result[i],
+		cluster_tell(c, o->home[i], &o->how->result[i],
 			sizeof(o->how->result[i]));
 }
 

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/futex.h"
 #include "base/mem.h"
 #include "base/relax.h"
 #include "base/name.h"
@@ -23,17 +22,6 @@ enum {
 };
 
 /* --- the word --- */
-
-static int futex_wait(
-	_Atomic uint32_t *word, uint32_t value, const struct timespec *most)
-{
-	return (int)syscall(SYS_futex, word, FUTEX_WAIT, value, most, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
 
 /* The other one is called only if it sleeps: it says so first, then looks at
  * the word once more. */
