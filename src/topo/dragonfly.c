@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/wide.h"
+#include "topo/switches.h"
 
 #define AT(field) offsetof(struct dragonfly, field)
 #define LENGTH(name_, i, def_, help_, source_)                                 \
@@ -349,12 +350,49 @@ static void dragonfly_name_shape(
 
 /* --- what follows from it --- */
 
+/* More routers take too long. */
+enum { MOST_SWITCHES = 1024 };
+
+/*
+ * By detours, packets may use local links less than on their shortest ways.
+ * What no routing can exceed follows from the list of edges.
+ */
+static uint64_t peak_of_edges(
+	const struct dragonfly *t, const struct topo_rates *k)
+{
+	static const uint8_t cables[] = {
+		[DRAGONFLY_LOCAL] = 0, [DRAGONFLY_GLOBAL] = 1
+	};
+	router_id n = t->topo.n_routers - t->topo.n_nodes, i;
+	struct switches s = { .topo.ops = &dragonfly_ops };
+	struct switches_plan plan = { .n_cables = 2 };
+	struct err e = { 0 };
+	uint64_t peak = 0;
+
+	for (i = 0; i < n; i++)
+		switches_plan_nodes(&plan, t->p);
+	for (i = 0; i < n; i++)
+		for (port_id p = t->local; p < t->topo.n_ports; p++) {
+			router_id r = t->topo.n_nodes + i, to;
+
+			to = t->topo.ops->peer(&t->topo, r, p).router;
+			if (to == NO_ROUTER || to < r)
+				continue;
+			switches_plan_join(&plan, i, to - t->topo.n_nodes, 1,
+				cables[dragonfly_wire(&t->topo, r, p)]);
+		}
+	if (!switches_build(&s, &plan, "topology", &e))
+		peak = switches_peak(&s.topo, k);
+	switches_fini(&s.topo);
+	return peak;
+}
+
 /*
  * Of n - 1 destinations p are at another router of the group, and a * p in
  * another group, to which m links lead.  So of what each node sends
  *
- *	a global link carries	(a p)^2 / m				of n -
- *1, a local one	p^2 (1 + a (s + s') / m)
+ *	a global link carries	(a p)^2 / m			of n - 1,
+ *	a local one		p^2 (1 + a (s + s') / m)	at most,
  *
  * where s and s' are the global links of the routers at its ends: what comes
  * from outside goes on by it, and what leaves by them comes to it.
@@ -367,15 +405,16 @@ static uint64_t dragonfly_peak(
 	uint128 peak = k->rate(k, DRAGONFLY_NODE_UP, 0, 1) * t->cards;
 	uint128 m = t->m ? t->m : 1, bound;
 
-	if (t->a > 1) {
-		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
-			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
-		peak = bound < peak ? bound : peak;
-	}
 	if (t->g > 1) {
 		bound = k->rate(k, DRAGONFLY_GLOBAL, 0, 1) * (n - 1) * m /
 			(ap * ap);
 		peak = bound < peak ? bound : peak;
+	}
+	if (t->a > 1) {
+		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
+			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
+		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
+			return peak_of_edges(t, k);
 	}
 	return (uint64_t)peak;
 }

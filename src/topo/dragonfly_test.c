@@ -245,7 +245,9 @@ static void send(const struct dragonfly *t, double *load, router_id from,
 	}
 }
 
-static double busiest(const struct dragonfly *t)
+/* What the busiest of all links carries, or of those of nodes and global ones.
+ */
+static double busiest(const struct dragonfly *t, bool has_local)
 {
 	size_t n = (size_t)t->topo.n_routers * t->topo.n_ports, i;
 	double *load = mem_alloc(n, sizeof(*load)), most = 1;
@@ -257,24 +259,29 @@ static double busiest(const struct dragonfly *t)
 					(double)t->p * t->p /
 						(t->topo.n_nodes - 1.));
 	for (i = 0; i < n; i++)
-		most = load[i] > most ? load[i] : most;
+		if (has_local || i % t->topo.n_ports >= t->global)
+			most = load[i] > most ? load[i] : most;
 	mem_free(load);
 	return most;
 }
 
+/* Or, where that is inside a group, those of nodes and global ones at most: by
+ * detours, links inside a group may carry less. */
 static void the_peak_keeps_the_busiest_link_busy(void **state)
 {
 	const struct topo_rates k = { rate };
 	struct dragonfly t;
 
 	for (int i = 0; some[i].p; i++) {
-		double found, want;
+		double found, least, most;
 
 		make(&t, &some[i]);
 		found = (double)ops->peak(&t.topo, &k);
-		want = (double)RATE / busiest(&t);
-		if (found < want - 2 || found > want + 2)
-			fail_msg("case %d: %.1f, want %.1f", i, found, want);
+		least = (double)RATE / busiest(&t, true);
+		most = (double)RATE / busiest(&t, false);
+		if (found < least - 2 || found > most + 2)
+			fail_msg("case %d: %.1f, want %.1f to %.1f", i, found,
+				least, most);
 	}
 }
 
