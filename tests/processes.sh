@@ -74,6 +74,8 @@ same '3x1' gemini gets bytes=4000 from=9 to=1 --shape 3x2x1
 same '3x1' gemini amo variables=9 senders=6 rounds=60 --shape 2x2x1
 same '3x1' bgq-board collective op=broadcast by=hardware bytes=400 root=29
 same '3x1' qsnet2-16 collective op=broadcast by=hardware bytes=600 root=13
+same '2x1 3x2' sunway-32 collective by=mpi op=allreduce bytes=64 procs=4
+same '3x1' sunway-32 collective by=mpi op=broadcast bytes=904 root=29 procs=2
 same '2x1' gemini probe --shape 2x2x1
 same '3x1' bgq-board files --set topology.io.every=16 clients=9 bytes=500
 same '3x1' sunway-32 exit turns=2 numbers=2 life=10us bytes=1KiB
@@ -98,8 +100,33 @@ grep -q '"is_complete": false' "$tmp/one" || complain "$(cat "$tmp/one")"
 same '3x1' bgq-board collective op=broadcast by=hardware bytes=904 rounds=2 \
 	--budget
 
+# a pair's messages: what the sender knows of a trip goes to the receiver
+far='from=13 to=2 via=msg --budget'
+same '2x1 3x2' torus pingpong --shape 4x4 rounds=20 $far
+same '3x1' qsnet2-16 pingpong bytes=1000 rounds=9 $far
+same '2x2' bgq-board stream bytes=4000 $far --follow 13.2
+same '3x1' torus pingpong --shape 4x4 rounds=20 $far $errors
+
 # jobs, each of which is also run alone, by one of the processes
 same '3x1' torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
+
+# partitions, each in one process, with those that share an IO node: a reads
+# what b writes
+{
+	echo 'schema: 1'
+	echo 'jobs:'
+	for job in 'a 0,0 read 30us' 'b 2,0 write 0us' 'c 0,2 write 1us'; do
+		set -- $job
+		echo "- { name: $1, partition: '2x2x2x2x2 at $2,0,0,0'," \
+			"seed: 7, start: $4, workload: files, keys:" \
+			"{ clients: 4, bytes: 8KiB, calls: $3, name: /x/ } }"
+	done
+	echo "- { name: d, partition: '2x2x2x2x2 at 2,2,0,0,0'," \
+		"workload: random, keys: { load: 0.2, warmup: 1us," \
+		"measure: 1us } }"
+} >"$tmp/partitions.yaml"
+same '2x1 3x2 5x1' bgq-midplane --set topology.io.every=64 \
+	--jobs "$tmp/partitions.yaml"
 
 # Run file and links, but what is the host's.
 dump() { # FILE
@@ -159,13 +186,7 @@ grep -q '^exit code 3$' "$tmp/one" && grep -q '"deadlocked"' "$tmp/one" ||
 	complain "$(cat "$tmp/one")"
 report 'a deadlock is found, and described in the same words'
 
-two='--processes 2 --shape 4'
 refused 'processes for 4 nodes' torus random --shape 4 --processes 5
-refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
-	--processes 2
-refused 'a time budget of messages' torus stream $two via=msg --budget
-refused 'partitions cannot be run' bgq --shape 4x4x8x12x2 --processes 2 \
-	--jobs "$src/examples/partitions.yaml"
 
 # --- as a job of Open MPI ---
 

@@ -121,29 +121,38 @@ static void compare_inputs(
 	}
 }
 
-int cli_cluster_check(const struct machine_run *r, struct err *e)
+int cli_cluster_compare(
+	struct cluster *c, const struct record_inputs *in, struct err *e)
 {
-	struct cluster *c = r->setup.cluster;
-	struct record_inputs in = { NULL, 0 };
 	struct stream o;
 	uint64_t n;
 	char *list;
 
-	if (!c) /* a job, alone */
-		return 0;
-	record_inputs_run(&in, r);
-	list_inputs(&o, &in);
+	list_inputs(&o, in);
 	n = o.size;
 	c->ops->tell(c, 0, &n, sizeof(n));
 	list = mem_alloc(n + 1, 1);
 	if (!c->me)
 		memcpy(list, o.text, n);
 	c->ops->tell(c, 0, list, n);
-	compare_inputs(&in, list, e);
+	compare_inputs(in, list, e);
 	mem_free(list);
 	mem_free(o.text);
-	record_inputs_free(&in);
 	return cluster_share_signed(c, e);
+}
+
+int cli_cluster_check(const struct machine_run *r, struct err *e)
+{
+	struct cluster *c = r->setup.cluster;
+	struct record_inputs in = { NULL, 0 };
+	int code;
+
+	if (!c) /* a job, alone */
+		return 0;
+	record_inputs_run(&in, r);
+	code = cli_cluster_compare(c, &in, e);
+	record_inputs_free(&in);
+	return code;
 }
 
 /* --- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "machine/blocks.h"
 #include "machine/tree.h"
 #include "router/registry.h"
@@ -571,11 +572,36 @@ static int load_plugins(struct machine *m, const struct machine_source *s,
 	return failed ? -1 : 0;
 }
 
+/* Cards are ports of nodes, which topology and routing must tell apart. */
+static int check_cards(const struct machine *m, struct err *e)
+{
+	const struct topo *t = m->topo;
+
+	if (!t->cards)
+		return 0;
+	if (topo_is_direct(t) || t->node_ports != t->cards)
+		return err_set(e,
+			"nic.cards: %u cards, but topology.kind %s has one "
+			"link for all cards of a node (want fattree with "
+			"topology.rails, or dragonfly)",
+			t->cards, t->ops->name);
+	if (m->route->ops->has &&
+		name_has_word(m->route->ops->has, ' ', "card-routes"))
+		return 0;
+	return err_set(e,
+		"nic.cards: %u cards, but routing.kind %s does not tell the "
+		"cards of a node apart (want updown or dragonfly)",
+		t->cards, m->route->ops->name);
+}
+
 static int init_topo(struct machine *m, struct err *e)
 {
+	uint32_t cards =
+		m->nic && m->nic->cards ? m->nic->cards(m->nic_params) : 1;
 	size_t i = 0;
 
-	if (m->topo->ops->init(m->topo, e))
+	m->topo->cards = cards > 1 ? cards : 0;
+	if (m->topo->ops->init(m->topo, e) || check_cards(m, e))
 		return -1;
 	while (topo_registry[i] && topo_registry[i] != m->topo->ops)
 		i++;

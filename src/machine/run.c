@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "machine/bill.h"
 #include "machine/coarse.h"
 #include "machine/energy.h"
 #include "machine/jobs.h"
@@ -364,12 +365,19 @@ static int build(struct machine_run *r, struct err *e)
 	return check_deaths(l, e);
 }
 
-static int open_energy(struct machine_run *r, struct err *e)
+static int read_prices(struct machine_run *r, struct err *e)
 {
-	if (!r->setup.energy)
-		return 0;
-	r->energy = energy_new(r->setup.energy, r->machine->topo, e);
-	return r->energy ? 0 : -1;
+	const struct machine_run_setup *s = &r->setup;
+	const struct topo *t = r->machine->topo;
+	const struct part_place at = machine_place(r->machine, 0);
+
+	if (s->energy)
+		r->energy = energy_new(s->energy, t, e);
+	if (s->bill && !e->code)
+		r->bill = priced_new(s->bill, t, 1 << PRICE_MONEY, e);
+	if (r->bill)
+		bill_add_parts(&r->bill->bill, &at, 1 << PRICE_MONEY, e);
+	return e->code ? -1 : 0;
 }
 
 static void drop_load(struct machine_run *r)
@@ -425,7 +433,7 @@ static int read_all(struct machine_run *r, struct err *e)
 		read_coarse(r, e) || check_faults(r, e) ||
 		check_processes(r, e))
 		return -1;
-	return open_energy(r, e);
+	return read_prices(r, e);
 }
 
 /* Processes that share a run fail together. */
@@ -510,6 +518,7 @@ void machine_run_close(struct machine_run *r)
 	drop_load(r);
 	system_free(r->system);
 	energy_free(r->energy);
+	priced_free(r->bill);
 	machine_free(r->machine);
 }
 

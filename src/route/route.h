@@ -152,7 +152,7 @@ static inline uint32_t route_left(const struct packet *p)
 #define ROUTE_TELL(at)                                                         \
 	ROUTE_TIME("tell", at, "2 us",                                         \
 		"time from a link's death or return until all other routers "  \
-		"are told, and adaptive packets avoid paths over it",          \
+		"are told, and packets avoid paths over it",                   \
 		"assumed: messages between switches")
 #define ROUTE_RELOAD(at)                                                       \
 	ROUTE_TIME("reload", at, "100 us",                                     \

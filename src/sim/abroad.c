@@ -22,6 +22,11 @@ enum { MOST_FENCES = 1024 };
 struct sim_abroad {
 	bool *is_near; /* [process] */
 	struct cluster_bytes *out, *in; /* the same */
+	struct sim_listener {
+		sim_hear *hear;
+		void *arg;
+	} * listener;
+	uint32_t n_listeners;
 };
 
 struct record {
@@ -58,6 +63,7 @@ void abroad_fini(struct sim *s)
 		mem_free(a->out);
 		mem_free(a->in);
 		mem_free(a->is_near);
+		mem_free(a->listener);
 	}
 	mem_free(a);
 	mem_free(s->process);
@@ -142,13 +148,28 @@ static void take_in(struct sim *s, const struct record *r, const void *load)
 		mail_send(w, owner, r->t, e);
 }
 
+/* A note is a record for no site: the event's data say whose it is. */
+static void take_note(
+	const struct sim_abroad *a, const struct record *r, const void *bytes)
+{
+	const struct sim_listener *l = &a->listener[r->e.data];
+
+	BUG_IF(r->e.data >= a->n_listeners);
+	l->hear(l->arg, bytes, r->n);
+}
+
 static void take_all(struct sim *s, const struct cluster_bytes *b)
 {
 	struct record r;
 
 	for (size_t i = 0; i < b->n; i += sizeof(r) + r.n) {
+		const char *load = b->at + i + sizeof(r);
+
 		memcpy(&r, b->at + i, sizeof(r));
-		take_in(s, &r, b->at + i + sizeof(r));
+		if (r.e.site == NO_SITE)
+			take_note(s->abroad, &r, load);
+		else
+			take_in(s, &r, load);
 	}
 }
 
@@ -246,6 +267,33 @@ uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop,
 }
 
 /* --- for models --- */
+
+uint32_t sim_listen(struct sim *s, sim_hear *hear, void *arg)
+{
+	struct sim_abroad *a = s->abroad;
+
+	if (!a)
+		return 0;
+	for (uint32_t i = 0; i < s->p.cluster->n; i++)
+		a->is_near[i] = i != s->p.cluster->me;
+	a->listener =
+		mem_more(a->listener, a->n_listeners, sizeof(*a->listener));
+	a->listener[a->n_listeners] = (struct sim_listener){ hear, arg };
+	return a->n_listeners++;
+}
+
+void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
+	const void *bytes, size_t n)
+{
+	struct record r = { .e = { .site = NO_SITE, .data = listener } };
+	char *to;
+
+	BUG_IF(n % sizeof(uint64_t));
+	r.n = n;
+	to = cluster_add(&w->leaving[process], sizeof(r) + n);
+	memcpy(to, &r, sizeof(r));
+	memcpy(to + sizeof(r), bytes, n);
+}
 
 bool sim_is_shared(const struct sim *s)
 {

@@ -78,6 +78,12 @@ struct topo {
 	/* the number of ports of nodes, the first ones; in a direct network,
 	 * those to other nodes */
 	port_id node_ports;
+	/* Cards of a node, if it has several: port N is that of card N, and
+	 * packets name them.  Set before init(); 0: packets name none. */
+	port_id cards;
+	/* Set by init(): a packet comes to the card with the number of the one
+	 * by which it left, since nothing joins the others. */
+	bool is_apart;
 	uint32_t n_wires;
 	struct topo_wire wire[TOPO_MAX_WIRES]; /* by class */
 };

@@ -316,17 +316,6 @@ static const struct bench_end *find_unended(const struct bench *b)
 	return NULL;
 }
 
-/* Senders tell receivers what a message's trip has taken so far, in memory
- * (meas/trips.h); only pairs of programs report it. */
-const char *bench_alone(const struct load *l)
-{
-	const struct bench_needs *n = &((const struct bench *)l)->needs;
-
-	return l->has_book && n->is_msg && !n->is_for_all
-		       ? "a time budget of messages between two programs"
-		       : NULL;
-}
-
 int bench_check_ends(struct load *l, struct err *e)
 {
 	const struct bench_end *x;

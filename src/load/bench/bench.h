@@ -561,12 +561,11 @@ void bench_fini(struct load *l);
 /* As programs_check(); and what a program measures that dies with its node is
  * no result. */
 int bench_check_ends(struct load *l, struct err *e);
-const char *bench_alone(const struct load *l);
 
 #define BENCH_OPS                                                              \
 	.on_delivered = programs_delivered, .next = programs_next,             \
 	.check = bench_check_ends, .estimate = bench_estimate,                 \
-	.alone = bench_alone, .fini = bench_fini, .message = bench_message
+	.fini = bench_fini, .message = bench_message
 
 /* The router of a node; and the routers that one has links to, each once, at
  * most that number of them in far; returns how many they are. */

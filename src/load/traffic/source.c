@@ -92,6 +92,8 @@ static inline __attribute__((always_inline)) packet_id make_packet(
 				    : y->kind,
 		.bytes = (uint16_t)(src->left ? y->each : y->last_bytes),
 	};
+	if (n->topo->cards) /* each in turn */
+		p->card = p->to_card = (uint8_t)(src->k % n->topo->cards);
 	src->k++;
 	src->made++;
 	if (y->is_open && src->k % y->per_unit == 0)

@@ -290,14 +290,13 @@ INLINE void arbitrate(struct crossbar *x, struct sim_worker *w,
 
 /* --- arrivals --- */
 
-/* The load of a port: chunks that wait for it, and chunks behind it. */
+/* The load of a port, when a packet arrives. */
 static uint32_t load_of(const struct crossbar *x, struct crossbar_port *o,
 	uint32_t channel, sim_time t)
 {
 	/* tokens that return now may also be events of another worker, which
 	 * come after arrivals */
-	link_collect(&o->sender, &o->returns, t - 1);
-	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
+	return crossbar_load(x, o, channel, t - 1);
 }
 
 /* The port with the least load. */
@@ -339,10 +338,19 @@ static uint32_t look_load(
 	return load_of(k->x, &k->s->port[port], channel, k->t);
 }
 
+static uint32_t look_told(
+	const struct route_look *l, router_id at, port_id port)
+{
+	const struct look *k = (const struct look *)l;
+
+	return crossbar_news_of(k->x, k->s, at, port);
+}
+
 static void decide(const struct crossbar *x, const struct route *r,
 	struct crossbar_site *s, struct packet *p, port_id in, sim_time t)
 {
-	struct look l = { { look_load, (uint32_t)x->capacity }, x, s, t };
+	struct look l = { { look_load, (uint32_t)x->capacity, look_told }, x, s,
+		t };
 
 	r->ops->decide(r, p, s->id, in, &l.look);
 }
@@ -405,6 +413,8 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	o->want[channel] |= BIT(in);
 	o->busy |= (uint8_t)BIT(channel);
 	o->backlog += p->chunks;
+	if (how & HOW_FULL && x->news)
+		crossbar_news_begin(x, w, s, out, t);
 	if (o->is_awaited)
 		return 0;
 	if (o->sender.free_at <= t)
@@ -423,6 +433,23 @@ static uint64_t on_token(struct sim_worker *w, struct crossbar_site *s,
 	return (uint64_t)s->port[port].returns.is_starving << port;
 }
 
+/* Whether an event has to do with news. */
+static bool on_news(const struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, const struct sim_event *e, sim_time t)
+{
+	bool is_due = sim_key(e) == SIM_KEY(PHASE_ENGINE, CROSSBAR_TELL);
+
+	if (!is_due &&
+		(sim_phase(e) != PHASE_TOKEN || sim_number(e) < CROSSBAR_TOLD))
+		return false;
+	sim_discount(w);
+	if (is_due)
+		crossbar_news_tell(x, w, s, t);
+	else
+		crossbar_news_hear(x, s, e);
+	return true;
+}
+
 INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, const struct sim_event *next, sim_time t,
 	unsigned how)
@@ -434,6 +461,8 @@ INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
 		return on_arrival(x, w, s, &e, t, how);
 	if (sim_phase(&e) == PHASE_TOKEN && number < NET_LINK)
 		return on_token(w, s, number, sim_aux(&e), e.data);
+	if (how & HOW_FULL && x->news && on_news(x, w, s, &e, t))
+		return 0;
 	if (sim_phase(&e) == PHASE_TOKEN)
 		net_on_link(x->router.net, w, s->id, t, &e);
 	else
