@@ -24,12 +24,12 @@ enum { MOST_FENCES = 1024 };
 struct sim_abroad {
 	bool *is_near; /* [process] */
 	struct cluster_bytes *out, *in; /* the same */
+	struct cluster_bytes *got; /* from boxes of a room; the same */
 	struct sim_listener {
 		sim_hear *hear;
 		void *arg;
 	} * listener;
 	uint32_t n_listeners;
-	struct cluster_bytes *got; /* from boxes of a room; the same */
 };
 
 struct record {
@@ -204,6 +204,15 @@ static void collect(struct sim *s, uint32_t process)
 	}
 }
 
+bool abroad_has_leaving(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].leaving_next != SIM_NEVER ||
+			s->workers[i].has_notes)
+			return true;
+	return false;
+}
+
 uint64_t abroad_next(const struct sim *s, uint64_t next)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
@@ -290,8 +299,10 @@ static void put_mail(struct sim *s, uint32_t to)
 
 static void forget_leaving(struct sim *s)
 {
-	for (uint32_t i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].has_notes = false;
+	}
 }
 
 uint64_t abroad_post(struct sim *s)
@@ -299,7 +310,7 @@ uint64_t abroad_post(struct sim *s)
 	struct sim_abroad *a = s->abroad;
 	struct room *room = s->p.cluster->room;
 	uint64_t due = abroad_next(s, NO_WINDOW), next;
-	uint32_t n = due == NO_WINDOW ? 0 : s->p.cluster->n;
+	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
 
 	if (!n && !room_is_called(room)) {
 		abroad_take(s);
@@ -317,7 +328,7 @@ uint64_t abroad_post(struct sim *s)
 	room_begin(room);
 	abroad_take(s);
 	for (uint32_t i = 0; i < n; i++)
-		if (a->is_near[i] && a->out[i].n)
+		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
 			room_call(room, i, due);
 	forget_leaving(s);
 	next = windows_next(s);
@@ -433,9 +444,18 @@ void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
 
 	BUG_IF(n % sizeof(uint64_t));
 	r.n = n;
+	w->has_notes = true;
 	to = cluster_add(&w->leaving[process], sizeof(r) + n);
 	memcpy(to, &r, sizeof(r));
 	memcpy(to + sizeof(r), bytes, n);
+}
+
+uint32_t sim_self(const struct sim *s, uint32_t *n)
+{
+	const struct cluster *c = s->p.cluster;
+
+	*n = c ? c->n : 1;
+	return c ? c->me : 0;
 }
 
 bool sim_is_shared(const struct sim *s)
@@ -453,14 +473,6 @@ site_id sim_next_own(const struct sim *s, site_id site)
 	while (site < s->p.n_sites && !sim_has(s, site))
 		site++;
 	return site;
-}
-
-uint32_t sim_self(const struct sim *s, uint32_t *n)
-{
-	const struct cluster *c = s->p.cluster;
-
-	*n = c ? c->n : 1;
-	return c ? c->me : 0;
 }
 
 uint32_t sim_process(const struct sim *s, site_id site)

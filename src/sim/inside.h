@@ -114,6 +114,8 @@ uint64_t abroad_meet(
 	struct sim *s, bool *stop, uint64_t *horizon, struct err *e);
 /* Whether a worker of this process has. */
 bool abroad_has_failed(const struct sim *s);
+/* Whether mail or notes are to leave. */
+bool abroad_has_leaving(const struct sim *s);
 /* The same horizon, after windows in which mail may have left. */
 uint64_t abroad_horizon(const struct sim *s, uint64_t horizon);
 /* The first window of those that a process knows of, or of its mail. */

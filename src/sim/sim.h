@@ -174,6 +174,7 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	bool has_notes; /* among it */
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
 	site_id visited; /* the visited site, or NO_SITE */

@@ -429,8 +429,7 @@ static void run_some(struct sim *s, uint64_t horizon)
 		if (s->window >= horizon)
 			return;
 		run_window(s);
-		if (abroad_next(s, NO_WINDOW) != NO_WINDOW ||
-			abroad_has_failed(s))
+		if (abroad_has_leaving(s) || abroad_has_failed(s))
 			return;
 	}
 }
