@@ -80,8 +80,9 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 	struct side_reads *r = &plain_here(a)->reads;
 
 	r->now = a->t;
+	r->over = a->t - (number < PLAIN_READS);
 	if (r->due <= a->t)
-		side_reads_settle(a, r, a->t - (number < PLAIN_READS));
+		side_reads_settle(a, r, r->over);
 }
 
 static void leave(const struct nic_at *a)
@@ -147,7 +148,8 @@ static int plain_init(struct nic *nic, struct err *e)
 				  "cache between card and memory");
 	x->reads = (struct side_reads_how){ .side = x->side,
 		.first = PLAIN_READS,
-		.is_settled = x->side->ops->least != NULL };
+		.is_settled = x->side->ops->least != NULL,
+		.is_silent = x->side->ops->least != NULL };
 	x->queues = (struct workqs_how){
 		.first = PLAIN_QUEUES,
 		.entry = sizeof(struct plain_entry),
