@@ -80,9 +80,10 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 	struct side_reads *r = &plain_here(a)->reads;
 
 	r->now = a->t;
+	if (r->due > a->t && !r->silent.n)
+		return;
 	r->over = a->t - (number < PLAIN_READS);
-	if (r->due <= a->t)
-		side_reads_settle(a, r, r->over);
+	side_reads_settle(a, r, r->over);
 }
 
 static void leave(const struct nic_at *a)

@@ -178,7 +178,7 @@ static void wake(const struct nic_at *a, struct side_reads *r)
 	const struct piece *p;
 	sim_time t;
 
-	if (r->is_waking || !r->line.first)
+	if (r->is_waking)
 		return;
 	if (r->silent.n) {
 		t = *(sim_time *)ring_at(&r->silent, 0);
@@ -204,6 +204,15 @@ static void pump(const struct nic_at *a, struct side_reads *r)
 		if (x->asked == x->bytes)
 			slots_pop(&r->items, &r->line);
 	}
+}
+
+/* What waits in line. */
+static __attribute__((noinline)) void go_on(
+	const struct nic_at *a, struct side_reads *r)
+{
+	pump(a, r);
+	if (r->line.first && r->how->is_silent)
+		wake(a, r);
 }
 
 static void begin_at_once(const struct nic_at *a, struct side_reads *r,
@@ -271,8 +280,7 @@ static void begin_in_line(
 	*item = *x;
 	item->slot = slot;
 	slots_push(&r->items, &r->line, id);
-	pump(a, r);
-	wake(a, r);
+	go_on(a, r);
 }
 
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
@@ -356,8 +364,8 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 	retire(r);
 	r->n -= p->reads;
 	slots_give(&r->pieces, data);
-	pump(a, r);
-	wake(a, r);
+	if (r->line.first)
+		go_on(a, r);
 	if (is_whole)
 		x.done(a, &x);
 }
@@ -366,8 +374,8 @@ static void on_wake(const struct nic_at *a, struct side_reads *r)
 {
 	r->is_waking = false;
 	retire(r);
-	pump(a, r);
-	wake(a, r);
+	if (r->line.first)
+		go_on(a, r);
 }
 
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,
