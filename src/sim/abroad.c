@@ -456,6 +456,14 @@ void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
 	memcpy(to + sizeof(r), bytes, n);
 }
 
+uint32_t sim_self(const struct sim *s, uint32_t *n)
+{
+	const struct cluster *c = s->p.cluster;
+
+	*n = c ? c->n : 1;
+	return c ? c->me : 0;
+}
+
 bool sim_is_shared(const struct sim *s)
 {
 	return s->p.cluster;

@@ -100,7 +100,7 @@ struct plain {
 	struct side_reads_how reads[PLAIN_CARDS];
 	struct workqs_how queues[PLAIN_CARDS];
 	struct asks_how asks;
-	uint32_t window, buffers; /* in packets; more than a train has */
+	uint32_t window, buffers; /* in packets, with room for trains */
 	uint32_t seen; /* see struct seen, its span */
 	uint32_t n_lanes; /* of a queue */
 	uint32_t shift; /* of the numbers of a node's events */

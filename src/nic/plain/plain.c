@@ -174,10 +174,10 @@ static uint32_t plain_waits_for(const void *values, enum net_class class)
 							     : 0;
 }
 
-/* Room for a train, and for one more behind it. */
-static uint32_t at_least(int64_t packets, uint32_t train)
+/* Packets of a window, or of buffers, with room for trains. */
+static uint32_t with_trains(int64_t packets, uint32_t train)
 {
-	return packets > train ? (uint32_t)packets : train + (train > 1);
+	return (uint32_t)link_trains(train, packets, LINK_WINDOW_MORE) * train;
 }
 
 /* Of nodes whose links are watched. */
@@ -251,8 +251,8 @@ static int plain_init(struct nic *nic, struct err *e)
 		.fits = plain_receive_fits,
 		.answered = plain_receive_answered,
 	};
-	x->window = at_least(p->window, nic->net->link.train);
-	x->buffers = at_least(p->buffers, nic->net->link.train);
+	x->window = with_trains(p->window, nic->net->link.train);
+	x->buffers = with_trains(p->buffers, nic->net->link.train);
 	if (p->window > SHORT_WINDOW)
 		x->seen = 2 * WINDOW_WIDE;
 	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS + x->shift,
