@@ -435,6 +435,26 @@ static void partners(
 
 /* --- what follows from it --- */
 
+/* The same for links of a file. */
+static double share_by_links(const struct dragonfly *t)
+{
+	uint64_t n = 0, turns = 0;
+
+	for (uint64_t i = 0; i < (uint64_t)t->g * t->g * t->g * t->m; i++) {
+		uint32_t k = (uint32_t)(i % t->m);
+		uint32_t at = (uint32_t)(i / t->m % t->g);
+		uint32_t a = (uint32_t)(i / t->m / t->g % t->g);
+		uint32_t b = (uint32_t)(i / t->m / t->g / t->g);
+
+		if (at == a || at == b || a == b)
+			continue;
+		n++;
+		turns += dragonfly_owner(t, dragonfly_way(t, at, a, k)) !=
+			 dragonfly_owner(t, dragonfly_way(t, at, b, k));
+	}
+	return n ? (double)turns / (double)n : 0;
+}
+
 /*
  * Of all ways through a group from one other group to another, by the same of
  * m links, the share that changes routers there.
@@ -443,6 +463,9 @@ static double share_of_turns(const struct dragonfly *t)
 {
 	uint32_t others = t->g - 1;
 	double same = 0;
+
+	if (t->links)
+		return share_by_links(t);
 
 	for (uint32_t k = 0; k < t->m; k++) {
 		uint32_t first = k * others, end = first + others;

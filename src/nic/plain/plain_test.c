@@ -339,7 +339,7 @@ static void reading_program(void *arg)
 	struct pt *m = arg;
 
 	if (m->arg)
-		((struct plain *)q[0].nic)->reads.is_silent = false;
+		((struct plain *)q[0].nic)->reads[0].is_silent = false;
 	program_wait(1000 * SIM_NS);
 	for (uint32_t i = 0; i < ENTRIES; i++)
 		pt_post(&q[i % 2],
