@@ -41,11 +41,9 @@ static int print_bill(const struct cli_args *a, const struct machine *m,
 
 	if (a->csv && out_file_check(a->csv, &out_bill, e))
 		return -1;
-	p = priced_new(a->bill, m->topo, needs, e);
-	if (!p || bill_add_parts(&p->bill, &at, needs, e)) {
-		priced_free(p);
+	p = priced_new(a->bill, m->topo, &at, needs, e);
+	if (!p)
 		return -1;
-	}
 	facts_init(&f);
 	show_bill(&f, m, &p->bill);
 	cli_write(a, &f, CLI_BOLD, out);

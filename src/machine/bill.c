@@ -310,13 +310,14 @@ uint32_t bill_row_of_cable(const struct bill *b, router_id r, port_id p)
 	return find_row(b, BILL_CABLE, 0, b->topo->ops->wire(b->topo, r, p));
 }
 
-struct priced *priced_new(
-	const char *path, const struct topo *t, uint32_t needs, struct err *e)
+struct priced *priced_new(const char *path, const struct topo *t,
+	const struct part_place *parts, uint32_t needs, struct err *e)
 {
 	struct priced *p = mem_alloc(1, sizeof(*p));
 
 	if (!prices_read(&p->prices, path, e) &&
-		!bill_make(&p->bill, t, &p->prices, needs, e))
+		!bill_make(&p->bill, t, &p->prices, needs, e) &&
+		(!parts || !bill_add_parts(&p->bill, parts, needs, e)))
 		return p;
 	priced_free(p);
 	return NULL;

@@ -42,21 +42,22 @@ struct bill {
 int bill_make(struct bill *b, const struct topo *t, const struct prices *p,
 	uint32_t needs, struct err *e);
 
+/* Adds the machine's other parts that have a price, such as domains of nodes,
+ * which are no part of the network. */
+int bill_add_parts(struct bill *b, const struct part_place *at, uint32_t needs,
+	struct err *e);
+
 /* A price list with the bill that it makes of a machine. */
 struct priced {
 	struct prices prices;
 	struct bill bill;
 };
 
-/* Reads the list in a file; NULL with the error. */
-struct priced *priced_new(
-	const char *path, const struct topo *t, uint32_t needs, struct err *e);
+/* Reads the list in a file; NULL with the error.  Without parts the bill is of
+ * the network alone. */
+struct priced *priced_new(const char *path, const struct topo *t,
+	const struct part_place *parts, uint32_t needs, struct err *e);
 void priced_free(struct priced *p); /* NULL is fine */
-
-/* Adds the machine's other parts that have a price, such as domains of nodes,
- * which are no part of the network. */
-int bill_add_parts(struct bill *b, const struct part_place *at, uint32_t needs,
-	struct err *e);
 
 /* A line of CSV for every row. */
 void bill_write(const struct bill *b, FILE *f);

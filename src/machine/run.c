@@ -321,15 +321,19 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
-/* What several processes cannot do. */
+/* What processes of several computers cannot do. */
 static int check_processes(const struct machine_run *r, struct err *e)
 {
 	const struct load *l = r->load;
-	const char *what = l->ops->alone ? l->ops->alone(l) : NULL;
+	const struct cluster *c = r->setup.cluster;
+	const char *what = l->ops->one_host ? l->ops->one_host(l) : NULL;
 
-	if (!r->setup.cluster || !what)
+	if (!c || c->n_here == c->n || !what)
 		return 0;
-	return err_set(e, "%s cannot be run by several processes", what);
+	return err_set(e,
+		"%s cannot be run by processes of several computers (want all "
+		"%u on one)",
+		what, c->n);
 }
 
 static int build(struct machine_run *r, struct err *e)
@@ -368,15 +372,13 @@ static int build(struct machine_run *r, struct err *e)
 static int read_prices(struct machine_run *r, struct err *e)
 {
 	const struct machine_run_setup *s = &r->setup;
-	const struct topo *t = r->machine->topo;
 	const struct part_place at = machine_place(r->machine, 0);
+	const struct topo *t = r->machine->topo;
 
 	if (s->energy)
 		r->energy = energy_new(s->energy, t, e);
 	if (s->bill && !e->code)
-		r->bill = priced_new(s->bill, t, 1 << PRICE_MONEY, e);
-	if (r->bill)
-		bill_add_parts(&r->bill->bill, &at, 1 << PRICE_MONEY, e);
+		r->bill = priced_new(s->bill, t, &at, 1 << PRICE_MONEY, e);
 	return e->code ? -1 : 0;
 }
 

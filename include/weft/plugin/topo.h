@@ -237,9 +237,10 @@ struct topo_ops {
 	uint32_t (*distance)(const struct topo *t, router_id a, router_id b);
 
 	/*
-	 * The peak, in payload bytes per second and node: the busiest link is
-	 * always busy if every node sends uniformly to all others by balanced
-	 * minimal routes; for at least two nodes.
+	 * The peak, in payload bytes per second and node, if every node sends
+	 * uniformly to all others: no routing carries more.  Where minimal
+	 * routes are best, the busiest link is always busy if they are
+	 * balanced.  For at least two nodes.
 	 */
 	uint64_t (*peak)(const struct topo *t, const struct topo_rates *k);
 

@@ -681,6 +681,8 @@ PLAIN(load_complement, PATTERN_COMPLEMENT, "complement",
 	"packets to the node's mirror image");
 PLAIN(load_permutation, PATTERN_PERMUTATION, "permutation",
 	"packets that follow a random permutation of the nodes");
+PLAIN(load_worst, PATTERN_WORST, "worst",
+	"packets that follow the permutation with the longest paths");
 SYNTHETIC(load_group_shift, PATTERN_GROUP_SHIFT, "group-shift",
 	"packets to random nodes of the next group, or one further on",
 	shift_params, N_SHIFT);
