@@ -43,7 +43,7 @@ done
 # latency of random traffic: the dragonfly of Kim et al., with 33 groups of 32.
 adverse() { # MODE
 	ends 0 run kim-1056 group-shift --set routing.mode=$1 load=max \
-		warmup=6us measure=6us bytes=2048 --json
+		warmup=20us measure=20us bytes=2048 --json
 	jq '.results.throughput_GBps_per_node / 12.2137 * 10000 | round' \
 		"$tmp/out"
 }
@@ -140,8 +140,8 @@ done
 ends 0 check $(echo "$on" | sed 's/alltoall via=msg bytes=4000//') --json \
 	--set routing.mode=minimal --faults "$tmp/plan.yaml"
 holds '.proved and .repairs[0].missing_pairs == 0'
-ends 3 run $on --set routing.mode=minimal --faults "$tmp/plan.yaml" \
-	--set routing.reload=never
+ends 3 run ${on% --set*} --set routing.mode=minimal --set routing.reload=never \
+	--faults "$tmp/plan.yaml"
 grep -q 'switch g0.r0 local 1 died' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'paths around failed links'
 

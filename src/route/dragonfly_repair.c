@@ -17,6 +17,12 @@ static const struct dragonfly_route *of(const struct route *r)
 	return dragonfly_route_of(r);
 }
 
+/* The router at which a packet starts. */
+static router_id first_of(const struct dragonfly *t, const struct packet *p)
+{
+	return dragonfly_router(t, p->src, t->topo.cards ? p->card : 0);
+}
+
 /* Leads a packet through a group, even if it stays in its own. */
 static void lead_through(struct packet *p, uint32_t via, uint32_t link)
 {
@@ -83,8 +89,8 @@ static void take_spare(const struct route *r, struct packet *p)
 	uint64_t first = 0;
 
 	if (of(r)->spare)
-		first = spare_first(of(r)->spare, dragonfly_router(t, p->src),
-			dragonfly_router(t, p->dst));
+		first = spare_first(
+			of(r)->spare, first_of(t, p), dragonfly_last(t, p));
 	if (first)
 		p->way = (p->way & kept) | first << HOP_SHIFT |
 			 (uint64_t)STAGE << STAGE_SHIFT;
@@ -92,7 +98,7 @@ static void take_spare(const struct route *r, struct packet *p)
 
 void dragonfly_go_round(const struct route *r, struct packet *p)
 {
-	router_id at = dragonfly_router(of(r)->topo, p->src);
+	router_id at = first_of(of(r)->topo, p);
 	uint64_t way = p->way;
 
 	if (dragonfly_works(r, p, at) || find_alike(r, p, at) ||
@@ -154,6 +160,11 @@ static bool has_way(const struct route *r, router_id from, router_id to)
 	struct packet p = { .src = (from - t->topo.n_nodes) * t->p,
 		.dst = (to - t->topo.n_nodes) * t->p };
 
+	if (p.src >= t->topo.n_nodes || p.dst >= t->topo.n_nodes)
+		return true; /* there are none */
+	if (spare_is_cut(r->topo, of(r)->dead, from) ||
+		spare_is_cut(r->topo, of(r)->dead, to))
+		return true; /* nor has it a spare one */
 	dragonfly_route_ops.start(r, &p);
 	return dragonfly_works(r, &p, from);
 }
@@ -162,18 +173,20 @@ struct route *dragonfly_avoid(const struct route *r, const port_mask *dead)
 {
 	struct dragonfly_route *d = mem_alloc(1, sizeof(*d));
 	router_id first = r->topo->n_nodes, n = r->topo->n_routers;
-	struct spare *spare =
-		of(r)->spare ? spare_copy(of(r)->spare) : first_spare(r);
 
 	*d = *of(r);
 	d->dead = mem_alloc(n, sizeof(*d->dead));
 	memcpy(d->dead, dead, n * sizeof(*d->dead));
-	d->spare = NULL;
-	for (router_id a = first; a < n && spare; a++)
-		for (router_id b = first; b < n; b++)
-			if (a != b && !has_way(&d->route, a, b))
-				spare_give(spare, dead, a, b);
-	d->spare = spare;
+	d->spare = of(r)->spare ? spare_copy(of(r)->spare) : NULL;
+	for (router_id a = first; a < n; a++)
+		for (router_id b = first; b < n; b++) {
+			if (a == b || has_way(&d->route, a, b))
+				continue;
+			if (!d->spare)
+				d->spare = first_spare(r);
+			if (d->spare)
+				spare_give(d->spare, dead, a, b);
+		}
 	return &d->route;
 }
 

@@ -54,13 +54,16 @@ static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 	ticks_post(a, r->ticks, t > a->t ? t : a->t + 1, number, id);
 }
 
-/* Its event is when it can be here at the earliest, unless that is over. */
+/* Its event is when it can be here at the earliest, behind those before it,
+ * unless that is over. */
 static void post_ahead(const struct nic_at *a, struct side_reads *r,
 	struct piece *p, uint32_t id)
 {
 	const struct side *side = r->how->side;
-	sim_time t = p->t + side->ops->least(side, p->bytes);
+	sim_time t = p->t > r->behind ? p->t : r->behind;
 
+	t += side->ops->least(side, p->bytes);
+	r->behind = t;
 	p->is_posted = t > r->now;
 	if (p->is_posted)
 		post(a, r, t, r->how->first + 1, id);

@@ -60,6 +60,7 @@ struct side_reads {
 	 * may be later than the start of a read */
 	struct slot_list ready;
 	sim_time due, now;
+	sim_time behind; /* no more data crosses the bus before */
 };
 
 void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
