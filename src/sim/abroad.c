@@ -275,26 +275,34 @@ bool abroad_take(struct sim *s)
 	return has_come;
 }
 
-bool abroad_has_posted(const struct sim *s)
+bool abroad_has_posted(const struct sim *s, uint64_t next)
 {
-	return !room_is_called(s->p.cluster->room);
+	return room_left(s->p.cluster->room) >= next;
 }
 
-/* Two that fill each other's boxes empty their own, too. */
-static void put_mail(struct sim *s, uint32_t to)
+uint64_t abroad_call(const struct sim *s)
+{
+	return room_call_of(s->p.cluster->room);
+}
+
+/* Two that fill each other's boxes empty their own, too: whether mail has come.
+ */
+static bool put_mail(struct sim *s, uint32_t to)
 {
 	const struct cluster_bytes *out = &s->abroad->out[to];
 	struct cluster *c = s->p.cluster;
 	size_t at = 0, n;
+	bool has_come = false;
 
 	while (at < out->n) {
 		n = room_put(c->room, to, out->at + at, out->n - at);
 		at += n;
 		if (n)
 			continue;
-		abroad_take(s);
+		has_come |= abroad_take(s);
 		room_press(c->room, to);
 	}
+	return has_come;
 }
 
 static void forget_leaving(struct sim *s)
@@ -305,16 +313,14 @@ static void forget_leaving(struct sim *s)
 	}
 }
 
-uint64_t abroad_post(struct sim *s)
+uint64_t abroad_post(struct sim *s, uint64_t next)
 {
 	struct sim_abroad *a = s->abroad;
 	struct room *room = s->p.cluster->room;
-	uint64_t due = abroad_next(s, NO_WINDOW), next;
+	uint64_t due = abroad_next(s, NO_WINDOW);
 	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
 
-	if (!n && !room_is_called(room)) {
-		abroad_take(s);
-		next = windows_next(s);
+	if (!n && room_call_of(room) == NO_WINDOW) {
 		room_post(room, next);
 		return next;
 	}
@@ -322,16 +328,16 @@ uint64_t abroad_post(struct sim *s)
 		if (!a->is_near[i])
 			continue;
 		collect(s, i);
-		put_mail(s, i);
+		if (put_mail(s, i))
+			next = windows_next(s);
 	}
-	abroad_take(s);
 	room_begin(room);
-	abroad_take(s);
+	if (abroad_take(s))
+		next = windows_next(s);
 	for (uint32_t i = 0; i < n; i++)
 		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
 			room_call(room, i, due);
 	forget_leaving(s);
-	next = windows_next(s);
 	room_end(room, next);
 	return next;
 }
@@ -357,9 +363,9 @@ void abroad_alarm(struct sim *s)
 	room_alarm(s->p.cluster->room);
 }
 
-void abroad_wait(struct sim *s, uint64_t window, uint64_t end)
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call)
 {
-	room_wait(s->p.cluster->room, s->abroad->is_near, window, end);
+	room_wait(s->p.cluster->room, s->abroad->is_near, window, end, call);
 }
 
 /* When all have left, whoever has mail in a box takes it, and the next to enter

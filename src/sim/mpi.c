@@ -3,9 +3,11 @@
  * mpi.h.  It is a shared object of its own for each MPI, since their ABIs
  * differ; weft loads the one of the job that it finds itself in.
  *
- * A meeting is one message to each neighbour and one reduction, both under way
- * at the same time.  A message begins with its length; what does not fit into
- * the first part follows in a second one.
+ * Processes that are all on one computer share a room (sim/room.h), and need
+ * MPI for their beginning and end only.  Otherwise a meeting is one message to
+ * each neighbour and one reduction, both under way at the same time.  A message
+ * begins with its length; what does not fit into the first part follows in a
+ * second one.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

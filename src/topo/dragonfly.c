@@ -48,6 +48,12 @@ static const struct param params[] = {
 		"router by router; palmtree: the preceding groups, nearest "
 		"first; consecutive: all other groups in ascending order",
 		"assumed: spreads neighbouring groups over routers"),
+	{ .name = "wiring",
+		.type = PARAM_PATH,
+		.offset = AT(wiring),
+		.def = "none",
+		.help = "file with the global links, in place of an "
+			"arrangement: lines GROUP,ROUTER,GROUP,ROUTER" },
 	PARAM_ROW(PARAM_TIME, "router", AT(logic), "100 ns", 0, 1000000000,
 		"time that a router takes from a head's arrival to its "
 		"departure",
@@ -124,7 +130,9 @@ static int set_groups(struct dragonfly *t, struct err *e)
 			TOPO_MAX_ROUTERS);
 	t->g = (uint32_t)g;
 	set_links(t);
-	return 0;
+	return *t->wiring && strcmp(t->wiring, "none") != 0
+		       ? dragonfly_links_read(t, e)
+		       : 0;
 }
 
 static void set_wires(struct dragonfly *t)
@@ -191,14 +199,24 @@ static router_id router_at(
 	return t->topo.n_nodes + group * t->a + number;
 }
 
-/* Global links of router i of a group. */
-static uint32_t in_use(const struct dragonfly *t, uint32_t i)
+uint32_t dragonfly_n_global(
+	const struct dragonfly *t, uint32_t group, uint32_t i)
 {
 	uint32_t all = t->m * (t->g - 1), first = dragonfly_first(t, i);
 	uint32_t end = dragonfly_first(t, i + 1);
 
+	if (t->links)
+		return t->links->n[group * t->a + i];
 	end = end < all ? end : all;
 	return end > first ? end - first : 0;
+}
+
+/* Of two routers of a group together, the most. */
+static uint32_t most_global(const struct dragonfly *t)
+{
+	return t->links ? t->links->most
+			: dragonfly_n_global(t, 0, 0) +
+				  dragonfly_n_global(t, 0, 1);
 }
 
 /* Where a group's global link leads, by its numbers at both ends. */
@@ -207,6 +225,13 @@ static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 {
 	uint32_t others = t->g - 1, x, copy;
 
+	if (t->links) {
+		size_t i = (size_t)group * t->a * t->h + q;
+
+		*to = t->links->far[i].group;
+		*port = t->links->far[i].number;
+		return;
+	}
 	x = q % others;
 	copy = q / others * others;
 	if (t->arrangement == DRAGONFLY_PALMTREE) {
@@ -223,6 +248,8 @@ uint32_t dragonfly_way(
 {
 	uint32_t x = to - (to > from);
 
+	if (t->links)
+		return t->links->way[((size_t)from * t->g + to) * t->m + k];
 	if (t->arrangement == DRAGONFLY_PALMTREE)
 		x = (from + t->g - to - 1) % t->g;
 	return k * (t->g - 1) + x;
@@ -256,7 +283,7 @@ static struct topo_end router_peer(
 		return (struct topo_end){ router_at(t, group, to),
 			dragonfly_local(t, to, i) };
 	}
-	if (p - t->global >= in_use(t, i))
+	if (p - t->global >= dragonfly_n_global(t, group, i))
 		return (struct topo_end){ .router = NO_ROUTER };
 	leads_to(t, group, dragonfly_first(t, i) + p - t->global, &to, &port);
 	owner = dragonfly_owner(t, port);
@@ -412,7 +439,7 @@ static uint64_t dragonfly_peak(
 	}
 	if (t->a > 1) {
 		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
-			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
+			(p * p * (m + t->a * most_global(t)));
 		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
 			return peak_of_edges(t, k);
 	}
@@ -479,7 +506,8 @@ static bool dragonfly_row(const struct topo *topo, uint32_t table, uint32_t i,
 	snprintf(cell[0].text, sizeof(cell[0].text), i ? "group" : "router");
 	cell[1].n = i ? t->g : (uint64_t)t->g * t->a;
 	cell[2].n = i ? (uint64_t)t->a * t->p : t->p;
-	cell[3].n = i ? (uint64_t)t->m * (t->g - 1) : in_use(t, 0);
+	cell[3].n =
+		i ? (uint64_t)t->m * (t->g - 1) : dragonfly_n_global(t, 0, 0);
 	return i < 2;
 }
 
@@ -490,14 +518,16 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 	const struct dragonfly *t = dragonfly_of(topo);
 	uint32_t k, to, port;
 
-	for (uint32_t i = 0; i < t->a && i < MOST_ROUTERS && in_use(t, i);
+	for (uint32_t i = 0;
+		i < t->a && i < MOST_ROUTERS && dragonfly_n_global(t, 0, i);
 		i++) {
 		fprintf(out, "  g0.r%u to", i);
-		for (k = 0; k < in_use(t, i) && k < MOST_LINKS; k++) {
+		for (k = 0; k < dragonfly_n_global(t, 0, i) && k < MOST_LINKS;
+			k++) {
 			leads_to(t, 0, dragonfly_first(t, i) + k, &to, &port);
 			fprintf(out, " g%u.r%u", to, dragonfly_owner(t, port));
 		}
-		fputs(k < in_use(t, i) ? " ...\n" : "\n", out);
+		fputs(k < dragonfly_n_global(t, 0, i) ? " ...\n" : "\n", out);
 	}
 }
 
@@ -509,6 +539,7 @@ const struct topo_ops dragonfly_ops = {
 	.routing = "dragonfly",
 	.has = "cables",
 	.init = dragonfly_init,
+	.fini = dragonfly_links_free,
 	.peer = dragonfly_peer,
 	.wire = dragonfly_wire,
 	.home = dragonfly_home,

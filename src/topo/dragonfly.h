@@ -40,6 +40,19 @@ enum {
 	DRAGONFLY_WIRES,
 };
 
+/* Global links of a file (dragonfly_links.c).  Router i of a group has the
+ * numbers from h * i on. */
+struct dragonfly_link {
+	uint32_t group, number; /* of its other end; UINT32_MAX: none */
+};
+
+struct dragonfly_links {
+	struct dragonfly_link *far; /* [group][number] */
+	uint32_t *way; /* [from][to][link] its number */
+	uint32_t *n; /* [group][router] links of it */
+	uint32_t most; /* of two routers of a group together */
+};
+
 struct dragonfly {
 	struct topo topo;
 	int64_t nodes; /* in all; 0: as many as there can be */
@@ -48,6 +61,7 @@ struct dragonfly {
 	int64_t attach; /* an enum dragonfly_attach */
 	int64_t between; /* links of a pair of groups; 0: as many as fit */
 	int64_t arrangement; /* an enum dragonfly_arrangement */
+	char wiring[PARAM_TEXT_MAX]; /* a file in place of that, or "none" */
 	int64_t length[3]; /* metres: of nodes', local and global wires */
 	int64_t delay; /* of a metre, ps */
 	int64_t logic; /* of a router, ps */
@@ -59,6 +73,7 @@ struct dragonfly {
 	/* Global links of a router; the first ones have one more. */
 	uint32_t each, more;
 	port_id local, global; /* the first port of each */
+	struct dragonfly_links *links; /* NULL: the arrangement is a rule */
 };
 
 extern const struct topo_ops dragonfly_ops;
@@ -130,5 +145,14 @@ static inline uint32_t dragonfly_first(const struct dragonfly *t, uint32_t i)
  * group to another. */
 uint32_t dragonfly_way(
 	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k);
+
+/* Global links of router i of a group. */
+uint32_t dragonfly_n_global(
+	const struct dragonfly *t, uint32_t group, uint32_t i);
+
+/* Reads t->wiring, and sets m, each and more; after an error, too, to be freed
+ * by the second, as topo_ops.fini(). */
+int dragonfly_links_read(struct dragonfly *t, struct err *e);
+void dragonfly_links_free(struct topo *t);
 
 #endif

@@ -466,6 +466,22 @@ static struct net_buffer tiled_buffer(
 	};
 }
 
+static uint32_t tiled_in_use(const struct router *r, site_id s, uint32_t *list)
+{
+	const struct tiled *d = tiled_of(r);
+	uint32_t used = 0, i = 0, in;
+
+	for (uint32_t channel = 0; channel < TILED_CHANNELS && !is_node(r);
+		channel++) {
+		const struct tiled_input *x = tiled_chip(d, s)->input;
+
+		for (in = 0; in < d->n_inputs; in++, i++)
+			if (x[in].queue[channel].count)
+				list[used++] = i;
+	}
+	return used;
+}
+
 static uint32_t tiled_n_injecting(const struct router *r, site_id s)
 {
 	const struct tiled_node *x = tiled_node(tiled_of(r), s);
@@ -602,6 +618,7 @@ const struct router_ops tiled_ops = {
 	.is_short = tiled_is_short,
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
+	.in_use = tiled_in_use,
 	.n_injecting = tiled_n_injecting,
 	.injecting = tiled_injecting,
 	.n_early = tiled_node_n_early,
