@@ -145,7 +145,7 @@ without 's/^  64:/  16:/'
 refused 'list.yaml:12:3: size 16 is given twice' \
 	show torus --bill "$tmp/list.yaml"
 without 's/^cards/card/'
-refused 'want schema, title, currency, switches, cards or cables' \
+refused 'want schema, title, currency, switches, cards, domains or cables' \
 	show torus --bill "$tmp/list.yaml"
 refused '--csv has no effect without --bill' show torus --csv "$tmp/x.csv"
 refused 'a bill is text or JSON' show torus --bill "$list" --svg

@@ -43,7 +43,7 @@ done
 # latency of random traffic: the dragonfly of Kim et al., with 33 groups of 32.
 adverse() { # MODE
 	ends 0 run kim-1056 group-shift --set routing.mode=$1 load=max \
-		warmup=6us measure=6us bytes=2048 --json
+		warmup=20us measure=20us bytes=2048 --json
 	jq '.results.throughput_GBps_per_node / 12.2137 * 10000 | round' \
 		"$tmp/out"
 }

@@ -55,10 +55,18 @@ same '2x2' bgq hotspot --shape 4x4 message=4KiB load=0.3 $short
 same '4x1' torus neighbours --shape 4x4x2 $short
 same '3x1' qsnet2-16 random $short
 same '2x1' gemini random --shape 3x2x2 $short
+same '5x1' gemini random --shape 2x2x1 $short # nodes without their chip
 same '3x1' sunway-32 random $short
 same '2x1' fattree incast --shape 16 $short
 same '4x1' dragonfly permutation --shape 64 $short
 same '3x1' apenet-quong random $short
+
+# processes that exchange messages, as if they were on several computers
+export WEFT_APART=1
+same '2x1 3x2 7x1' bgq random --shape 4x4x2 $short
+same '3x1' torus alltoall --shape 4x3 via=msg bytes=1300 data=real
+same '3x1' torus pingpong --shape 4x4 from=13 to=2 rounds=20
+unset WEFT_APART
 
 # programs, with real bytes
 same '3x1' torus alltoall --shape 4x3 via=msg bytes=1300 data=real
@@ -193,18 +201,23 @@ refused 'processes for 4 nodes' torus random --shape 4 --processes 5
 if has_job openmpi; then
 	run run bgq random --shape 4x4x2 $short --threads 1
 	grep -v '^simulated' "$tmp/out" >"$tmp/one"
-	for processes in 2 3; do
-		job $processes run bgq random --shape 4x4x2 $short --threads 1
+	prints_the_same() { # PROCESSES
+		job $1 run bgq random --shape 4x4x2 $short --threads 1
 		grep -v '^simulated' "$tmp/out" | diff "$tmp/one" - \
 			>"$tmp/diff" ||
-			complain "$processes: $(cat "$tmp/diff" "$tmp/err")"
+			complain "$1: $(cat "$tmp/diff" "$tmp/err")"
+	}
+	for processes in 2 3; do
+		prints_the_same $processes
 	done
 	report 'a job of Open MPI prints the same, once'
+	WEFT_APART=1 prints_the_same 3
+	report 'and so it does by messages alone'
 	# so much in a window that messages have a second part
 	many='bgq random --shape 4x4x4x4x2 warmup=1us measure=1us --threads 1'
 	run run $many
 	grep '^digest' "$tmp/out" >"$tmp/one"
-	job 2 run $many
+	WEFT_APART=1 job 2 run $many
 	grep '^digest' "$tmp/out" | cmp -s "$tmp/one" - ||
 		complain "$code: $(cat "$tmp/out" "$tmp/err")"
 	report 'messages of a job may be long'

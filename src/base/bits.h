@@ -11,4 +11,21 @@ static inline bool bits_is_power(int64_t n)
 	return n > 0 && !(n & (n - 1));
 }
 
+/*
+ * The number of the lowest bit that is set; there must be one.  For x86-64 in
+ * assembly: compilers that may not assume newer instructions clear the result
+ * first, and extend its sign afterwards.
+ */
+static inline uint64_t bits_first(uint64_t m)
+{
+#if defined(__x86_64__)
+	uint64_t i;
+
+	__asm__("rep bsfq %1, %0" : "=r"(i) : "r"(m) : "cc");
+	return i;
+#else
+	return (uint64_t)__builtin_ctzll(m);
+#endif
+}
+
 #endif

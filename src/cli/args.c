@@ -96,6 +96,9 @@ static const struct cli_option table[] = {
 		"(see weft-jobs(5))" },
 	{ CLI_JOBS | CLI_RECORD, "no-alone", 0, FLAG, AT(is_together), NULL,
 		"with --jobs: do not run each job again on its own" },
+	{ CLI_JOBS | CLI_RECORD, "error", 0, FLAG, AT(is_error), NULL,
+		"with coarse=N: run again with trains half as long, and print "
+		"how much each figure differs" },
 	{ CLI_RECORD, "output", 'o', TEXT, AT(output), "FILE",
 		"save the run (settings, results, samples) to FILE (see "
 		"weft-runfile(5))" },

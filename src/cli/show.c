@@ -34,13 +34,14 @@ static int print_bill(const struct cli_args *a, const struct machine *m,
 	FILE *out, struct err *e)
 {
 	const uint32_t needs = 1 << PRICE_MONEY | 1 << PRICE_WATTS;
+	const struct part_place at = machine_place(m, 0);
 	struct priced *p;
 	struct facts f;
 	int failed = 0;
 
 	if (a->csv && out_file_check(a->csv, &out_bill, e))
 		return -1;
-	p = priced_new(a->bill, m->topo, needs, e);
+	p = priced_new(a->bill, m->topo, &at, needs, e);
 	if (!p)
 		return -1;
 	facts_init(&f);

@@ -296,7 +296,7 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	struct curves_point p;
 
 	sweep_name_point(w, i, &p);
-	w->is_there[i] = !r->e.code;
+	w->is_there[i] = w->is_new[i] = !r->e.code;
 	w->done += !r->e.code;
 	w->failed += r->e.code != 0;
 	if (r->e.code && (!w->code || i < w->failed_at)) {
@@ -311,6 +311,23 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	}
 	if (!w->e->code)
 		curves_put(w->curves, &p, r, w->e);
+}
+
+/* Points that were run before a lower one of their curve was found to be
+ * saturated: which ones depends on luck. */
+static void drop_past(struct sweep *w, struct err *e)
+{
+	struct curves_point p;
+
+	for (size_t i = 0; i < w->n && !e->code; i++) {
+		if (!w->is_new[i] || !sweep_is_past(w, i))
+			continue;
+		sweep_name_point(w, i, &p);
+		curves_drop(w->curves, &p, e);
+		w->is_there[i] = false;
+		w->done--;
+		w->skipped++;
+	}
 }
 
 static void on_wait(void *arg)
@@ -539,17 +556,20 @@ static int sweep(struct sweep *w, struct err *e)
 	if (!is_first(w))
 		return run_all(w, e) < 0 ? -1 : 0;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
+	w->is_new = mem_alloc(w->n, sizeof(*w->is_new));
 	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
 	for (size_t i = 0; i < w->n; i++)
 		w->saturated[i] = SIZE_MAX;
 	w->e = e;
 	code = run_all(w, e);
 	w->is_stopped = code > 0;
+	drop_past(w, e);
 	if (code >= 0)
 		code = e->code ? -1 : sweep_tell(w, e);
 	if (!code && w->is_stopped)
 		code = EXIT_STOPPED;
 	mem_free(w->is_there);
+	mem_free(w->is_new);
 	mem_free(w->saturated);
 	return code;
 }

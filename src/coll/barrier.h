@@ -54,7 +54,7 @@ struct barriers {
 	sim_time up, down; /* additional time of a hop */
 	sim_time ser; /* of a packet */
 	uint32_t bytes; /* of a packet */
-	uint16_t key; /* of the event when a packet arrives */
+	uint32_t key; /* of the event when a packet arrives */
 };
 
 /* Sets the initial registers: class 0 is a tree over all nodes, none of which

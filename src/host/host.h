@@ -49,8 +49,10 @@ struct host_setup {
 	uint32_t n_processes;
 	/* Arguments of programs, with NULL after the last; or NULL. */
 	const char *const *arguments;
-	/* The side of an interface that works with any; NULL: none. */
+	/* The side of an interface that works with any; NULL: none.  Each
+	 * node has n_sides; 0: as many as processors. */
 	const struct side_ops *side;
+	uint32_t n_sides;
 	const void *side_params; /* copied */
 	const struct parts *parts; /* of the machine, borrowed; or NULL */
 };

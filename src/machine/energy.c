@@ -7,7 +7,7 @@
 struct energy *energy_new(const char *path, const struct topo *t, struct err *e)
 {
 	const uint32_t needs = 1 << PRICE_WATTS | 1 << PRICE_PJ_PER_BIT;
-	struct priced *p = priced_new(path, t, needs, e);
+	struct priced *p = priced_new(path, t, NULL, needs, e);
 	struct energy *x;
 
 	if (!p)

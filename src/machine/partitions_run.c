@@ -176,7 +176,7 @@ static void check_memory(
 
 	if (!c || c->n_here < c->n)
 		return;
-	c->ops->sum(o->how->cluster, &need, 1);
+	cluster_sum(o->how->cluster, &need, 1);
 	if (need > have)
 		err_set_code(e, EXIT_LIMIT,
 			"the partitions of all processes need about %.1f GiB "
@@ -189,7 +189,7 @@ static void tell_results(const struct outer *o)
 	struct cluster *c = o->how->cluster;
 
 	for (uint32_t i = 0; c && i < o->how->list->n; i++)
-		c->ops->tell(c, o->home[i], &o->how->result[i],
+		cluster_tell(c, o->home[i], &o->how->result[i],
 			sizeof(o->how->result[i]));
 }
 

@@ -42,6 +42,7 @@ struct machine_run_setup {
 	const struct load_ops *programs;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
+	int64_t coarse; /* in place of the key coarse; 0: as it says */
 	uint64_t seed;
 	sim_time until; /* 0: to its end */
 	uint32_t threads; /* 0: as many as make sense */
@@ -65,6 +66,7 @@ struct machine_run {
 	struct machine_run_setup setup;
 	struct machine *machine;
 	struct load *load;
+	int64_t coarse; /* as in coarse_read() */
 	struct param_block keys; /* the workload's, with their values */
 	struct system *system;
 	struct energy *energy; /* NULL: not asked for */

@@ -451,7 +451,8 @@ static void suspect_from(struct knot *k, site_id s)
 	}
 }
 
-/* What a node's client keeps is not known to go. */
+/* What a node's client keeps is not known to go.  The process of the sender
+ * knows what it lacks. */
 static void suspect_kept(
 	struct knot *k, site_id s, uint32_t channel, uint32_t n)
 {
@@ -459,6 +460,8 @@ static void suspect_kept(
 	struct topo_end from = t->ops->peer(t, s, 0);
 	const struct router *r = net_router(k->n, from.router);
 
+	if (!sim_has(k->n->sim, from.router))
+		return;
 	suspect(k, (struct topo_end){ .router = s }, channel,
 		r->ops->tokens(r, from.router, from.port, channel) -
 			(int32_t)n * k->n->full);

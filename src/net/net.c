@@ -317,6 +317,7 @@ static void make_routers(struct net *n, const struct net_setup *s)
 {
 	struct kind kind[NET_KINDS];
 	uint32_t n_kinds = list_kinds(s, kind), i;
+	bool is_mixed;
 
 	for (i = 0; i < n_kinds; i++) {
 		struct router *r = mem_alloc(1, kind[i].ops->size);
@@ -335,12 +336,12 @@ static void make_routers(struct net *n, const struct net_setup *s)
 	for (i = 0; i < N_NET_CLASSES; i++)
 		n->fifos[i] = n->router[NET_NODES]->ops->fifos(
 			n->router[NET_NODES], i);
-	n->sim_ops.visit = n->calls->visit;
+	is_mixed = n->router[NET_SWITCHES]->calls != n->calls;
+	n->sim_ops.visit = is_mixed ? visit_any : n->calls->visit;
+	n->sim_ops.visits = is_mixed ? NULL : n->calls->visits;
 	n->sim_ops.prefetch = n->calls->prefetch;
 	n->sim_ops.pack = net_pack;
 	n->sim_ops.unpack = net_unpack;
-	if (n->router[NET_SWITCHES]->calls != n->calls)
-		n->sim_ops.visit = visit_any;
 	if (n->router[NET_SWITCHES]->calls->prefetch != n->calls->prefetch)
 		n->sim_ops.prefetch = prefetch_any;
 }
@@ -408,7 +409,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	}
 	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
 	make_tables(n);
-	n->repair = net_repair_new(n);
+	n->repair = net_repair_new(n->route, n->faults);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
 	return n;
@@ -422,7 +423,7 @@ static void announce(struct net *n)
 	for (size_t i = 0; i < n->faults->n_outages; i++) {
 		struct topo_end at;
 		site_id s;
-		uint16_t key;
+		uint32_t key;
 
 		o = &n->faults->outage[i];
 		at = topo_link_end(&n->links, o->link);

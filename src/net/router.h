@@ -32,10 +32,13 @@ struct net_params;
 struct net_setup;
 struct router;
 
-/* Hot; none is ever NULL. */
+/* Hot; but for visits, none is ever NULL. */
 struct router_calls {
 	/* For the kernel: runs the events of a site. */
 	void (*visit)(struct sim_worker *w, site_id s);
+	/* The same of many sites: sim/visits.h; or NULL. */
+	void (*visits)(struct sim_worker *w, struct sim_event *e,
+		const struct sim_visits *v);
 	void (*prefetch)(const struct sim_worker *w, site_id site,
 		struct sim_waiting list, uint32_t step);
 	/* For the client: see net.h. */

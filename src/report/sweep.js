@@ -100,6 +100,9 @@ function sweepAnswer(sweep, all) {
 		+ `${cheap.name}, ${round(cheap.mean, 4)} per Gb/s.` : ".");
 }
 
+/* Money: whole, where it is much. */
+const sum = x => x < 1000 ? String(round(x, 4)) : count(x);
+
 function sweepSummary(all) {
 	const hasPrice = all.some(s => s.price), hasFull = all.some(s => s.full);
 	const number = text => make("td", { class: "number" }, text);
@@ -115,7 +118,7 @@ function sweepSummary(all) {
 			{ class: "number" }, t))),
 	...all.map(s => make("tr", null, make("td", null, s.name),
 		number(round(s.top.mean, 4)), hasFull ? number(s.full) : null,
-		hasPrice ? number(s.price ? round(s.price.mean, 7) : "") : null,
+		hasPrice ? number(s.price ? sum(s.price.mean) : "") : null,
 		hasPrice ? number(s.each ? round(s.each.mean, 4) : "")
 			: null)))));
 }

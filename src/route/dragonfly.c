@@ -183,7 +183,7 @@ static port_id port_to_group(
 static port_id port_of(
 	const struct dragonfly *t, struct packet *p, router_id at)
 {
-	router_id last = dragonfly_router(t, p->dst);
+	router_id last = dragonfly_last(t, p);
 	uint32_t group = dragonfly_group(t, at);
 	uint32_t via = p->way >> VIA_SHIFT & FIELD;
 	uint32_t link = p->way >> LINK_SHIFT & FIELD;
@@ -205,7 +205,8 @@ static port_id port_of(
 	if (via)
 		return port_to_group(t, at, via - 1, link);
 	if (at == last)
-		return p->dst % t->p;
+		return dragonfly_node_port(
+			t, p->dst, t->topo.cards ? p->to_card : 0);
 	if (dragonfly_group(t, last) != group)
 		return port_to_group(t, at, dragonfly_group(t, last), link);
 	return dragonfly_local(
@@ -217,7 +218,7 @@ static struct route_step dragonfly_next(
 {
 	const struct dragonfly *t = of(r)->topo;
 	struct route_step s = {
-		.escape = 0, /* a node has one port */
+		.escape = t->topo.cards ? p->card : 0,
 		.is_ordered = p->way >> ORDER_SHIFT & 1,
 	};
 
@@ -291,7 +292,7 @@ static void go_round(const struct route *r, struct packet *p)
 	const struct dragonfly *t = of(r)->topo;
 	uint32_t from = dragonfly_group_of(t, p->src),
 		 n = n_ways(r, p->src, p->dst), i;
-	router_id at = dragonfly_router(t, p->src);
+	router_id at = dragonfly_router(t, p->src, t->topo.cards ? p->card : 0);
 	bool has_detours = of(r)->mode != DRAGONFLY_MINIMAL && t->g > 2;
 	uint64_t way = p->way;
 
@@ -391,7 +392,10 @@ static void dragonfly_walk(
 {
 	const struct dragonfly *t = of(r)->topo;
 
-	route_follow(r, g, w);
+	if (t->topo.cards)
+		dragonfly_walk_cards(r, g, w);
+	else
+		route_follow(r, g, w);
 	for (router_id at = t->topo.n_nodes; at < t->topo.n_routers; at++)
 		if (of(r)->mode == DRAGONFLY_PAR || of(r)->turns)
 			add_turns(r, g, at);
@@ -483,7 +487,7 @@ static struct route_way dragonfly_cost(
 	int64_t ends = cost[DRAGONFLY_NODE_UP] + cost[DRAGONFLY_NODE_DOWN];
 	double others = (double)t->topo.n_nodes - 1;
 	double near = (double)(t->a - 1) * t->p;
-	double far = (double)(t->g - 1) * t->a * t->p;
+	double far = others + 1 - (double)t->a * t->p;
 	struct route_way f = { 0 }, out = { 0 };
 
 	if (others < 1)
@@ -559,7 +563,7 @@ static const char *const channels[] = { "stage 1", "stage 2", "stage 3",
 
 const struct route_ops dragonfly_route_ops = {
 	.name = "dragonfly",
-	.has = "orders",
+	.has = "orders card-routes",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct dragonfly_route),

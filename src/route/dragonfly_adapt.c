@@ -22,7 +22,7 @@ static struct place place_of(const struct route *r, const struct packet *p,
 {
 	const struct dragonfly *t = dragonfly_route_of(r)->topo;
 	uint32_t router = at - t->topo.n_nodes, from = router / t->a;
-	uint32_t far = p->dst / t->p, to = far / t->a;
+	uint32_t far = dragonfly_last(t, p) - t->topo.n_nodes, to = far / t->a;
 
 	return (struct place){ r, t, l, p, at, at - (router - from * t->a),
 		router - from * t->a, from, to, far - to * t->a };
@@ -83,43 +83,64 @@ static uint32_t n_hops_via(
 }
 
 /* A route through a group that is neither the first nor the last. */
-static uint32_t draw_detour(const struct place *x, uint64_t lot)
+struct detour {
+	uint32_t way, via, link;
+	uint32_t q; /* its link in the first group */
+	port_id port; /* that leads there */
+};
+
+static struct detour detour_of(const struct place *x, uint64_t bits)
 {
-	const struct packet *p = x->packet;
-	uint64_t bits = random_draw(lot, p->src, RANDOM_WAY, p->number).a;
+	const struct dragonfly *t = x->topo;
 	uint32_t low = x->from < x->to ? x->from : x->to;
 	uint32_t high = x->from < x->to ? x->to : x->from;
-	uint32_t via = (uint32_t)random_below(bits, x->topo->g - 2);
+	struct detour d = { .via = (uint32_t)random_below(bits, t->g - 2) };
 
-	via += via >= low;
-	via += via >= high;
-	return via * x->topo->m + (uint32_t)((bits & FIELD) % x->topo->m);
+	d.via += d.via >= low;
+	d.via += d.via >= high;
+	d.link = t->m > 1 ? (uint32_t)((bits & FIELD) % t->m) : 0;
+	d.way = d.via * t->m + d.link;
+	d.q = link_to(x, d.via, d.link);
+	d.port = dragonfly_port(t, x->number, d.q);
+	return d;
+}
+
+/* A random one; not by the port that a packet would leave, where there is
+ * another, unless routers know better what lies behind it. */
+static struct detour draw_detour(
+	const struct place *x, uint64_t lot, port_id but)
+{
+	const struct packet *p = x->packet;
+	struct random_bits bits =
+		random_draw(lot, p->src, RANDOM_WAY, p->number);
+	struct detour d = detour_of(x, bits.a);
+
+	if (d.port != but || x->route->has_news)
+		return d;
+	return detour_of(x, bits.b);
 }
 
 /* What the best of some detours costs: what lies before its first global link,
  * in chunks, for each hop. */
-static uint64_t best_detour(
-	const struct place *x, uint32_t turn, uint8_t channel, uint32_t *way)
+static uint64_t best_detour(const struct place *x, uint32_t turn,
+	uint8_t channel, port_id but, uint32_t *way)
 {
-	const struct dragonfly_route *d = dragonfly_route_of(x->route);
+	const struct dragonfly_route *r = dragonfly_route_of(x->route);
 	uint64_t least = UINT64_MAX;
 
-	for (uint32_t i = 0; i < d->candidates; i++) {
-		uint32_t number = draw_detour(x, 1 + i + 16 * (uint64_t)turn);
-		uint32_t via = number / x->topo->m;
-		uint32_t link = number - via * x->topo->m;
-		uint32_t q = link_to(x, via, link);
-		port_id port = dragonfly_port(x->topo, x->number, q);
+	for (uint32_t i = 0; i < r->candidates; i++) {
+		struct detour d =
+			draw_detour(x, 1 + i + 16 * (uint64_t)turn, but);
 		uint64_t cost;
 
-		if (!dragonfly_works_by(x->route, x->packet, x->at, number))
+		if (!dragonfly_works_by(x->route, x->packet, x->at, d.way))
 			continue;
-		cost = load_before(x, q, port, channel) *
-		       n_hops_via(x, port, via, link);
+		cost = load_before(x, d.q, d.port, channel) *
+		       n_hops_via(x, d.port, d.via, d.link);
 		if (cost >= least)
 			continue;
 		least = cost;
-		*way = number;
+		*way = d.way;
 	}
 	return least;
 }
@@ -154,7 +175,7 @@ static bool leaves(
 	if (minimal <= patience(x))
 		return false;
 	detour = best_detour(
-		x, turn, dragonfly_channel(x->route, stage + turn), way);
+		x, turn, dragonfly_channel(x->route, stage + turn), *port, way);
 	return detour != UINT64_MAX && minimal > detour + patience(x);
 }
 

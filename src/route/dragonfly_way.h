@@ -30,6 +30,13 @@ static inline uint32_t dragonfly_group_of(
 	return node / (t->p * t->a);
 }
 
+/* The router that a packet leaves the network by. */
+static inline router_id dragonfly_last(
+	const struct dragonfly *t, const struct packet *p)
+{
+	return dragonfly_router(t, p->dst, t->topo.cards ? p->to_card : 0);
+}
+
 static inline uint32_t dragonfly_stage(const struct packet *p)
 {
 	return p->way >> STAGE_SHIFT & STAGE;
@@ -63,6 +70,10 @@ bool dragonfly_works(
 	const struct route *r, const struct packet *packet, router_id at);
 bool dragonfly_works_by(const struct route *r, const struct packet *p,
 	router_id at, uint32_t number);
+
+/* Adds the dependencies of routes between cards: dragonfly_walk.c. */
+void dragonfly_walk_cards(const struct route *r, struct route_graph *g,
+	struct route_walks *found);
 
 /* --- adaptive routes: dragonfly_adapt.c --- */
 

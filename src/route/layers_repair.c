@@ -200,7 +200,7 @@ static void make_layers(struct repairer *x)
 	x->n_layers = l->over ? (uint32_t)l->most - 1 : l->route.n_channels;
 	x->layer = mem_alloc(x->n_layers + 1, sizeof(*x->layer));
 	for (uint32_t i = 0; i < x->n_layers; i++)
-		acyclic_init(&x->layer[i], l->route.topo);
+		acyclic_init(&x->layer[i], l->route.topo, 1);
 	add_old(x);
 }
 

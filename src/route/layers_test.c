@@ -376,7 +376,7 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 
 	make(&x, 10, 4, &how);
 	t = &x.t.switches.topo;
-	acyclic_init(&a, t);
+	acyclic_init(&a, t, 1);
 	route_graph_init(&g, t, 1);
 	d.n = t->n_routers * t->n_ports;
 	for (uint32_t i = 0; i < 3000; i++) {
@@ -388,14 +388,14 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 		if (!layers_peer(&x.l, at, wire % t->n_ports, &to))
 			continue;
 		v = t->n_nodes * t->n_ports + wire;
-		if (acyclic_has(&a, wire, port) && i % 3 == 0) {
-			acyclic_remove(&a, wire, port);
+		if (acyclic_has(&a, wire, port, 0) && i % 3 == 0) {
+			acyclic_remove(&a, wire, port, 0);
 			g.after[v] &= ~((port_mask)1 << port);
 			continue;
 		}
 		g.after[v] |= (port_mask)1 << port;
 		c = cdg_find_cycle(&d);
-		assert_int_equal(acyclic_add(&a, wire, port), !c.n);
+		assert_int_equal(acyclic_add(&a, wire, port, 0), !c.n);
 		if (c.n)
 			g.after[v] &= ~((port_mask)1 << port);
 		refused += !!c.n;

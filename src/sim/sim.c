@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "sim/inside.h"
+#include "sim/visits.h"
 
 #include "base/mem.h"
 
@@ -34,20 +35,6 @@ static __attribute__((noinline)) void batch_reserve(
 	w->batch_end = w->batch + w->batch_room;
 }
 
-/* Keeps a batch sorted; there is room.  Returns its new end. */
-static inline struct sim_event *insert(
-	struct sim_event *end, struct sim_event e)
-{
-	struct sim_event *at = end;
-
-	while (at[-1].rank > e.rank) {
-		*at = at[-1];
-		at--;
-	}
-	*at = e;
-	return end + 1;
-}
-
 /* By itself, so that those with room do not pay for it. */
 static __attribute__((noinline)) void post_with_more_room(
 	struct sim_worker *w, uint64_t rank, uint32_t data)
@@ -65,7 +52,7 @@ void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
 		return;
 	}
 	BUG_IF(rank < w->at[-1].rank);
-	w->end = insert(w->end, e);
+	w->end = sim_insert(w->end, e);
 	w->n_events++;
 }
 
@@ -126,27 +113,8 @@ static uint32_t sort_by_site(
 	return (uint32_t)(order - w->order);
 }
 
-static inline void fill_batch(
-	struct sim_worker *w, const struct sim_event *e, site_id site)
-{
-	uint32_t i = w->head[site];
-	const struct sim_event *x = sim_listed(e, i);
-	struct sim_event *end = w->batch;
-
-	w->head[site] = 0;
-	w->at = end;
-	*end++ = *x;
-	while ((i = x->site)) {
-		x = sim_listed(e, i);
-		end = insert(end, *x);
-	}
-	w->end = end;
-}
-
-/*
- * The same where a site has many: first by time into a list for each part of
- * the window, of which w->part has the first.
- */
+/* First by time into a list for each part of the window, of which w->part has
+ * the first. */
 static void fill_by_parts(
 	struct sim_worker *w, struct sim_event *e, site_id site)
 {
@@ -169,10 +137,16 @@ static void fill_by_parts(
 		uint32_t k = (uint32_t)__builtin_ctz(parts);
 
 		for (i = part[k]; i; i = sim_listed(e, i)->site)
-			end = insert(end, *sim_listed(e, i));
+			end = sim_insert(end, *sim_listed(e, i));
 		part[k] = 0;
 	}
 	w->end = end;
+}
+
+void sim_fill_other(struct sim_worker *w, struct sim_event *e, site_id site)
+{
+	if (e)
+		fill_by_parts(w, e, site);
 }
 
 static inline void prefetch_for(const struct sim_worker *w,
@@ -184,14 +158,15 @@ static inline void prefetch_for(const struct sim_worker *w,
 		w, site, (struct sim_waiting){ e, w->head[site] }, step);
 }
 
-/* Before the i-th visit of n: the steps for those that come after it.  Visits
- * of crowded sites are so long that all but the first step is too much. */
-static inline __attribute__((always_inline)) void look_ahead(
-	const struct sim_worker *w, const struct sim_event *e, uint32_t i,
-	uint32_t n, bool is_crowded)
+/* The steps for visits that come after the i-th.  Those of crowded sites are so
+ * long that all but the first step is too much. */
+void sim_look_ahead(const struct sim_worker *w, const struct sim_event *e,
+	const struct sim_visits *v, uint32_t i)
 {
+	uint32_t n = v->n;
+
 	i += SIM_STEPS * AHEAD;
-	if (is_crowded) {
+	if (!v->crowd) {
 		if (i < n)
 			prefetch_for(w, e, i, 0);
 		return;
@@ -203,23 +178,22 @@ static inline __attribute__((always_inline)) void look_ahead(
 			prefetch_for(w, e, i, step);
 }
 
-/* Sites from some number on are crowded; constants, where it can be known. */
-static inline __attribute__((always_inline)) void visit_in_order(
-	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd,
-	bool prefetches)
+/* Where the model has only a call for one site.  Constants, where they can be
+ * known. */
+static void visit_each(
+	struct sim_worker *w, struct sim_event *e, struct sim_visits v)
 {
-	const struct sim_ops *ops = w->sim->p.ops;
-	const site_id *order = w->order;
+	void (*visit)(struct sim_worker * w, site_id site) =
+		w->sim->p.ops->visit;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (prefetches)
-			look_ahead(w, e, i, n, !crowd);
-		if (order[i] >= crowd)
-			fill_by_parts(w, e, order[i]);
-		else
-			fill_batch(w, e, order[i]);
-		w->visited = order[i];
-		ops->visit(w, order[i]);
+	if (v.prefetches) {
+		v.prefetches = true;
+		sim_visits(w, e, v, visit);
+	} else if (v.crowd == UINT64_MAX) {
+		v.crowd = UINT64_MAX;
+		sim_visits(w, e, v, visit);
+	} else {
+		sim_visits(w, e, v, visit);
 	}
 }
 
@@ -231,13 +205,23 @@ static inline bool may_look_ahead(
 	return n >= least && w->sim->p.prefetches && w->sim->p.ops->prefetch;
 }
 
-static inline __attribute__((always_inline)) void visit_crowds(
+/* Sites from some number on are crowded. */
+static void visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd)
 {
-	if (may_look_ahead(w, n, AHEAD_LEAST) && w->ahead.way == PACE_AHEAD)
-		visit_in_order(w, e, n, crowd, true);
+	const struct sim_ops *ops = w->sim->p.ops;
+	struct sim_visits v = {
+		.order = w->order,
+		.n = n,
+		.crowd = crowd,
+		.prefetches = may_look_ahead(w, n, AHEAD_LEAST) &&
+			      w->ahead.way == PACE_AHEAD,
+	};
+
+	if (ops->visits)
+		ops->visits(w, e, &v);
 	else
-		visit_in_order(w, e, n, crowd, false);
+		visit_each(w, e, v);
 }
 
 /* Whether to take the time of so many: of a few, in some windows only. */
@@ -288,11 +272,11 @@ static __attribute__((noinline)) void visit_many(
 	if (n_events >= w->batch_room)
 		batch_reserve(w, n_events);
 	if (n_events / CROWD >= n)
-		visit_crowds(w, e, n, 0);
+		visit_all(w, e, n, 0);
 	else if (w->sim->p.crowd)
-		visit_crowds(w, e, n, w->sim->p.crowd);
+		visit_all(w, e, n, w->sim->p.crowd);
 	else
-		visit_crowds(w, e, n, UINT64_MAX);
+		visit_all(w, e, n, UINT64_MAX);
 	if (is_timed)
 		take_time(w, begin, before);
 }

@@ -79,8 +79,7 @@ enum sim_phase {
 };
 
 /* number < 4096: a port, an engine, a hardware thread. */
-#define SIM_KEY(phase, number)                                                 \
-	((uint16_t)((unsigned)(phase) << 12 | (unsigned)(number)))
+#define SIM_KEY(phase, number) ((uint32_t)(phase) << 12 | (uint32_t)(number))
 
 /* Orders a window: by time, then key, then aux. */
 #define SIM_RANK(when, key, aux)                                               \
@@ -99,17 +98,17 @@ static inline uint32_t sim_when(const struct sim_event *e)
 
 static inline unsigned sim_phase(const struct sim_event *e)
 {
-	return (unsigned)(e->rank >> 28) & 0xf;
+	return (uint32_t)e->rank >> 28;
 }
 
 static inline unsigned sim_key(const struct sim_event *e)
 {
-	return (unsigned)(e->rank >> 16) & 0xffff;
+	return (uint32_t)e->rank >> 16;
 }
 
 static inline unsigned sim_number(const struct sim_event *e)
 {
-	return (unsigned)(e->rank >> 16) & 0xfff;
+	return sim_key(e) & 0xfff;
 }
 
 static inline unsigned sim_aux(const struct sim_event *e)
@@ -175,6 +174,7 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	bool has_notes; /* among it */
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
 	site_id visited; /* the visited site, or NO_SITE */
@@ -198,9 +198,14 @@ struct sim_waiting {
 	uint32_t i; /* the first of them, see sim_listed(); or 0 */
 };
 
+struct sim_visits;
+
 struct sim_ops {
 	/* Runs the worker's batch: read events with sim_next(). */
 	void (*visit)(struct sim_worker *w, site_id site);
+	/* The same for many sites, or NULL: sim/visits.h. */
+	void (*visits)(struct sim_worker *w, struct sim_event *e,
+		const struct sim_visits *v);
 
 	/*
 	 * Called with the events of a site some visits ahead, in SIM_STEPS
@@ -345,7 +350,8 @@ bool sim_is_shared(const struct sim *s); /* among several */
  * n_sites if there is none. */
 bool sim_has(const struct sim *s, site_id site);
 site_id sim_next_own(const struct sim *s, site_id site);
-/* The process that simulates a site. */
+/* This process, of *n; and the one that simulates a site. */
+uint32_t sim_self(const struct sim *s, uint32_t *n);
 uint32_t sim_process(const struct sim *s, site_id site);
 /* Makes the memory of other processes' sites, in an array with one element for
  * each site from first up to end, impossible to touch. */
@@ -360,7 +366,7 @@ void sim_mail_grow(struct sim_worker *w, struct sim_mail *m);
 
 /* At dt after the start of the window, past its end. */
 static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
-	uint16_t key, uint16_t aux, uint32_t data)
+	uint32_t key, uint32_t aux, uint32_t data)
 {
 	uint32_t k = dt / w->width, when = dt % w->width;
 	struct sim_mail *m = &w->own[(w->slot + k) & w->slot_mask];
@@ -380,7 +386,7 @@ static inline void sim_put(struct sim_worker *w, site_id site, uint32_t dt,
  * costs more.
  */
 static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
-	uint16_t key, uint16_t aux, uint32_t data)
+	uint32_t key, uint32_t aux, uint32_t data)
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
@@ -393,7 +399,7 @@ static inline void sim_post(struct sim_worker *w, site_id site, sim_time t,
 
 /* The same to the visited site. */
 static inline void sim_post_self(struct sim_worker *w, site_id site, sim_time t,
-	uint16_t key, uint16_t aux, uint32_t data)
+	uint32_t key, uint32_t aux, uint32_t data)
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
@@ -407,7 +413,7 @@ static inline void sim_post_self(struct sim_worker *w, site_id site, sim_time t,
 
 /* The same to a site of this worker, within the reach. */
 static inline void sim_post_near(struct sim_worker *w, site_id site, sim_time t,
-	uint16_t key, uint16_t aux, uint32_t data)
+	uint32_t key, uint32_t aux, uint32_t data)
 {
 	sim_put(w, site, (uint32_t)(t - w->start), key, aux, data);
 }
@@ -486,6 +492,12 @@ static inline bool sim_is_next(
 static inline void sim_count(struct sim_worker *w, uint64_t n)
 {
 	w->n_events += n;
+}
+
+/* Whether this visit has another event now, at the time of its last one. */
+static inline bool sim_more_at(const struct sim_worker *w, sim_time t)
+{
+	return w->at != w->end && w->start + sim_when(w->at) == t;
 }
 
 /* Whether this visit has another event at the time of e. */

@@ -144,7 +144,7 @@ static void free_log(struct log *l)
 }
 
 static void post(
-	struct log *l, site_id s, sim_time t, uint16_t key, enum deed d)
+	struct log *l, site_id s, sim_time t, uint32_t key, enum deed d)
 {
 	sim_post(sim_owner(l->sim, s), s, t, key, 0, (uint32_t)d);
 }

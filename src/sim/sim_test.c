@@ -53,7 +53,7 @@ struct toy {
 enum { HOPS_BITS = 12, START = 3 };
 
 static uint32_t toy_data(
-	site_id site, sim_time t, uint16_t key, uint16_t aux, uint32_t hops)
+	site_id site, sim_time t, uint32_t key, uint32_t aux, uint32_t hops)
 {
 	uint64_t x = mix((uint64_t)t ^ (uint64_t)site << 40);
 
@@ -64,7 +64,7 @@ static uint32_t toy_data(
 static void toy_post(struct toy *y, struct sim_worker *w, site_id from,
 	site_id to, sim_time t, unsigned phase, uint32_t hops)
 {
-	uint16_t key = SIM_KEY(phase, from & 0xfff);
+	uint32_t key = SIM_KEY(phase, from & 0xfff);
 	uint16_t aux = (uint16_t)y->sites[from].n_posted++;
 	uint32_t data = toy_data(to, t, key, aux, hops);
 
@@ -143,9 +143,9 @@ static void toy_visit(struct sim_worker *w, site_id site)
 	}
 	while ((p = sim_next(w, &t))) {
 		struct sim_event e = *p; /* posts may move it */
-		uint16_t key = SIM_KEY(sim_phase(&e), sim_number(&e));
+		uint32_t key = SIM_KEY(sim_phase(&e), sim_number(&e));
 		uint16_t aux = (uint16_t)sim_aux(&e);
-		uint32_t rank = (uint32_t)key << 16 | aux;
+		uint32_t rank = key << 16 | aux;
 		uint32_t hops = e.data & ((1u << HOPS_BITS) - 1);
 
 		s->n_wrong += t < w->start || t >= w->start + y->p.window;

@@ -61,6 +61,7 @@ struct route {
 	 * link: when the routers at its ends know it (notice, above), and when
 	 * all others do, by being told or by new tables; -1: never. */
 	int64_t told;
+	uint8_t is_blind; /* no router learns of failed links */
 	/* If has_news: the interval of news, and the time until they arrive, in
 	 * ps; not less than the latency of the shortest wire. */
 	int64_t age;

@@ -499,6 +499,11 @@ uint64_t bench_estimate(const struct load *l)
 		n->touched + own_size(b) + (n->is_msg ? MSG_BYTES : 0));
 }
 
+uint64_t bench_message(const struct load *l)
+{
+	return (uint64_t)((const struct bench *)l)->bytes;
+}
+
 void bench_fini(struct load *l)
 {
 	struct bench *b = (struct bench *)l;

@@ -740,6 +740,7 @@ const struct load_ops load_collective = {
 	.facts = collective_facts,
 	.fini = collective_fini,
 	.estimate = bench_estimate,
+	.message = collective_algo_message,
 	.on_delivered = collective_delivered,
 	.next = programs_next,
 	.check = collective_check,

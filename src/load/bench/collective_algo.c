@@ -313,6 +313,18 @@ uint64_t collective_algo_memory(const struct collective *c, uint64_t *touched)
 	return BENCH_SOURCE + (space + LINE - 1) / LINE * LINE;
 }
 
+uint64_t collective_algo_message(const struct load *l)
+{
+	const struct collective *c = (const struct collective *)l;
+	uint64_t most = c->steps ? 0 : bench_message(l), bytes;
+
+	for (uint32_t i = 0; c->steps && i < c->steps->n_plans; i++) {
+		bytes = algo_longest(&c->steps->plan[i]);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 /* --- bytes by name --- */
 
 /* The block of a row that an address is in. */

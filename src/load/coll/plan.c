@@ -8,6 +8,7 @@ enum {
 	LEAST_CHUNK = 8 << 10,
 	MOST_CHUNK = 512 << 10,
 	MOST_NAMES = 16,
+	FIRST_STEPS = 64,
 };
 
 const char *const algo_op_names[ALGO_OPS] = {
@@ -125,6 +126,23 @@ int algo_settle(struct algo_plan *p, struct err *e)
 	if (check_blocks(p, e))
 		return -1;
 	return p->algo->check ? p->algo->check(p, e) : 0;
+}
+
+uint64_t algo_longest(const struct algo_plan *p)
+{
+	uint64_t most = 0;
+	struct algo_step s;
+
+	for (uint32_t lane = 0; lane < algo_lanes(p); lane++) {
+		uint64_t n = algo_count(p, 0, lane);
+
+		for (uint64_t i = 0; i < n && i < FIRST_STEPS; i++) {
+			algo_step(p, 0, lane, i, &s);
+			if (s.kind != ALGO_COPY && s.bytes > most)
+				most = s.bytes;
+		}
+	}
+	return most;
 }
 
 uint64_t algo_space(const struct algo_plan *p)

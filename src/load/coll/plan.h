@@ -163,6 +163,9 @@ static inline void algo_step(const struct algo_plan *p, uint32_t member,
 	p->algo->step(p, member, lane, i, out);
 }
 
+/* Bytes of its longest message, by the first steps of the first member. */
+uint64_t algo_longest(const struct algo_plan *p);
+
 /* Bytes of data and work space. */
 uint64_t algo_space(const struct algo_plan *p);
 

@@ -640,15 +640,12 @@ static int place_ranks(struct replay *r, struct err *e)
 	return place_all(&p, r->at, r->which, e);
 }
 
-static uint64_t largest_space(const struct goal *g)
+static uint64_t replay_message(const struct load *l)
 {
-	uint64_t most = 0, space;
+	const struct goal *g = &((const struct replay *)l)->goal;
+	uint64_t one = goal_longest(g), all = goal_longest_of_colls(g);
 
-	for (uint32_t i = 0; g->colls && i < g->colls->n; i++) {
-		space = algo_space(&g->colls->coll[i].plan);
-		most = space > most ? space : most;
-	}
-	return most;
+	return one > all ? one : all;
 }
 
 static int replay_init(struct load *l, struct err *e)
@@ -679,7 +676,7 @@ static int replay_init(struct load *l, struct err *e)
 	l->needs.n_programs = r->n_ranks;
 	most = (goal_longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
-	space = (largest_space(&r->goal) + 4095) / 4096 * 4096;
+	space = (goal_largest_space(&r->goal) + 4095) / 4096 * 4096;
 	space = 2 * most > space ? 2 * most : space;
 	r->unstored = space > MOST_STORED ? space : 0;
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
@@ -788,5 +785,6 @@ const struct load_ops load_replay = {
 	.tell_waiting = replay_tell,
 	.fini = replay_fini,
 	.estimate = replay_estimate,
+	.message = replay_message,
 	PROGRAMS_OPS,
 };

@@ -402,7 +402,7 @@ void elan_command_on_free(const struct nic_at *a, uint32_t none)
 static bool is_next(const struct nic_at *a)
 {
 	const struct sim_worker *w = a->w;
-	uint16_t key = SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_COMMAND);
+	uint32_t key = SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_COMMAND);
 
 	return (w->at == w->end ||
 		       w->at->rank >= SIM_RANK(a->t - w->start, key, 0)) &&

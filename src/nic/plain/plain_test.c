@@ -143,7 +143,7 @@ static void empty_program(void *arg)
 {
 	struct pt_queue q = pt_open(0);
 
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint16_t i = 0; i < 2; i++) {
 		pt_post(&q, (struct plain_entry){ .op = i });
 		assert_int_equal(pt_wait(&q).status, PLAIN_OK);
 	}
@@ -184,7 +184,8 @@ static void atomics_program(void *arg)
 	pt_post(&q, (struct plain_entry){ .bytes = 8 });
 	pt_wait(&q);
 	for (uint32_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		pt_post(&q, (struct plain_entry){ .op = PLAIN_WORD + row[i].op,
+		pt_post(&q, (struct plain_entry){
+				    .op = (uint16_t)(PLAIN_WORD + row[i].op),
 				    .bytes = 8,
 				    .operand = row[i].operand,
 				    .bound = row[i].bound });
@@ -338,7 +339,7 @@ static void reading_program(void *arg)
 	struct pt *m = arg;
 
 	if (m->arg)
-		((struct plain *)q[0].nic)->reads.is_silent = false;
+		((struct plain *)q[0].nic)->reads[0].is_silent = false;
 	program_wait(1000 * SIM_NS);
 	for (uint32_t i = 0; i < ENTRIES; i++)
 		pt_post(&q[i % 2],

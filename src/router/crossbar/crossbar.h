@@ -9,7 +9,9 @@
  * The queues of an input share its buffer, by channel.  The switch itself is no
  * bottleneck: an input may feed several outputs at once.  If routing offers
  * several ports, an arriving packet takes the one with the least load: packets
- * that wait for the port here, and packets behind it.
+ * that wait for the port here, and packets behind it.  Where the routing names
+ * channels, and some packets lack room, the one that has waited longest goes
+ * first, so that no channel starves another.
  *
  * Nodes have routers of another kind.
  *
@@ -35,6 +37,7 @@ struct crossbar_port {
 	uint8_t turn; /* the channel to serve first */
 	uint8_t busy; /* channels that want any, a bit each */
 	bool is_awaited; /* packets wait for its timer */
+	bool is_short; /* packets that leave on some channel lacked tokens */
 	/* cold */
 	_Alignas(64) uint64_t packets[CROSSBAR_CHANNELS]; /* received that have
 							   * left */

@@ -96,7 +96,7 @@ static void send(const struct crossbar *x, struct sim_worker *w, site_id from,
 {
 	const struct crossbar_news *n = news_at(x, from);
 	sim_time at = t + age_of(x, w);
-	uint16_t key = SIM_KEY(PHASE_TOKEN, CROSSBAR_TOLD + from - n->of.first);
+	uint32_t key = SIM_KEY(PHASE_TOKEN, CROSSBAR_TOLD + from - n->of.first);
 
 	for (router_id to = n->of.first; to < n->of.first + n->of.n; to++)
 		if (to != from)

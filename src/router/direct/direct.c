@@ -105,7 +105,7 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 {
 	return s->route->rings && s->route->n_channels == 2 &&
 	       s->route->is_exact && s->router->queues == 1 && !n->link.owed &&
-	       topo_is_direct(s->topo);
+	       topo_is_direct(s->topo) && !n->repair;
 }
 
 /* The smallest build that suffices. */
@@ -162,6 +162,7 @@ static void direct_make(struct router *r, const struct net_setup *s)
 	if (s->route->n_channels > 1)
 		d->channel_bits = d->n_queues;
 	d->is_exact = s->route->is_exact;
+	d->has_cards = s->topo->cards;
 	d->is_staged = is_staged(s->router);
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =
@@ -216,9 +217,13 @@ static void site_init(struct direct *d, site_id id)
 		wire_port(d, s, i);
 	find_straight(d, s);
 	for (uint32_t i = 0; i < N_FIFOS; i++) {
+		/* those of cards receive high packets, too */
+		int32_t kinds = d->has_cards && i < d->n_fifos ? 2 : 1;
+
 		s->inject[i].chunks =
 			(uint16_t)((int32_t)p->injection * d->full);
-		s->reception[i].chunks = (int32_t)p->reception * d->full;
+		s->reception[i].chunks =
+			kinds * (int32_t)p->reception * d->full;
 	}
 }
 

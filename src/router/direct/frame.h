@@ -15,6 +15,7 @@
 
 #include "router/direct/ahead.h"
 #include "router/direct/reception.h"
+#include "sim/visits.h"
 
 /* Tokens of a neighbour of another worker, or tokens that a packet waits for;
  * all others return without events. */
@@ -195,35 +196,57 @@ static void check_idle(struct net *n, site_id site, sim_time t)
 	}
 }
 
-static void visit(struct sim_worker *w, site_id site)
+static inline __attribute__((always_inline)) void visit_site(
+	struct sim_worker *w, site_id site)
 {
 	struct direct *d = router_of(w->model, site);
 	struct direct_site *s = direct_at(d, site);
 	const struct sim_event *next;
 	sim_time t;
 
+	/* what an event has is read before posts, which may move the batch */
 	while ((next = sim_next(w, &t))) {
-		/* a copy, since posts may move the batch */
-		struct sim_event e = { .rank = next->rank, .data = next->data };
-		uint32_t port = sim_key(&e) - LINK_FREE_KEY;
+		uint32_t key = sim_key(next), port = key - LINK_FREE_KEY;
 
-		if (sim_phase(&e) == PHASE_ARRIVAL) {
-			on_arrival(d, w, s, t, &e);
+		if (key < SIM_KEY(PHASE_ARRIVAL + 1, 0)) {
+			on_arrival(d, w, s, t, next);
 		} else if (port < DIRECT_PORTS) {
 			s->timed &= ~(1u << port);
 			s->dirty |= 1u << port;
 		} else {
-			on_other(d, w, s, t, &e);
+			on_other(d, w, s, t, next);
 		}
-		if (s->dirty && !sim_more(w, &e))
+		if (s->dirty && !sim_more_at(w, t))
 			end_instant(d, w, s, t);
 #ifdef WEFT_CHECK
 		/* expensive, so only at about every fourth instant */
-		if (!sim_more(w, &e) && (t / 500 + site) % 4 == 0)
+		if (!sim_more_at(w, t) && (t / 500 + site) % 4 == 0)
 			check_idle(d->router.net, site, t);
 #endif
 	}
 }
+
+/* One copy of it: for many sites or, where nodes and switches differ and sites
+ * are visited one by one, for one. */
+#if DIRECT_TREE
+static void visit(struct sim_worker *w, site_id site)
+{
+	visit_site(w, site);
+}
+#else
+static __attribute__((noinline)) void visits(
+	struct sim_worker *w, struct sim_event *e, const struct sim_visits *v)
+{
+	sim_visits(w, e, *v, visit_site);
+}
+
+static void visit(struct sim_worker *w, site_id site)
+{
+	struct sim_visits v = { .order = &site, .n = 1 };
+
+	visits(w, NULL, &v);
+}
+#endif
 
 static void prefetch(const struct sim_worker *w, site_id site,
 	struct sim_waiting list, uint32_t step)
@@ -247,6 +270,9 @@ static void prefetch(const struct sim_worker *w, site_id site,
 const struct direct_build DIRECT_BUILD = {
 	.calls = {
 		.visit = visit,
+#if !DIRECT_TREE
+		.visits = visits,
+#endif
 		.prefetch = prefetch,
 		.inject = inject,
 		.release = release,

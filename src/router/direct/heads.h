@@ -43,8 +43,7 @@ static inline void heads_ask(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
 	for (uint64_t m = ports; m; m &= m - 1) {
-		struct direct_requests *r =
-			&s->port[__builtin_ctzll(m)].requests;
+		struct direct_requests *r = &s->port[bits_first(m)].requests;
 
 		r->head[request] |= bit;
 		if (is_rare(request))
@@ -53,7 +52,7 @@ static inline void heads_ask(
 }
 
 static inline void heads_unask_one(
-	struct direct_site *s, uint32_t port, uint32_t request, uint64_t bit)
+	struct direct_site *s, uint64_t port, uint32_t request, uint64_t bit)
 {
 	struct direct_requests *r = &s->port[port].requests;
 
@@ -66,7 +65,7 @@ static inline void heads_unask(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint64_t bit)
 {
 	for (uint64_t m = ports; m; m &= m - 1)
-		heads_unask_one(s, (uint32_t)__builtin_ctzll(m), request, bit);
+		heads_unask_one(s, bits_first(m), request, bit);
 }
 
 static inline bool heads_any(const struct direct_requests *r)
@@ -91,8 +90,7 @@ static inline void heads_unask_injection(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
 	for (uint64_t m = ports; m; m &= m - 1) {
-		struct direct_requests *r =
-			&s->port[__builtin_ctzll(m)].requests;
+		struct direct_requests *r = &s->port[bits_first(m)].requests;
 
 		r->inject[request] &= (uint16_t) ~(1u << fifo);
 		if (is_rare_injection(request))
@@ -349,8 +347,7 @@ static inline void ask_injection(
 	struct direct_site *s, uint32_t ports, uint32_t request, uint32_t fifo)
 {
 	for (uint64_t m = ports; m; m &= m - 1) {
-		struct direct_requests *r =
-			&s->port[__builtin_ctzll(m)].requests;
+		struct direct_requests *r = &s->port[bits_first(m)].requests;
 
 		r->inject[request] |= (uint16_t)(1u << fifo);
 		if (is_rare_injection(request))

@@ -6,6 +6,7 @@
 #ifndef ROUTER_DIRECT_LEAVE_H
 #define ROUTER_DIRECT_LEAVE_H
 
+#include "base/bits.h"
 #include "base/lfsr.h"
 #include "router/direct/wire.h"
 
@@ -46,9 +47,9 @@ static inline uint32_t choose(
 	uint64_t high;
 
 	if (!(m & (m - 1)))
-		return (uint32_t)__builtin_ctzll(m);
+		return (uint32_t)bits_first(m);
 	high = m & (~UINT64_C(0) << (roll(s) * n_bits >> 16));
-	return (uint32_t)__builtin_ctzll(high ? high : m);
+	return (uint32_t)bits_first(high ? high : m);
 }
 
 /*
@@ -101,16 +102,16 @@ static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 {
 	const struct link_sender *l = &o->sender;
 	sim_time arrival = t + d->link.latency[l->wire];
-	uint16_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
+	uint32_t key = SIM_KEY(PHASE_ARRIVAL, l->peer_port);
 
 	if (DIRECT_FAULTS && (d->faults || d->retry))
 		arrival = faulty_send(d, w, s, port, channel, id, t, tail);
 	if (DIRECT_FAULTS && arrival == SIM_NEVER)
 		return; /* it is lost */
 	if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
-		sim_post(w, l->peer, arrival, key, (uint16_t)channel, id);
+		sim_post(w, l->peer, arrival, key, channel, id);
 	else
-		sim_post_near(w, l->peer, arrival, key, (uint16_t)channel, id);
+		sim_post_near(w, l->peer, arrival, key, channel, id);
 }
 
 /* A busy sender has requests. */
@@ -168,7 +169,7 @@ static inline void post_follower(struct sim_worker *w, struct direct_site *s,
 {
 	sim_post_self(w, s->id, tail,
 		SIM_KEY(PHASE_ENGINE, ENGINE_QUEUE + bit / DIRECT_QUEUES),
-		(uint16_t)(channel << 8 | bit), id);
+		channel << 8 | bit, id);
 }
 
 static inline __attribute__((always_inline)) void leave_injection(

@@ -507,14 +507,15 @@ static __attribute__((noinline)) void collect_some(const struct direct *d,
 
 /* Whether pick_dynamic() suffices, once tokens have been collected. */
 static inline bool is_dynamic(const struct direct *d, struct direct_site *s,
-	uint32_t port, sim_time t)
+	const struct direct_port *o, uint32_t port, sim_time t)
 {
-	const struct direct_requests *r = &s->port[port].requests;
+	const struct direct_requests *r = &o->requests;
 
 	if (r->n_rare || heads_ordered(r))
 		return false;
-	if (!is_roomy(s, port))
-		collect_some(d, s, port, t);
+	if (s->roomy >> port & 1 && o->returns.n < LINK_RETURNS - 1)
+		return true;
+	collect_some(d, s, port, t);
 	return s->roomy >> port & 1;
 }
 

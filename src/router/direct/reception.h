@@ -60,7 +60,7 @@ static inline bool is_awaited(const struct direct_site *s)
  */
 static inline bool is_unrivalled(const struct direct *d,
 	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
-	const struct packet *p, const struct sim_event *e, sim_time t)
+	const struct packet *p, sim_time t)
 {
 	const struct direct_reception *f = &s->reception[FIFO_USER + in];
 
@@ -70,7 +70,7 @@ static inline bool is_unrivalled(const struct direct *d,
 		return !(s->local[CHANNEL_DYNAMIC] |
 			 s->local[CHANNEL_DETERMINISTIC]);
 	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
-	       !is_awaited(s) && !sim_more(w, e);
+	       !is_awaited(s) && !sim_more_at(w, t);
 }
 
 /* Receives an arrived head at once, since nothing else waits for reception. */

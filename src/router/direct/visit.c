@@ -149,15 +149,41 @@ static __attribute__((noinline)) void arbitrate_ordered(struct direct *d,
 	net_post_returns(w, s->id, port, &s->port[port].returns);
 }
 
+/* The usual case: dynamic packets only, and enough tokens. */
+static inline __attribute__((always_inline)) bool grant_dynamic(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	struct direct_port *o, uint32_t port, sim_time t)
+{
+	const struct direct_requests *r = &o->requests;
+
+	if (r->head[REQ_DYNAMIC]) {
+		o->returns.is_starving = 0;
+		return grant_request(d, w, s, port, REQ_DYNAMIC,
+			choose(s, r->head[REQ_DYNAMIC], d->n_bits), t);
+	}
+	if (r->inject[INJ_DYNAMIC]) {
+		o->returns.is_starving = 0;
+		return grant_injection(d, w, s, port, INJ_DYNAMIC,
+			choose(s, r->inject[INJ_DYNAMIC], d->n_fifos), t);
+	}
+	await_tokens(w, s, port);
+	return false;
+}
+
 /* Only one sender needs arbitration.  Returns what look_again() does. */
 static inline __attribute__((always_inline)) uint32_t arbitrate_one(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t port, sim_time t)
 {
-	const struct direct_requests *r = &s->port[port].requests;
+	struct direct_port *o = &s->port[port];
+	const struct direct_requests *r = &o->requests;
 	struct winner who;
 
-	if (DIRECT_TREE ? is_plain(s, port) : is_dynamic(d, s, port, t)) {
+	KEEP(o);
+	if (!DIRECT_TREE && !is_staged(d) && is_dynamic(d, s, o, port, t))
+		return grant_dynamic(d, w, s, o, port, t) ? look_again(d, s)
+							  : 0;
+	if ((DIRECT_TREE || is_staged(d)) && is_plain(s, port)) {
 		who = is_staged(d) ? pick_staged(d, s, port)
 				   : pick_dynamic(d, s, port);
 	} else if (!heads_other(r) && heads_ordered(r)) {
@@ -349,11 +375,31 @@ static inline void avoid_dead(const struct direct *d,
 		p->escape = (uint8_t)__builtin_ctz(alive);
 }
 
+/* The same by tables: the next step, at a packet's source or behind a hop.  Its
+ * escape stays. */
+static void step_around(const struct direct *d, const struct direct_site *s,
+	struct packet *p, port_id in, sim_time t)
+{
+	const struct route *r = route_at(d, t);
+	uint16_t alive;
+
+	r->ops->next(r, p, s->id, in);
+	alive = (uint16_t)(p->ask &
+			   ~net_repair_dead(d->router.net->repair, s->id, t));
+	if (alive)
+		p->ask = alive;
+}
+
+static inline bool is_repaired(const struct direct *d)
+{
+	return DIRECT_FAULTS && d->router.net->repair;
+}
+
 static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t,
 	const struct sim_event *e)
 {
-	uint32_t in = sim_number(e), channel = sim_aux(e), bit;
+	uint32_t in = sim_key(e), channel = sim_aux(e), bit;
 	packet_id id = e->data;
 	struct packet *p = &d->packets[id];
 	uint32_t first = is_stepped(d) ? channel * d->channel_bits : 0;
@@ -375,6 +421,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	} else if (!d->tables) {
 		step = route_arrive(route_at(d, t), p, s->id, in);
 		avoid_dead(d, s, p, t);
+	} else if (is_repaired(d)) {
+		step_around(d, s, p, in, t);
 	} else {
 		route_hop(d->tables, p, in);
 	}
@@ -394,7 +442,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		return;
 	if (q->busy_until <= t && heads_arrived(p) &&
-		is_unrivalled(d, w, s, in, p, e, t) &&
+		is_unrivalled(d, w, s, in, p, t) &&
 		(p->kind == PACKET_DYNAMIC || d->n_queues == 1 ||
 			keeps_order(d, s, channel, bit, p)) &&
 		(!DIRECT_FAULTS ||
@@ -423,8 +471,11 @@ static inline void begin(const struct direct *d, const struct direct_site *s,
 		avoid_dead(d, s, p, t);
 		return;
 	}
-	d->route->ops->start(d->route, p);
-	route_look_up(d->tables, p);
+	route_at(d, t)->ops->start(route_at(d, t), p);
+	if (is_repaired(d))
+		step_around(d, s, p, TOPO_NO_PORT, t);
+	else
+		route_look_up(d->tables, p);
 }
 
 /* The packet in front has left, and the next one reaches the head. */
@@ -465,7 +516,7 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
 	uint32_t dirty = s->dirty, more = dirty & (dirty - 1);
-	uint32_t port = (uint32_t)__builtin_ctz(dirty), stale = 0;
+	uint32_t port = (uint32_t)bits_first(dirty), stale = 0;
 
 	if (dirty & DIRTY_RECEPTION ||
 		(is_staged(d) && (more || !is_plain(s, port))))

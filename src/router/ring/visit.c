@@ -306,7 +306,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		follow(d, w, s, channel, bit, id, t, q->busy_until);
 	else if (!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		;
-	else if (heads_arrived(p) && is_unrivalled(d, w, s, in, p, e, t) &&
+	else if (heads_arrived(p) && is_unrivalled(d, w, s, in, p, t) &&
 		 faulty_reads(d, w, s, FAULT_RECEPTION,
 			 direct_reception_at(d, s, p, in), 0, p, t))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);

@@ -1,0 +1,75 @@
+/*
+ * Visits of many sites.  A model whose visit is inlined here
+ * (sim_ops.visits) saves a call for each of them; others have theirs called
+ * through sim_ops.visit.
+ */
+#ifndef SIM_VISITS_H
+#define SIM_VISITS_H
+
+#include "sim/sim.h"
+
+struct sim_visits {
+	const site_id *order;
+	uint32_t n; /* sites */
+	bool prefetches;
+	uint64_t crowd; /* sites from this one on may have many events */
+};
+
+/* Before the i-th visit. */
+void sim_look_ahead(const struct sim_worker *w, const struct sim_event *e,
+	const struct sim_visits *v, uint32_t i);
+/* As sim_fill_batch(), for a site that has many events; nothing if they are the
+ * batch already, where there is no e. */
+void sim_fill_other(struct sim_worker *w, struct sim_event *e, site_id site);
+
+/* Keeps a batch sorted; there is room.  Returns its new end. */
+static inline struct sim_event *sim_insert(
+	struct sim_event *end, struct sim_event e)
+{
+	struct sim_event *at = end;
+
+	while (at[-1].rank > e.rank) {
+		*at = at[-1];
+		at--;
+	}
+	*at = e;
+	return end + 1;
+}
+
+/* The events of a site become the worker's batch. */
+static inline void sim_fill_batch(
+	struct sim_worker *w, const struct sim_event *e, site_id site)
+{
+	uint32_t i = w->head[site];
+	const struct sim_event *x = sim_listed(e, i);
+	struct sim_event *end = w->batch;
+
+	w->head[site] = 0;
+	w->at = end;
+	*end++ = *x;
+	while ((i = x->site)) {
+		x = sim_listed(e, i);
+		end = sim_insert(end, *x);
+	}
+	w->end = end;
+}
+
+static inline __attribute__((always_inline)) void sim_visits(
+	struct sim_worker *w, struct sim_event *e, struct sim_visits v,
+	void (*visit)(struct sim_worker *w, site_id site))
+{
+	for (uint32_t i = 0; i < v.n; i++) {
+		site_id site = v.order[i];
+
+		if (v.prefetches)
+			sim_look_ahead(w, e, &v, i);
+		if (site >= v.crowd)
+			sim_fill_other(w, e, site);
+		else
+			sim_fill_batch(w, e, site);
+		w->visited = site;
+		visit(w, site);
+	}
+}
+
+#endif
