@@ -380,9 +380,19 @@ static void dragonfly_name_shape(
 /* More routers take too long. */
 enum { MOST_SWITCHES = 1024 };
 
+/* Cards at a router. */
+static uint32_t n_ends(const struct dragonfly *t, router_id r)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < t->local; p++)
+		n += t->topo.ops->peer(&t->topo, r, p).router != NO_ROUTER;
+	return n;
+}
+
 /*
  * By detours, packets may use local links less than on their shortest ways.
- * What no routing can exceed follows from the list of edges.
+ * What no routing can exceed follows from the list of edges, for each card.
  */
 static uint64_t peak_of_edges(
 	const struct dragonfly *t, const struct topo_rates *k)
@@ -397,7 +407,7 @@ static uint64_t peak_of_edges(
 	uint64_t peak = 0;
 
 	for (i = 0; i < n; i++)
-		switches_plan_nodes(&plan, t->p);
+		switches_plan_nodes(&plan, n_ends(t, t->topo.n_nodes + i));
 	for (i = 0; i < n; i++)
 		for (port_id p = t->local; p < t->topo.n_ports; p++) {
 			router_id r = t->topo.n_nodes + i, to;
@@ -439,9 +449,13 @@ static uint64_t dragonfly_peak(
 	}
 	if (t->a > 1) {
 		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
-			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
-		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
-			return peak_of_edges(t, k);
+			(p * p * (m + t->a * most_global(t)));
+		if (bound < peak && t->a * t->g <= MOST_SWITCHES) {
+			/* cards of one node send nothing to each other */
+			bound = peak_of_edges(t, k) * (n - 1) * t->cards *
+				t->cards / (n * t->cards - 1);
+			peak = bound < peak ? bound : peak;
+		}
 	}
 	return (uint64_t)peak;
 }
