@@ -392,7 +392,7 @@ static uint32_t n_ends(const struct dragonfly *t, router_id r)
 
 /*
  * By detours, packets may use local links less than on their shortest ways.
- * What no routing can exceed follows from the list of edges, for each card.
+ * What no routing can exceed follows from the list of edges.
  */
 static uint64_t peak_of_edges(
 	const struct dragonfly *t, const struct topo_rates *k)
@@ -404,7 +404,8 @@ static uint64_t peak_of_edges(
 	struct switches s = { .topo.ops = &dragonfly_ops };
 	struct switches_plan plan = { .n_cables = 2 };
 	struct err e = { 0 };
-	uint64_t peak = 0;
+	uint128 nodes = t->topo.n_nodes, peak = 0;
+	uint128 most = (uint128)k->rate(k, DRAGONFLY_NODE_UP, 0, 1) * t->cards;
 
 	for (i = 0; i < n; i++)
 		switches_plan_nodes(&plan, n_ends(t, t->topo.n_nodes + i));
@@ -421,7 +422,10 @@ static uint64_t peak_of_edges(
 	if (!switches_build(&s, &plan, "topology", &e))
 		peak = switches_peak(&s.topo, k);
 	switches_fini(&s.topo);
-	return peak;
+	/* cards of one node send nothing to each other */
+	peak = peak * (nodes - 1) * t->cards * t->cards /
+	       (nodes * t->cards - 1);
+	return (uint64_t)(peak < most ? peak : most);
 }
 
 /*
@@ -450,12 +454,8 @@ static uint64_t dragonfly_peak(
 	if (t->a > 1) {
 		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
 			(p * p * (m + t->a * most_global(t)));
-		if (bound < peak && t->a * t->g <= MOST_SWITCHES) {
-			/* cards of one node send nothing to each other */
-			bound = peak_of_edges(t, k) * (n - 1) * t->cards *
-				t->cards / (n * t->cards - 1);
-			peak = bound < peak ? bound : peak;
-		}
+		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
+			return peak_of_edges(t, k);
 	}
 	return (uint64_t)peak;
 }
