@@ -180,16 +180,6 @@ static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 	}
 }
 
-uint32_t dragonfly_way(
-	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k)
-{
-	uint32_t x = to - (to > from);
-
-	if (t->arrangement == DRAGONFLY_PALMTREE)
-		x = (from + t->g - to - 1) % t->g;
-	return k * (t->g - 1) + x;
-}
-
 static struct topo_end router_peer(
 	const struct dragonfly *t, router_id r, port_id p)
 {
