@@ -120,29 +120,35 @@ static struct detour draw_detour(
 	return detour_of(x, bits.b);
 }
 
-/* What the best of some detours costs: what lies before its first global link,
- * in chunks, for each hop. */
-static uint64_t best_detour(const struct place *x, uint32_t turn,
-	uint8_t channel, port_id but, uint32_t *way)
+/*
+ * The best of some detours that cost less than a limit: what lies before its
+ * first global link, in chunks, for each hop.  False: there is none.
+ */
+static bool find_detour(const struct place *x, uint32_t turn, uint8_t channel,
+	port_id but, uint64_t least, uint32_t *way)
 {
 	const struct dragonfly_route *r = dragonfly_route_of(x->route);
-	uint64_t least = UINT64_MAX;
+	bool found = false;
 
 	for (uint32_t i = 0; i < r->candidates; i++) {
 		struct detour d =
 			draw_detour(x, 1 + i + 16 * (uint64_t)turn, but);
 		uint64_t cost;
 
-		if (!dragonfly_works_by(x->route, x->packet, x->at, d.way))
+		if (r->dead &&
+			!dragonfly_works_by(x->route, x->packet, x->at, d.way))
 			continue;
-		cost = load_before(x, d.q, d.port, channel) *
-		       n_hops_via(x, d.port, d.via, d.link);
+		cost = load_before(x, d.q, d.port, channel);
+		if (2 * cost >= least)
+			continue; /* it has two hops at least */
+		cost *= n_hops_via(x, d.port, d.via, d.link);
 		if (cost >= least)
 			continue;
 		least = cost;
 		*way = d.way;
+		found = true;
 	}
-	return least;
+	return found;
 }
 
 /* What a packet may wait for before it takes another way. */
@@ -162,7 +168,7 @@ static bool leaves(
 	uint32_t link = x->packet->way >> LINK_SHIFT & FIELD;
 	uint32_t q = link_to(x, x->to, link);
 	uint32_t stage = dragonfly_stage(x->packet);
-	uint64_t minimal, detour;
+	uint64_t minimal;
 
 	*port = dragonfly_port(x->topo, x->number, q);
 	minimal = load_before(x, q, *port, dragonfly_channel(x->route, stage));
@@ -174,9 +180,8 @@ static bool leaves(
 		minimal *= n_hops(x, *port, link);
 	if (minimal <= patience(x))
 		return false;
-	detour = best_detour(
-		x, turn, dragonfly_channel(x->route, stage + turn), *port, way);
-	return detour != UINT64_MAX && minimal > detour + patience(x);
+	return find_detour(x, turn, dragonfly_channel(x->route, stage + turn),
+		*port, minimal - patience(x), way);
 }
 
 /* --- inside of the group --- */

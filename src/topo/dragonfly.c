@@ -243,18 +243,6 @@ static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 	}
 }
 
-uint32_t dragonfly_way(
-	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k)
-{
-	uint32_t x = to - (to > from);
-
-	if (t->links)
-		return t->links->way[((size_t)from * t->g + to) * t->m + k];
-	if (t->arrangement == DRAGONFLY_PALMTREE)
-		x = (from + t->g - to - 1) % t->g;
-	return k * (t->g - 1) + x;
-}
-
 /* The node at a port, if it exists, and its card. */
 static struct topo_end node_at(
 	const struct dragonfly *t, uint32_t group, uint32_t i, port_id p)

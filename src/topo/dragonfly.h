@@ -143,8 +143,17 @@ static inline uint32_t dragonfly_first(const struct dragonfly *t, uint32_t i)
 
 /* The number in its group of the k-th global link, k < m, that leads from one
  * group to another. */
-uint32_t dragonfly_way(
-	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k);
+static inline uint32_t dragonfly_way(
+	const struct dragonfly *t, uint32_t from, uint32_t to, uint32_t k)
+{
+	uint32_t x = to - (to > from);
+
+	if (__builtin_expect(t->links != NULL, 0))
+		return t->links->way[((size_t)from * t->g + to) * t->m + k];
+	if (t->arrangement == DRAGONFLY_PALMTREE)
+		x = from + (from > to ? 0 : t->g) - to - 1;
+	return k * (t->g - 1) + x;
+}
 
 /* Global links of router i of a group. */
 uint32_t dragonfly_n_global(
