@@ -28,7 +28,8 @@ static void open_queue(struct process *x, uint32_t i, struct program_at *p)
 	uint64_t at = i * RINGS;
 
 	*q = (struct workq_user){
-		.queues = plain_queues(host_nic(program_host()), weft_node()),
+		.queues =
+			plain_queues(host_nic(program_host()), weft_node(), 0),
 		.queue = take(p) % 8 ? i : narrow(p) % WORKQS,
 		.entries_at = at,
 		.completions_at = at + RINGS / 2,
@@ -38,7 +39,9 @@ static void open_queue(struct process *x, uint32_t i, struct program_at *p)
 
 static void post(struct workq_user *q, struct program_at *p)
 {
-	struct plain_entry e = { .op = narrow(p) };
+	uint32_t op = narrow(p);
+	struct plain_entry e = { .op = (uint16_t)op,
+		.card = (uint16_t)(op >> 16) };
 
 	e.node = narrow(p);
 	e.key = narrow(p);

@@ -384,7 +384,7 @@ file_refused 'that refers to itself' 'bad.yaml:3:7: anchors'
 printf '%sbase: *a\n' "$head" >"$bad"
 file_refused 'with an alias' 'bad.yaml:3:7: '
 printf '%sbase: bad\n' "$head" >"$bad"
-file_refused 'based on itself' 'is it a cycle?'
+file_refused 'based on itself' 'base: no bad.yaml in the directory'
 printf '%sbase: nowhere\n' "$head" >"$bad"
 file_refused 'based on nothing' 'no nowhere.yaml in the directory'
 printf '%sbase: ../bad\n' "$head" >"$bad"

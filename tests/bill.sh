@@ -145,7 +145,7 @@ without 's/^  64:/  16:/'
 refused 'list.yaml:12:3: size 16 is given twice' \
 	show torus --bill "$tmp/list.yaml"
 without 's/^cards/card/'
-refused 'want schema, title, currency, switches, cards or cables' \
+refused 'want schema, title, currency, switches, cards, domains or cables' \
 	show torus --bill "$tmp/list.yaml"
 refused '--csv has no effect without --bill' show torus --csv "$tmp/x.csv"
 refused 'a bill is text or JSON' show torus --bill "$list" --svg
@@ -194,5 +194,35 @@ run rerun "$tmp/run.db"
 [ $code -eq 0 ] || complain "$(cat "$tmp/out" "$tmp/err")"
 grep -q -- "--energy $list" "$tmp/out" || complain "$(cat "$tmp/out")"
 report 'a run with --energy can be repeated'
+
+# --- sweeps ---
+
+cat >"$tmp/last.yaml" <<END
+schema: 1
+faults: { events: [ 0 us switch last dies ] }
+END
+small='random load=0.5 warmup=1us measure=4us'
+for machine in fattree dragonfly; do
+	"$weft" show $machine --shape 32 --bill "$list" --json |
+		jq .bill.sum.price
+	for plan in '' "--faults $tmp/last.yaml"; do
+		"$weft" run $machine --shape 32 $small $plan --json |
+			jq .results.throughput_GBps_per_node
+	done
+done | paste - - - >"$tmp/want"
+ends 0 sweep fattree,dragonfly --shape 32 $small --bill "$list" \
+	--faults none,"$tmp/last.yaml" --json
+jq -r '.points[].figures | [.price.mean, .throughput_GBps_per_node.mean,
+	.price_per_Gbps.mean] | @tsv' "$tmp/out" | paste - - |
+	paste "$tmp/want" - | awk '
+	function near(a, b) { return a / b < 1 + 1e-6 && b / a < 1 + 1e-6 }
+	near($1, $4) && near($1, $7) && near($2, $5) && near($3, $8) &&
+	near($6, $4 / (8 * 32 * $5)) && near($9, $4 / (8 * 32 * $8)) &&
+	$2 > $3 { good++ } { print >"/dev/stderr" }
+	END { exit good != 2 }' 2>"$tmp/table" ||
+	complain "$(cat "$tmp/table")"
+report 'a sweep with plans of faults has what each rate costs'
+refused 'cards' sweep fattree --shape 32 $small --bill "$tmp/last.yaml"
+report 'a sweep refuses what is no price list'
 
 exit $status

@@ -214,6 +214,17 @@ shows 'a sweep as JSON' '.ending == "finished"' '.x == "load"' \
 	'[.points[].figures.latency_mean_ns.seeds] | all(. == 2)' \
 	'.points[0].figures.latency_mean_ns.half_width_95 > 0' \
 	'.done == .runs - .beyond_saturation and .failed == 0'
+# Above the first saturated load nothing is kept, whatever ran beside it.
+ends 0 sweep torus random load=1.5,2,3,4 --shape 4 -j 4 warmup=1us measure=5us \
+	--json -o "$tmp/past.db" --quiet
+shows 'a sweep up to saturation' '.done == 1 and .beyond_saturation == 3' \
+	'[.points[].values.load] == ["1.5"]'
+"$weft" sql "$tmp/past.db" 'select x from point' | tail -n 1 |
+	grep -q "^ *1.5 *$" || complain "$("$weft" sql "$tmp/past.db" \
+	'select x from point')"
+report 'the file of a sweep ends with saturation, too'
+ends 0 sweep torus,fattree random load=0.1,0.2,4 seed=1..2 --shape 4 \
+	warmup=1us measure=5us --json -o "$tmp/curves.db" --quiet
 jq -r '.points[] | select(.curve == "torus" and .values.load == "0.2") |
 	.figures.latency_mean_ns.mean * 1000 | round' "$tmp/out" >"$tmp/json"
 "$weft" sql "$tmp/curves.db" "select cast(round(avg(value) * 1000) as integer)
@@ -320,7 +331,8 @@ shows "bgq says what the tables say, but for what is neutral there" '
 	["topology.shape", "topology.wires", "link.rate", "link.header",
 	"link.trailer", "link.payload", "link.chunk", "link.protocol",
 	"link.gap", "link.retry", "link.checks.hop", "link.checks.end",
-	"link.checks.header", "router.queues", "routing.kind", "nic.kind"]'
+	"link.checks.header", "router.queues", "routing.kind",
+	"routing.notice", "routing.tell", "nic.kind"]'
 printf 'schema: 1\nmachine: mine\n' >"$tmp/mine.yaml"
 ends 0 params "$tmp/mine.yaml" --json
 shows "links and routers of a file from scratch are nobody's" '

@@ -55,6 +55,31 @@ for mode in dal ugal; do
 done
 report 'detours use all links along a dimension'
 
+# Links and a switch die and return; in the end all but the switch is reached
+# again, and old and new paths together have no cycle.
+plan <<END
+  events:
+    - 5 us link s0 to s1 dies
+    - 6 us link s0 to s4 dies
+    - 7 us switch s2 dies
+    - 60 us switch s2 returns
+    - 70 us link s0 to s1 returns
+END
+for shape in 4x3 2x2 5; do
+	small="--shape $shape --set topology.per-router=2"
+	[ $shape = 4x3 ] || echo '  events: ["5 us link s0 to s1 dies"]' | plan
+	for mode in minimal adaptive dal ugal; do
+		set="--set routing.mode=$mode --set routing.reload=2us
+			--faults $tmp/plan.yaml"
+		ends 0 check hyperx $small $set --json
+		holds '.proved' '.repairs | [.[].missing_pairs | . > 0] ==
+			[false, false, true, false, false][:length]'
+		ends 0 run hyperx alltoall via=msg bytes=8KiB $small $set --json
+		holds '.ending == "finished"'
+	done
+done
+report 'packets go round failed links'
+
 refuses 'needs 6 channels for 3 dimensions' check hyperx --shape 3x3x3 \
 	--set routing.mode=dal
 refuses 'want 1 to 4 dimensions' show hyperx --shape 2x2x2x2x2

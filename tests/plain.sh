@@ -68,7 +68,7 @@ done
 
 run run torus pingpong via=msg --set side.kind=none
 [ $code -eq 2 ] && grep -q side "$tmp/err" || complain "no side: $code"
-run run torus pingpong via=msg --set link.payload="4 KiB"
+run run torus pingpong via=msg --set link.payload="5 KiB"
 [ $code -eq 2 ] && grep -q link.payload "$tmp/err" || complain "payload: $code"
 run run bgq-board pingpong --set side.kind=pcie
 [ $code -eq 2 ] && grep -q side.kind "$tmp/err" || complain "a side: $code"

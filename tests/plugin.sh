@@ -49,6 +49,23 @@ run check --plugin ./locks.so ./flatfly.yaml $small --set routing.mode=valiant
 [ $code -eq 1 ] || complain "one channel: exit code $code: $(cat "$tmp/out")"
 report "its three routings are proved free of deadlock, and a wrong one is not"
 
+# A routing alone, for a network from a spreadsheet.
+build spanning
+edges='graph --set topology.edges=sites.csv'
+own='--plugin ./spanning.so --set routing.kind=spanning'
+run check $edges $own
+[ $code -eq 0 ] && grep -q 'cannot deadlock' "$tmp/out" ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+for how in '' "$own"; do
+	run run $edges $how random warmup=2us measure=10us --json
+	jq .results.throughput_GBps_per_node "$tmp/out"
+done | paste - - | awk '!($1 > 4 * $2 && $2 > 0.5) { print; exit 1 }' ||
+	complain 'layers are not far above one tree'
+run show torus $own
+[ $code -eq 2 ] && grep -q 'spanning needs switches' "$tmp/err" ||
+	complain "torus: $(cat "$tmp/err")"
+report 'a routing of a plugin runs on a network from a list of edges'
+
 rate() { # MODE WORKLOAD: GB/s per node
 	flatfly run "$2" --shape 4x4 --set topology.per-router=4 --quiet \
 		--set "routing.mode=$1" warmup=10us measure=20us --json

@@ -55,10 +55,18 @@ same '2x2' bgq hotspot --shape 4x4 message=4KiB load=0.3 $short
 same '4x1' torus neighbours --shape 4x4x2 $short
 same '3x1' qsnet2-16 random $short
 same '2x1' gemini random --shape 3x2x2 $short
+same '5x1' gemini random --shape 2x2x1 $short # nodes without their chip
 same '3x1' sunway-32 random $short
 same '2x1' fattree incast --shape 16 $short
 same '4x1' dragonfly permutation --shape 64 $short
 same '3x1' apenet-quong random $short
+
+# processes that exchange messages, as if they were on several computers
+export WEFT_APART=1
+same '2x1 3x2 7x1' bgq random --shape 4x4x2 $short
+same '3x1' torus alltoall --shape 4x3 via=msg bytes=1300 data=real
+same '3x1' torus pingpong --shape 4x4 from=13 to=2 rounds=20
+unset WEFT_APART
 
 # programs, with real bytes
 same '3x1' torus alltoall --shape 4x3 via=msg bytes=1300 data=real
@@ -74,6 +82,8 @@ same '3x1' gemini gets bytes=4000 from=9 to=1 --shape 3x2x1
 same '3x1' gemini amo variables=9 senders=6 rounds=60 --shape 2x2x1
 same '3x1' bgq-board collective op=broadcast by=hardware bytes=400 root=29
 same '3x1' qsnet2-16 collective op=broadcast by=hardware bytes=600 root=13
+same '2x1 3x2' sunway-32 collective by=mpi op=allreduce bytes=64 procs=4
+same '3x1' sunway-32 collective by=mpi op=broadcast bytes=904 root=29 procs=2
 same '2x1' gemini probe --shape 2x2x1
 same '3x1' bgq-board files --set topology.io.every=16 clients=9 bytes=500
 same '3x1' sunway-32 exit turns=2 numbers=2 life=10us bytes=1KiB
@@ -98,8 +108,33 @@ grep -q '"is_complete": false' "$tmp/one" || complain "$(cat "$tmp/one")"
 same '3x1' bgq-board collective op=broadcast by=hardware bytes=904 rounds=2 \
 	--budget
 
+# a pair's messages: what the sender knows of a trip goes to the receiver
+far='from=13 to=2 via=msg --budget'
+same '2x1 3x2' torus pingpong --shape 4x4 rounds=20 $far
+same '3x1' qsnet2-16 pingpong bytes=1000 rounds=9 $far
+same '2x2' bgq-board stream bytes=4000 $far --follow 13.2
+same '3x1' torus pingpong --shape 4x4 rounds=20 $far $errors
+
 # jobs, each of which is also run alone, by one of the processes
 same '3x1' torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml"
+
+# partitions, each in one process, with those that share an IO node: a reads
+# what b writes
+{
+	echo 'schema: 1'
+	echo 'jobs:'
+	for job in 'a 0,0 read 30us' 'b 2,0 write 0us' 'c 0,2 write 1us'; do
+		set -- $job
+		echo "- { name: $1, partition: '2x2x2x2x2 at $2,0,0,0'," \
+			"seed: 7, start: $4, workload: files, keys:" \
+			"{ clients: 4, bytes: 8KiB, calls: $3, name: /x/ } }"
+	done
+	echo "- { name: d, partition: '2x2x2x2x2 at 2,2,0,0,0'," \
+		"workload: random, keys: { load: 0.2, warmup: 1us," \
+		"measure: 1us } }"
+} >"$tmp/partitions.yaml"
+same '2x1 3x2 5x1' bgq-midplane --set topology.io.every=64 \
+	--jobs "$tmp/partitions.yaml"
 
 # Run file and links, but what is the host's.
 dump() { # FILE
@@ -159,31 +194,30 @@ grep -q '^exit code 3$' "$tmp/one" && grep -q '"deadlocked"' "$tmp/one" ||
 	complain "$(cat "$tmp/one")"
 report 'a deadlock is found, and described in the same words'
 
-two='--processes 2 --shape 4'
 refused 'processes for 4 nodes' torus random --shape 4 --processes 5
-refused 'by=mpi cannot be run by several' sunway-32 collective by=mpi \
-	--processes 2
-refused 'a time budget of messages' torus stream $two via=msg --budget
-refused 'partitions cannot be run' bgq --shape 4x4x8x12x2 --processes 2 \
-	--jobs "$src/examples/partitions.yaml"
 
 # --- as a job of Open MPI ---
 
 if has_job openmpi; then
 	run run bgq random --shape 4x4x2 $short --threads 1
 	grep -v '^simulated' "$tmp/out" >"$tmp/one"
-	for processes in 2 3; do
-		job $processes run bgq random --shape 4x4x2 $short --threads 1
+	prints_the_same() { # PROCESSES
+		job $1 run bgq random --shape 4x4x2 $short --threads 1
 		grep -v '^simulated' "$tmp/out" | diff "$tmp/one" - \
 			>"$tmp/diff" ||
-			complain "$processes: $(cat "$tmp/diff" "$tmp/err")"
+			complain "$1: $(cat "$tmp/diff" "$tmp/err")"
+	}
+	for processes in 2 3; do
+		prints_the_same $processes
 	done
 	report 'a job of Open MPI prints the same, once'
+	WEFT_APART=1 prints_the_same 3
+	report 'and so it does by messages alone'
 	# so much in a window that messages have a second part
 	many='bgq random --shape 4x4x4x4x2 warmup=1us measure=1us --threads 1'
 	run run $many
 	grep '^digest' "$tmp/out" >"$tmp/one"
-	job 2 run $many
+	WEFT_APART=1 job 2 run $many
 	grep '^digest' "$tmp/out" | cmp -s "$tmp/one" - ||
 		complain "$code: $(cat "$tmp/out" "$tmp/err")"
 	report 'messages of a job may be long'

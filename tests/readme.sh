@@ -76,5 +76,12 @@ if [ -z "${WEFT_SLOW:-}" ]; then
 	check "[ $(part none warmup=150us measure=30us) -lt 72 ]"
 	check "[ $(part longest-first warmup=60us measure=60us) -ge 92 ]"
 fi
+# The networks that it compares are those of the tutorial.
+squeezed() { # FILE
+	sed -n '/^ *weft sweep .\/tree.yaml/,/buy.db/p' "$1" |
+		tr -d '\\' | xargs
+}
+check '[ "$(squeezed "$readme")" = \
+	"$(squeezed "$SRC/man/weft-tutorial.7.scd")" ]'
 [ $n -gt 10 ] || failed=1
 exit $failed

@@ -99,17 +99,50 @@ set -- alltoall via=msg bytes=2000 $wide --faults "$tmp/plan.yaml" --json \
 	--set nic.retry.per-node="0 ns"
 for threads in 1 3; do
 	ends 0 run torus "$@" --threads $threads
-	holds '.ending == "finished" and .faults.lost_packets > 20'
+	holds '.ending == "finished" and .faults.lost_packets > 5 and
+		.faults.repairs == 5 and .faults.missing_from_us == 5 and
+		.faults.missing_such_as == "node 0 to node 20"'
 	[ $threads -gt 1 ] || one=$(jq .digest "$tmp/out")
 	holds ".digest == $one"
 done
 ends 0 run torus "$@" --set nic.routing=deterministic
+ends 0 run torus "$@" --set routing.tell=never
+holds '.faults.lost_packets > 20 and (.faults | has("repairs") | not)'
 for bad in 'link 1,0,1 y+0' 'link 1,0,1 x+2' 'switch 4,0,0' 'link 1,0 x+0'; do
 	echo "  events: [\"1 us $bad dies\"]" | plan
 	refuses 'unknown port\|there is no' run torus random $wide \
 		--faults "$tmp/plan.yaml"
 done
 report 'a plan names routers and each of their links'
+
+# Round the other side of a ring, or beside it; old and new paths together have
+# no cycle.  Hint bits lead round rings, so that one that is cut twice has pairs
+# without a way; directions in order have spare paths.
+one_cut='5 us link 0,0 A+ dies; 40 us link 0,0 A+ returns'
+twice="5 us link 0,0 A+ dies; 6 us link 2,0 A+ dies; 7 us link 1,1 B+ dies"
+for how in kind=hint kind=order 'kind=order --set topology.wrap=mesh' \
+	'kind=order --set topology.nodes=2' \
+	'kind=order --set topology.nodes=2 --set router.kind=crossbar'; do
+	set -- --shape 4x4 --set routing.$how
+	for plan in "$one_cut" "$twice"; do
+		ends 0 check torus "$@" --set faults.events="$plan" --json
+		holds '.proved and (.repairs | length >= 2)'
+		case $how$plan in
+		kind=hint"$twice") continue ;;
+		esac
+		holds 'all(.repairs[]; .missing_pairs == 0)'
+		ends 0 run torus alltoall via=msg bytes=4KiB "$@" --json \
+			--set faults.events="$plan"
+		holds '.ending == "finished" and .faults.repairs >= 2'
+	done
+done
+ends 0 check torus --shape 4x4 --set faults.events="$twice" --json
+holds '.repairs[1] | .missing_pairs == 8 and .such_as == "0 to 1"'
+ends 3 run torus alltoall via=msg bytes=4KiB --shape 4x4 \
+	--set faults.events="$twice"
+grep -q 'no way *from 9 us on 9 pairs of nodes had none, such as node 0 to' \
+	"$tmp/out" || complain "$(cat "$tmp/out")"
+report 'packets go round failed links'
 
 refuses 'at most 16 ports' run torus random --set topology.nodes=2 \
 	--set topology.links=3

@@ -28,10 +28,40 @@ near time_ns 3 collective op=allreduce algo=ring bytes=8MiB rounds=1 warm=0 \
 	chunk=128KiB --shape 8
 
 run run fattree stream via=nic bytes=64KiB --shape 16 --set link.train=16
-grep -q 'warning .*two trains of 16 packets' "$tmp/out" ||
+grep -q 'warning .*trains of 16 packets' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'buffers that have grown are named'
 
+# Traffic that crosses: exact, and in 32 trains a message.
+all='collective op=alltoall algo=pairwise bytes=8MiB rounds=1 warm=0'
+run run fattree --shape 32 $all --json
+exact=$(value time_ns)
+run run fattree --shape 32 $all coarse=auto --json
+[ "$(sed -n '/"coarse"/,/}/s/.*"packets": *//p' "$tmp/out")" = 4 ] ||
+	complain "$(grep -A3 coarse "$tmp/out")"
+awk -v a="$exact" -v b="$(value time_ns)" 'BEGIN {
+	d = 100 * (b / a - 1)
+	exit !(d < 3 && d > -3) }' ||
+	complain "$exact, and with coarse=auto $(value time_ns)"
+report 'coarse=auto: an all-to-all within 3 %'
+
+run run fattree --shape 16 random message=256KiB bytes=2048 load=0.7 \
+	measure=200us warmup=1us coarse=16 --error
+grep -q '^error ' "$tmp/out" &&
+	grep -q '^  *message_mean_ns [+-]' "$tmp/out" ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+run run fattree --shape 16 alltoall via=msg bytes=64KiB coarse=31 --error
+grep -q '^warning .*differs by .* trains of 15 packets' "$tmp/out" ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+report '--error prints the difference of each figure, and warns above 3 %'
+
+refused 'no number of packets' run fattree stream --shape 4 coarse=some
+refused 'is given twice' run fattree stream --shape 4 coarse=2 coarse=4
+refused 'want at most 31' run fattree stream --shape 4 coarse=32
+refused 'want coarse=auto' run fattree stream --shape 4 --error
+refused 'must travel one by one' run fattree stream --shape 4 coarse=2 \
+	--set faults.bit-errors=1e-9
+refused 'no network interface that sends trains' run bgq-board stream coarse=2
 refused 'want at most 31' run fattree stream --shape 4 --set link.train=32
 refused 'must travel one by one' run fattree stream --shape 4 \
 	--set link.train=2 --set faults.bit-errors=1e-9

@@ -1,6 +1,7 @@
 #!/bin/sh
 #
-# weft-tutorial(7), word for word, on 64 nodes; with WHOLE on its 4,096.
+# weft-tutorial(7), word for word, on 64 nodes; with WHOLE on its 4,096 and
+# 8,192.
 set -u
 . "$(dirname "$0")/tap.sh"
 
@@ -10,7 +11,11 @@ if [ -z "${WHOLE-}" ]; then
 	sed -e 's/16, 16, 16/4, 4, 4/' -e 's/4096/64/' \
 		-e 's/radix: 16/radix: 4/' -e 's/per-router: 8/per-router: 2/' \
 		-e 's/routers: 16/routers: 4/' -e 's/global: 8/global: 2/' \
-		-e 's/share=0.01/share=0.3/' "$tmp/whole"
+		-e 's/share=0.01/share=0.3/' -e 's/8192/64/' \
+		-e 's/ports: 64/ports: 8/' \
+		-e 's/per-router: 16/per-router: 4/' \
+		-e 's/routers: 32/routers: 4/' -e 's/global: 16/global: 4/' \
+		-e 's/\[32, 16\]/[4, 4]/' -e 's/row=32/row=4/' "$tmp/whole"
 else
 	cat "$tmp/whole"
 fi >"$tmp/script"
@@ -22,7 +27,7 @@ mkdir "$tmp/here"
 	} && set -e && . "$tmp/script"
 ) >"$tmp/out" 2>"$tmp/err" </dev/null ||
 	complain "exit code $?: $(tail -n 2 "$tmp/err")"
-[ "$(grep -c '^== weft ' "$tmp/out")" -ge 10 ] ||
+[ "$(grep -c '^== weft ' "$tmp/out")" -ge 14 ] ||
 	complain "it ended early: $(tail -n 3 "$tmp/out")"
 report 'every command ends well'
 
@@ -37,7 +42,18 @@ grep -A 1 '^hottest' "$tmp/out" | head -n 1 | grep -q 'switch 1.0 down 0' ||
 [ "$(wc -l <links.csv)" -gt 64 ] || complain 'few links'
 [ -s hot.svg ] && [ -s hot.html ] || complain 'no picture or page'
 report 'the hottest link of a hotspot leads down to it'
-tail -n 30 "$tmp/out" | grep -qi 'lost' || complain "$(tail -n 20 "$tmp/out")"
+grep -qi lost "$tmp/out" || complain "$(tail -n 20 "$tmp/out")"
 report 'a dead link loses packets, which are counted'
+for name in tree taper fly hyperx; do
+	for plan in none dead.yaml; do
+		"$weft" sql buy.db "select count(*) from point p join value v
+			on v.point = p.id where v.name = 'price_per_Gbps' and
+			p.curve = './$name.yaml faults=$plan'" |
+			tail -n 1 | grep -q '[2-8]' ||
+			complain "$name, $plan: no price of a Gb/s"
+	done
+done
+[ -s buy.html ] || complain 'no page'
+report 'four offers, whole and with a dead switch, have prices per Gb/s'
 
 exit $status

@@ -4,22 +4,19 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/readline.h"
-
 int fields_open(struct fields *f, const char *path, struct err *e)
 {
 	*f = (struct fields){ .path = path, .e = e };
-	f->file = fopen(path, "r");
-	if (!f->file)
+	f->lines.file = fopen(path, "r");
+	if (!f->lines.file)
 		return err_set(e, "%s: cannot read: %s", path, strerror(errno));
 	return 0;
 }
 
 void fields_close(struct fields *f)
 {
-	fclose(f->file);
-	mem_free(f->text);
+	fclose(f->lines.file);
+	lines_fini(&f->lines);
 }
 
 /* A text that is quoted has no signs that would end the line. */
@@ -46,7 +43,7 @@ char *fields_trim(char *s)
 
 static int split(struct fields *f)
 {
-	char *at = f->text, *next;
+	char *at = f->lines.text, *next;
 
 	for (f->n = 0; at && f->n < FIELDS_MOST; at = next) {
 		next = strchr(at, ',');
@@ -60,8 +57,9 @@ static int split(struct fields *f)
 int fields_next(struct fields *f)
 {
 	enum readline got;
+	char *text;
 
-	while ((got = readline(f->file, &f->text, &f->room)) != READLINE_END) {
+	while ((got = readline(&f->lines)) != READLINE_END) {
 		f->line++;
 		if (got != READLINE_ONE)
 			return fields_wrong(f,
@@ -69,11 +67,12 @@ int fields_next(struct fields *f)
 					? "is not text"
 					: "the line is longer than 1 MiB",
 				NULL);
-		f->text[strcspn(f->text, "#")] = '\0';
-		if (*fields_trim(f->text))
+		text = f->lines.text;
+		text[strcspn(text, "#")] = '\0';
+		if (*fields_trim(text))
 			return split(f);
 	}
-	if (ferror(f->file))
+	if (ferror(f->lines.file))
 		return err_set(
 			f->e, "%s: cannot read: %s", f->path, strerror(errno));
 	return 0;

@@ -6,14 +6,13 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/readline.h"
 
 enum { FIELDS_MOST = 8 };
 
 struct fields {
 	const char *path;
-	FILE *file;
-	char *text; /* of the line */
-	size_t room;
+	struct lines lines;
 	uint32_t line;
 	char *field[FIELDS_MOST];
 	uint32_t n;

@@ -136,9 +136,28 @@ bool name_has_word(const char *words, char sign, const char *word)
 	return false;
 }
 
+size_t name_put(char *text, size_t size, size_t n, const char *what)
+{
+	for (; *what && n + 1 < size; what++)
+		text[n++] = *what;
+	if (n < size)
+		text[n] = 0;
+	return n;
+}
+
+size_t name_put_number(char *text, size_t size, size_t n, uint32_t number)
+{
+	char digits[11], *at = digits + sizeof(digits);
+
+	*--at = 0;
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return name_put(text, size, n, at);
+}
+
 void name_add(char *text, size_t size, const char *what)
 {
-	size_t n = strlen(text);
-
-	snprintf(text + n, size - n, "%s", what);
+	name_put(text, size, strlen(text), what);
 }

@@ -82,6 +82,20 @@ static void what_a_terminal_would_obey_is_shown_as_a_mark(void **state)
 	assert_string_equal(text, "a?[1m??? \303\251\n?b?");
 }
 
+static void texts_are_put_together_up_to_the_buffers_end(void **state)
+{
+	char text[8] = "x";
+	size_t n = name_put(text, sizeof(text), 0, "ab");
+
+	(void)state;
+	n = name_put_number(text, sizeof(text), n, 0);
+	n = name_put_number(text, sizeof(text), n, 4294967295u);
+	assert_string_equal(text, "ab04294");
+	assert_int_equal(n, 7);
+	name_add(text, sizeof(text), "c");
+	assert_string_equal(text, "ab04294");
+}
+
 static void a_very_long_name_is_near_to_nothing(void **state)
 {
 	enum { LEN = 1 << 20 };
@@ -125,4 +139,5 @@ TESTS(TEST(a_slip_finds_the_word_that_was_meant),
 	TEST(a_swap_counts_one), TEST(the_first_of_equals_wins),
 	TEST(a_very_long_name_is_near_to_nothing),
 	TEST(what_a_terminal_would_obey_is_shown_as_a_mark),
+	TEST(texts_are_put_together_up_to_the_buffers_end),
 	TEST(any_single_slip_is_found))

@@ -1,37 +1,73 @@
 #define _GNU_SOURCE
 #include "base/readline.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-enum { PIECE = 256 }; /* bytes that are read at once */
+enum { BLOCK = 1 << 14 }; /* bytes, at first */
 
-/* Reads up to the end of the line, but no more than a piece; returns the number
- * of bytes.  Zero bytes are found since the last one is behind all of them. */
-static size_t read_piece(FILE *f, char *to)
+/* Reads more, behind what is left; false at the end. */
+static bool fill(struct lines *l)
 {
-	memset(to, 1, PIECE);
-	if (!fgets_unlocked(to, PIECE, f))
-		*to = '\0';
-	return (size_t)((char *)memrchr(to, 0, PIECE) - to);
+	size_t left = l->n - l->at, more;
+
+	if (l->at)
+		memmove(l->buffer, l->buffer + l->at, left);
+	l->at = 0;
+	l->n = left;
+	if (left + 1 >= l->room) {
+		l->room = l->room ? 2 * l->room : BLOCK;
+		l->buffer = mem_grow(l->buffer, l->room, 1);
+	}
+	more = fread(l->buffer + left, 1, l->room - 1 - left, l->file);
+	l->n += more;
+	return more;
 }
 
-enum readline readline(FILE *f, char **text, size_t *room)
+/* The length of the next line; more than READLINE_MOST: it is too long. */
+static size_t measure(struct lines *l)
 {
-	size_t n = 0, more;
+	size_t seen = 0;
 
 	do {
-		if (n + PIECE > *room) {
-			*room = *room ? 2 * *room : PIECE;
-			*text = mem_grow(*text, *room, 1);
-		}
-		more = read_piece(f, *text + n);
-		if (memchr(*text + n, 0, more))
-			return READLINE_NO_TEXT;
-		n += more;
-		if (n > READLINE_MOST)
-			return READLINE_TOO_LONG;
-	} while (more && (*text)[n - 1] != '\n');
-	return n ? READLINE_ONE : READLINE_END;
+		const char *from = l->buffer + l->at;
+		const char *end =
+			l->n - l->at > seen
+				? memchr(from + seen, '\n', l->n - l->at - seen)
+				: NULL;
+
+		if (end)
+			return (size_t)(end - from) + 1;
+		seen = l->n - l->at;
+	} while (seen <= READLINE_MOST && fill(l));
+	return seen;
+}
+
+enum readline readline(struct lines *l)
+{
+	size_t n;
+
+	if (l->text)
+		l->buffer[l->at] = l->first;
+	n = measure(l);
+	l->text = NULL;
+	if (!n)
+		return READLINE_END;
+	if (memchr(l->buffer + l->at, 0, n))
+		return READLINE_NO_TEXT;
+	if (n > READLINE_MOST)
+		return READLINE_TOO_LONG;
+	l->text = l->buffer + l->at;
+	l->at += n;
+	l->first = l->buffer[l->at];
+	l->buffer[l->at] = '\0';
+	return READLINE_ONE;
+}
+
+void lines_fini(struct lines *l)
+{
+	mem_free(l->buffer);
+	*l = (struct lines){ .file = l->file };
 }

@@ -14,8 +14,17 @@ enum readline {
 	READLINE_TOO_LONG,
 };
 
-/* The next line with its end, in *text, which grows as needed and is freed by
- * the caller. */
-enum readline readline(FILE *f, char **text, size_t *room);
+/* A file that is read line by line, and by nobody else meanwhile; all but file
+ * begins with 0. */
+struct lines {
+	FILE *file;
+	char *text; /* the last line, with its end; may be changed */
+	char *buffer; /* bytes of the file, of which ... */
+	size_t room, at, n; /* ... those from at to n have not been asked for */
+	char first; /* in place of the zero behind the last line */
+};
+
+enum readline readline(struct lines *l);
+void lines_fini(struct lines *l);
 
 #endif

@@ -96,6 +96,9 @@ static const struct cli_option table[] = {
 		"(see weft-jobs(5))" },
 	{ CLI_JOBS | CLI_RECORD, "no-alone", 0, FLAG, AT(is_together), NULL,
 		"with --jobs: do not run each job again on its own" },
+	{ CLI_JOBS | CLI_RECORD, "error", 0, FLAG, AT(is_error), NULL,
+		"with coarse=N: run again with trains half as long, and print "
+		"how much each figure differs" },
 	{ CLI_RECORD, "output", 'o', TEXT, AT(output), "FILE",
 		"save the run (settings, results, samples) to FILE (see "
 		"weft-runfile(5))" },
@@ -121,6 +124,9 @@ static const struct cli_option table[] = {
 		"weft-cluster(7))" },
 	{ CLI_SWEEP, "processes-per-run", 0, COUNT, AT(processes_per_run), "N",
 		"number of processes that share each run (default 1)" },
+	{ CLI_SWEEP, "bill", 0, TEXT, AT(bill), "FILE",
+		"add the price of each network, and the price of the rate that "
+		"it delivers, by the price list in FILE (see weft-bill(5))" },
 	{ CLI_SWEEP, "figures", 0, TEXT, AT(figures), "NAME,...",
 		"print these figures, at most four, by their names in `weft "
 		"run --json`" },

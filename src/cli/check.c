@@ -5,6 +5,7 @@
 #include "cli/run_partitions.h"
 #include "machine/facts.h"
 #include "net/proof.h"
+#include "net/repair.h"
 #include "route/lists.h"
 
 static void add_step(
@@ -162,14 +163,53 @@ static bool add_tables(struct facts *f, const struct machine *m)
 	return is_proved;
 }
 
-static bool add_all(
-	struct facts *f, const struct machine *m, const struct proof *p)
+/* What the plan makes routers avoid. */
+static struct net_repair *find_repairs(const struct machine *m)
+{
+	struct faults *faults = faults_new(&m->faults, m->topo, 1, 1);
+	struct net_repair *x = net_repair_new(m->route, faults);
+
+	faults_free(faults);
+	if (x && !x->n_views) {
+		net_repair_free(x);
+		return NULL;
+	}
+	return x;
+}
+
+static void add_repairs(struct facts *f, const struct net_repair *x)
+{
+	facts_list(f, "repairs");
+	for (size_t i = 0; i < x->n_views; i++) {
+		const struct net_view *v = &x->view[i];
+
+		facts_group(f, NULL);
+		facts_real(f, "from_us", (double)v->from / SIM_NS / 1000);
+		facts_count(f, "dead_links", v->n_dead);
+		facts_count(f, "missing_pairs", v->missing.n);
+		if (v->missing.n)
+			facts_print(f, "such_as", "%u to %u", v->missing.src,
+				v->missing.dst);
+		facts_line(f, NULL,
+			"paths from {from_us:.10g} us on, {dead_links} dead "
+			"link{dead_links|s}: {missing_pairs} "
+			"pair{missing_pairs|s} of nodes without a way"
+			"[, such as {such_as}]");
+		facts_end(f);
+	}
+	facts_end(f);
+}
+
+static bool add_all(struct facts *f, const struct machine *m,
+	const struct proof *p, const struct net_repair *x)
 {
 	facts_text(f, "weft", WEFT_VERSION);
 	facts_of_machine(f, m);
 	facts_count(f, "nodes", m->topo->n_nodes);
 	facts_line(f, NULL, "{_machine}, {nodes} node{nodes|s}: {_proved}");
 	add_proof(f, m, p);
+	if (x)
+		add_repairs(f, x);
 	return p->is_proved & (!m->faults.is_managed || add_tables(f, m));
 }
 
@@ -191,6 +231,7 @@ static int check(const struct cli_args *a, const struct machine *m,
 	const struct machine_partition *job, FILE *f)
 {
 	struct part_place at = machine_place(m, 0);
+	struct net_repair *x = find_repairs(m);
 	struct proof p;
 	struct facts all;
 	bool is_proved;
@@ -198,11 +239,14 @@ static int check(const struct cli_args *a, const struct machine *m,
 	if (job)
 		at.given = (struct part_given){ job->routes, job->n_routes };
 	prove_all(m, &at, &p);
+	if (x)
+		proof_repair(&p, x);
 	facts_init(&all);
-	is_proved = add_all(&all, m, &p);
+	is_proved = add_all(&all, m, &p, x);
 	cli_write(a, &all, CLI_PLAIN, f);
 	facts_fini(&all);
 	proof_free(&p);
+	net_repair_free(x);
 	return is_proved ? EXIT_FINISHED : EXIT_ANSWER_NO;
 }
 

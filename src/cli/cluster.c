@@ -27,14 +27,6 @@ void cli_cluster_hush(const struct cluster *c)
 	close(nowhere);
 }
 
-/* What only one process can write yet. */
-static int check_options(const struct cli_args *a, struct err *e)
-{
-	if (!a->rest)
-		return 0;
-	return err_set(e, "-- PROGRAM cannot be used with several processes");
-}
-
 /* --- the same in all processes --- */
 
 /* The first page of the program has what its linker made of all of it. */
@@ -60,6 +52,8 @@ static uint64_t hash_arguments(const struct cli_args *a)
 		h = digest_text(h, a->word[i]);
 	for (size_t i = 0; i < a->n_sets; i++)
 		h = digest_text(h, a->set[i]);
+	for (const char *const *word = a->rest; word && *word; word++)
+		h = digest_text(h, *word);
 	if (a->shape)
 		h = digest_text(h, a->shape);
 	return digest_mix(h + (uint64_t)a->until);
@@ -70,7 +64,7 @@ static bool is_alike(struct cluster *c, uint64_t own)
 {
 	uint64_t first = own;
 
-	c->ops->tell(c, 0, &first, sizeof(first));
+	cluster_tell(c, 0, &first, sizeof(first));
 	return own == first;
 }
 
@@ -121,29 +115,38 @@ static void compare_inputs(
 	}
 }
 
-int cli_cluster_check(const struct machine_run *r, struct err *e)
+int cli_cluster_compare(
+	struct cluster *c, const struct record_inputs *in, struct err *e)
 {
-	struct cluster *c = r->setup.cluster;
-	struct record_inputs in = { NULL, 0 };
 	struct stream o;
 	uint64_t n;
 	char *list;
 
-	if (!c) /* a job, alone */
-		return 0;
-	record_inputs_run(&in, r);
-	list_inputs(&o, &in);
+	list_inputs(&o, in);
 	n = o.size;
-	c->ops->tell(c, 0, &n, sizeof(n));
+	cluster_tell(c, 0, &n, sizeof(n));
 	list = mem_alloc(n + 1, 1);
 	if (!c->me)
 		memcpy(list, o.text, n);
-	c->ops->tell(c, 0, list, n);
-	compare_inputs(&in, list, e);
+	cluster_tell(c, 0, list, n);
+	compare_inputs(in, list, e);
 	mem_free(list);
 	mem_free(o.text);
-	record_inputs_free(&in);
 	return cluster_share_signed(c, e);
+}
+
+int cli_cluster_check(const struct machine_run *r, struct err *e)
+{
+	struct cluster *c = r->setup.cluster;
+	struct record_inputs in = { NULL, 0 };
+	int code;
+
+	if (!c) /* a job, alone */
+		return 0;
+	record_inputs_run(&in, r);
+	code = cli_cluster_compare(c, &in, e);
+	record_inputs_free(&in);
+	return code;
 }
 
 /* --- */
@@ -181,8 +184,6 @@ int cli_cluster_begin(
 	*c = NULL;
 	if (n < 2 && a->processes < 2)
 		return 0;
-	if (check_options(a, e))
-		return -1;
 	if (n > 1)
 		return cli_cluster_join(a, c, e);
 	fflush(stdout); /* or each prints what is there */

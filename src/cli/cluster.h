@@ -6,6 +6,7 @@
 
 struct cluster;
 struct machine_run;
+struct record_inputs;
 
 /* Starts them if the command line asks for some, or finds those of the job of
  * which this process is a part.  *c is NULL if it is alone. */
@@ -20,6 +21,9 @@ int cli_cluster_join(
 void cli_cluster_hush(const struct cluster *c);
 /* machine_run_setup.check: whether all processes have read the same files. */
 int cli_cluster_check(const struct machine_run *r, struct err *e);
+/* The same, of files that are listed. */
+int cli_cluster_compare(
+	struct cluster *c, const struct record_inputs *in, struct err *e);
 /* Before any command: whether it would run in each process of a job of MPI by
  * itself, all at once.  Returns -1 with the error then, in the first process,
  * and ends the others; or 0. */

@@ -9,8 +9,10 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cluster.h"
+#include "cli/run_error.h"
 #include "cli/run_jobs.h"
 #include "cli/run_partitions.h"
+#include "machine/coarse.h"
 #include "out/file.h"
 #include "record/record.h"
 #include "sim/cluster.h"
@@ -175,7 +177,8 @@ static void add_head(
 
 /* What `weft run` tells. */
 static void add_all(struct facts *f, const struct cli_args *a,
-	const struct machine_run *r, const struct batch_result *alone)
+	const struct machine_run *r, const struct batch_result *alone,
+	const struct batch_result *finer)
 {
 	struct book_how how;
 
@@ -188,6 +191,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	facts_of_results(f, r, a->is_histogram);
 	facts_end(f);
 	run_jobs_facts(f, r, alone);
+	run_error_facts(f, r, finer);
 	facts_of_faults(f, r);
 	facts_of_energy(f, r);
 	facts_of_card(f, r);
@@ -310,7 +314,7 @@ static int tell_facts(struct facts *f, const struct cli_args *a,
 		return cli_tell(a, f, CLI_PLAIN, e);
 	if (a->report && writes(&r->setup))
 		code = write_file(a, f, e);
-	else if (!a->report)
+	else if (!a->report && writes(&r->setup))
 		write_report(a, f, stderr);
 	facts_fini(f);
 	return code;
@@ -333,13 +337,17 @@ static int tell(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
 	struct batch_result *alone = run_jobs_alone(a, r, e);
+	struct batch_result *finer = e->code ? NULL : run_error(a, r, e);
 	struct facts f;
 
-	if (e->code)
+	if (e->code) {
+		mem_free(alone);
 		return -1;
+	}
 	facts_init(&f);
-	add_all(&f, a, r, alone);
+	add_all(&f, a, r, alone, finer);
 	mem_free(alone);
+	mem_free(finer);
 	return run_tell(&f, a, r, e);
 }
 
@@ -491,9 +499,19 @@ static int check_keys(const struct cli_args *a, struct err *e)
 	return check_cut(a, e);
 }
 
+/* Keys that belong to no workload. */
+static bool are_runs_keys(const struct cli_args *a)
+{
+	size_t i = 1;
+
+	while (i < a->n_words && coarse_is_key(a->word[i]))
+		i++;
+	return i == a->n_words;
+}
+
 static int check_words(const struct cli_args *a, struct err *e)
 {
-	if (a->n_words > 1 && a->jobs)
+	if (a->n_words > 1 && a->jobs && !are_runs_keys(a))
 		return err_set(e,
 			"--jobs: the jobs file names the workloads; want `weft "
 			"run %.60s --jobs %.200s`",
@@ -540,8 +558,8 @@ static int run_all(
 		return code;
 	s.jobs = a->jobs;
 	s.workload = a->jobs ? "jobs" : a->word[1];
-	s.keys = a->word + 2;
-	s.n_keys = a->jobs ? 0 : a->n_words - 2;
+	s.keys = a->word + (a->jobs ? 1 : 2);
+	s.n_keys = a->n_words - (a->jobs ? 1 : 2);
 	s.threads = a->threads;
 	s.command = a->rest;
 	s.allows_programs = a->allows_programs;

@@ -51,6 +51,8 @@ char *run_sweep_command(const struct cli_args *a)
 	stream_open(&o);
 	fputs("weft sweep", o.file);
 	add_machine(&o, a);
+	if (a->bill)
+		add_word(&o, "--bill", a->bill);
 	if (a->is_past)
 		fputs(" --past-saturation", o.file);
 	add_rest(&o, a);

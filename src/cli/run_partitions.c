@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/run.h"
 #include "cli/run_jobs.h"
+#include "record/inputs.h"
 #include "sim/barrier.h"
+#include "sim/cluster.h"
 
 enum { NAME_TEXT = 96 };
 
@@ -39,6 +42,7 @@ int partitions_args(const struct cli_args *a, const struct machine_partition *p,
 
 struct runs {
 	const struct cli_args *args;
+	struct cluster *cluster; /* or NULL */
 	struct machine *machine;
 	struct machine_partitions list;
 	struct batch_result *result; /* [partition] */
@@ -87,6 +91,31 @@ static int find_error(const struct runs *r, struct err *e)
 	return 0;
 }
 
+/* Of several processes on a computer, each has its share of the cores. */
+static uint32_t threads_of(const struct runs *r)
+{
+	uint32_t n = r->args->threads ? r->args->threads : barrier_cpus();
+
+	if (!r->args->threads && r->cluster)
+		n /= r->cluster->n_here;
+	return n ? n : 1;
+}
+
+/* Whether all processes have read the same files. */
+static int check_inputs(const struct runs *r, struct err *e)
+{
+	struct record_inputs in = { NULL, 0 };
+	int code;
+
+	if (!r->cluster)
+		return 0;
+	record_inputs_machine(&in, r->machine);
+	record_inputs_add(&in, "jobs file", r->args->jobs);
+	code = cli_cluster_compare(r->cluster, &in, e);
+	record_inputs_free(&in);
+	return code;
+}
+
 static int perform(struct runs *r, struct err *e)
 {
 	const struct cli_args *a = r->args;
@@ -98,7 +127,8 @@ static int perform(struct runs *r, struct err *e)
 		.machine = r->machine,
 		.setup = setup,
 		.result = r->result = mem_alloc(n, sizeof(*r->result)),
-		.threads = a->threads ? a->threads : barrier_cpus(),
+		.threads = threads_of(r),
+		.cluster = r->cluster,
 		.on_done = on_done,
 		.arg = r,
 	};
@@ -110,6 +140,8 @@ static int perform(struct runs *r, struct err *e)
 	cli_guard_exit(true);
 	if (!e->code && !machine_partitions_run(&how, e))
 		find_error(r, e);
+	if (r->cluster) /* a signal may be one process's */
+		cluster_share_error(r->cluster, e);
 	cli_guard_exit(false);
 	if (r->talks)
 		cli_progress(NULL);
@@ -228,30 +260,43 @@ static int check_options(const struct cli_args *a, struct err *e)
 			    "and wrap)");
 }
 
-int run_partitions(const struct cli_args *a, const struct cluster *cluster,
+static int run_list(struct runs *r, struct err *e)
+{
+	if (check_options(r->args, e) || check_inputs(r, e) || perform(r, e))
+		return -1;
+	cli_cluster_hush(r->cluster);
+	return tell(r, e);
+}
+
+static int share_error(const struct runs *r, struct err *e)
+{
+	if (r->cluster)
+		return cluster_share_signed(r->cluster, e);
+	return e->code ? -1 : 0;
+}
+
+int run_partitions(const struct cli_args *a, struct cluster *cluster,
 	struct machine **shared, bool *is_done, struct err *e)
 {
-	struct runs r = { .args = a };
-	int code;
+	struct runs r = { .args = a, .cluster = cluster };
+	int code = 0;
 
 	if (!a->jobs)
 		return 0;
 	r.machine = cli_machine(a, e);
-	if (!r.machine)
-		return -1;
-	r.talks = !a->is_quiet && cli_width(stderr);
-	code = partitions_of(a, r.machine, &r.list, e);
-	*is_done = code || r.list.n;
-	if (!code && r.list.n && cluster)
-		code = err_set(e, "partitions cannot be run by several "
-				  "processes");
-	else if (!code && r.list.n)
-		code = check_options(a, e) || perform(&r, e) ? -1 : tell(&r, e);
+	if (r.machine)
+		partitions_of(a, r.machine, &r.list, e);
+	r.talks = !a->is_quiet && cli_width(stderr) && !cluster;
+	*is_done = share_error(&r, e) || r.list.n;
+	if (!e->code && r.list.n) {
+		code = run_list(&r, e);
+		share_error(&r, e);
+	}
 	mem_free(r.result);
 	machine_partitions_free(&r.list);
 	if (*is_done)
 		machine_free(r.machine);
 	else
 		*shared = r.machine;
-	return code;
+	return e->code ? -1 : code;
 }

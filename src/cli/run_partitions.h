@@ -18,7 +18,7 @@ int partitions_args(const struct cli_args *a, const struct machine_partition *p,
 
 /* Sets is_done where there are partitions, and runs them; returns the exit
  * code, or -1.  Where jobs share the machine, it is loaded and the caller's. */
-int run_partitions(const struct cli_args *a, const struct cluster *cluster,
+int run_partitions(const struct cli_args *a, struct cluster *cluster,
 	struct machine **shared, bool *is_done, struct err *e);
 
 /* Where it is, and what runs there, added to the open group. */

@@ -34,24 +34,24 @@ static int print_bill(const struct cli_args *a, const struct machine *m,
 	FILE *out, struct err *e)
 {
 	const uint32_t needs = 1 << PRICE_MONEY | 1 << PRICE_WATTS;
-	struct prices p = { 0 };
-	struct bill *b = mem_alloc(1, sizeof(*b));
+	const struct part_place at = machine_place(m, 0);
+	struct priced *p;
 	struct facts f;
-	int failed;
+	int failed = 0;
 
-	failed = (a->csv && out_file_check(a->csv, &out_bill, e)) ||
-		 prices_read(&p, a->bill, e) ||
-		 bill_make(b, m->topo, &p, needs, e);
-	if (!failed) {
-		facts_init(&f);
-		show_bill(&f, m, b);
-		cli_write(a, &f, CLI_BOLD, out);
-		facts_fini(&f);
-		failed = a->csv && write_csv(a->csv, b, e);
-	}
-	prices_free(&p);
-	mem_free(b);
-	return failed ? -1 : 0;
+	if (a->csv && out_file_check(a->csv, &out_bill, e))
+		return -1;
+	p = priced_new(a->bill, m->topo, &at, needs, e);
+	if (!p)
+		return -1;
+	facts_init(&f);
+	show_bill(&f, m, &p->bill);
+	cli_write(a, &f, CLI_BOLD, out);
+	facts_fini(&f);
+	if (a->csv)
+		failed = write_csv(a->csv, &p->bill, e);
+	priced_free(p);
+	return failed;
 }
 
 /* Each of them prints something else. */

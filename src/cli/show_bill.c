@@ -14,7 +14,7 @@ static void add_row(struct facts *f, const struct bill_row *x)
 	facts_text(f, "part", x->name);
 	facts_text(f, "key", key);
 	facts_count(f, "number", x->number);
-	if (x->kind != BILL_CABLE) {
+	if (x->kind == BILL_SWITCH || x->kind == BILL_CARD) {
 		facts_count(f, "ports", x->ports);
 		facts_count(f, "ports_used", x->used);
 		facts_count(f, "ports_empty", x->ports - x->used);
@@ -59,6 +59,8 @@ static void add_sums(struct facts *f, const struct bill *b)
 	facts_count(f, "switches", count(b, BILL_SWITCH));
 	facts_count(f, "cards", count(b, BILL_CARD));
 	facts_count(f, "cables", count(b, BILL_CABLE));
+	if (count(b, BILL_PART))
+		facts_count(f, "domains", count(b, BILL_PART));
 	facts_real(f, "price", bill_sum(b, PRICE_MONEY));
 	facts_real(f, "watts", bill_sum(b, PRICE_WATTS));
 	facts_end(f);
@@ -102,7 +104,7 @@ void show_bill(struct facts *f, const struct machine *m, const struct bill *b)
 	facts_text(f, "_money", *b->prices->currency ? " " : "");
 	facts_line(f, "parts",
 		"switches: {sum.switches}, cards: {sum.cards}, cables and "
-		"wires: {sum.cables}");
+		"wires: {sum.cables}[, domains: {sum.domains}]");
 	facts_line(f, "in all",
 		"{sum.price:.10g}{_money}{currency}, {sum.watts:.10g} W");
 	facts_line(f, "per node",

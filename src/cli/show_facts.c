@@ -684,10 +684,12 @@ static void add_head(struct facts *f, const struct machine *m)
 	if (m->nic && m->host.processors > 1)
 		facts_int(
 			f, "processors", m->host.processors * m->topo->n_nodes);
+	if (m->topo->cards)
+		facts_count(f, "cards", m->topo->cards);
 	facts_count(f, "ports", n_ports(m->topo));
 	facts_line(f, NULL,
 		"{shape}, {nodes} node{nodes|s}[ with {processors} "
-		"processors][, {switches} switches] of "
+		"processors][ of {cards} cards][, {switches} switches] of "
 		"{ports} ports[, {io_nodes} IO node{io_nodes|s}]");
 	if (*m->advice)
 		facts_say(f, "warning", "%s", m->advice);
@@ -703,6 +705,7 @@ void show_head(struct facts *f, const struct machine *m)
 static void add_all(struct facts *f, const struct show *s, bool has_edges)
 {
 	const struct machine *m = s->m;
+	struct part_place at;
 	struct stream o;
 
 	show_head(f, m);
@@ -724,6 +727,8 @@ static void add_all(struct facts *f, const struct show *s, bool has_edges)
 	else
 		add_buffers(f, s);
 	add_flow(f, m);
+	at = machine_place(m, 0);
+	parts_show(&at, f);
 	add_routing(f, m->route);
 	add_simulation(f, m);
 	stream_open(&o);

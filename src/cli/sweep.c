@@ -74,7 +74,8 @@ static int read_axes(struct sweep *w, struct err *e)
 
 	if (axes_add(x, AXIS_MACHINE, "machine", a->word[0], e))
 		return -1;
-	if (a->shape && axes_add(x, AXIS_SHAPE, "shape", a->shape, e))
+	if ((a->shape && axes_add(x, AXIS_SHAPE, "shape", a->shape, e)) ||
+		(a->faults && axes_add(x, AXIS_FAULTS, "faults", a->faults, e)))
 		return -1;
 	for (size_t i = 0; i < a->n_sets; i++)
 		if (add_pair(x, AXIS_SET, a->set[i], e))
@@ -134,22 +135,44 @@ void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p)
 	append(p->name, "seed", p->seed);
 }
 
+/* A value of --faults. */
+static const char *plan_of(const char *value)
+{
+	return strcmp(value, "none") ? value : NULL;
+}
+
+/* The plan of faults of all points; NULL: there is none, or several. */
+static const char *only_plan(const struct sweep *w)
+{
+	size_t k = axes_find(&w->axes, "faults");
+
+	return k < w->axes.n && w->axes.axis[k].kind == AXIS_FAULTS &&
+			       w->axes.axis[k].n == 1
+		       ? plan_of(w->axes.axis[k].value[0])
+		       : NULL;
+}
+
 /* What does not vary: a file is of one such sweep. */
 static void name_sweep(const struct sweep *w, char *text, size_t size)
 {
 	const struct axes *x = &w->axes;
+	const char *plan;
 	size_t n;
 
 	n = (size_t)snprintf(text, size, "%s", w->args->word[1]);
 	for (size_t k = 0; k < w->n_arguments && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, " %s", w->keys[k]);
 	for (size_t k = 1; k < x->n && n < size; k++)
-		if (k != w->x && k != w->seed && x->axis[k].n == 1)
+		if (k != w->x && k != w->seed && x->axis[k].n == 1 &&
+			x->axis[k].kind != AXIS_FAULTS)
 			n += (size_t)snprintf(text + n, size - n, " %s=%s",
 				x->axis[k].name, x->axis[k].value[0]);
-	if (w->args->faults && n < size)
+	plan = only_plan(w);
+	if (plan && n < size)
+		n += (size_t)snprintf(text + n, size - n, " --faults %s", plan);
+	if (w->args->bill && n < size)
 		n += (size_t)snprintf(
-			text + n, size - n, " --faults %s", w->args->faults);
+			text + n, size - n, " --bill %s", w->args->bill);
 	for (size_t k = 0; w->args->rest && w->args->rest[k] && n < size; k++)
 		n += (size_t)snprintf(text + n, size - n, "%s %s",
 			k ? "" : " --", w->args->rest[k]);
@@ -214,7 +237,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 		.plugins = w->args->plugin,
 		.n_plugins = w->args->n_plugins,
 	};
-	s->faults = w->args->faults;
+	s->bill = w->args->bill;
 	s->workload = w->args->word[1];
 	s->seed = strtoull(axes_value(x, i, w->seed), NULL, 10);
 	s->threads = 1;
@@ -230,6 +253,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 			axes_value(x, i, k));
 		if (a->kind == AXIS_SHAPE)
 			s->machine.shape = axes_value(x, i, k);
+		else if (a->kind == AXIS_FAULTS)
+			s->faults = plan_of(axes_value(x, i, k));
 		else if (a->kind == AXIS_SET)
 			w->sets[s->machine.n_sets++] = w->text[k];
 		else if (a->kind == AXIS_KEY)
@@ -271,7 +296,7 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	struct curves_point p;
 
 	sweep_name_point(w, i, &p);
-	w->is_there[i] = !r->e.code;
+	w->is_there[i] = w->is_new[i] = !r->e.code;
 	w->done += !r->e.code;
 	w->failed += r->e.code != 0;
 	if (r->e.code && (!w->code || i < w->failed_at)) {
@@ -286,6 +311,23 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	}
 	if (!w->e->code)
 		curves_put(w->curves, &p, r, w->e);
+}
+
+/* Points that were run before a lower one of their curve was found to be
+ * saturated: which ones depends on luck. */
+static void drop_past(struct sweep *w, struct err *e)
+{
+	struct curves_point p;
+
+	for (size_t i = 0; i < w->n && !e->code; i++) {
+		if (!w->is_new[i] || !sweep_is_past(w, i))
+			continue;
+		sweep_name_point(w, i, &p);
+		curves_drop(w->curves, &p, e);
+		w->is_there[i] = false;
+		w->done--;
+		w->skipped++;
+	}
 }
 
 static void on_wait(void *arg)
@@ -437,6 +479,15 @@ static struct machine *load_machine(const struct sweep *w, size_t which)
 	return machine_load_from(&s, &none);
 }
 
+/* Values that name files, or may. */
+static void add_input(struct record_inputs *in, const struct axis *a, size_t k)
+{
+	if (a->kind == AXIS_FAULTS)
+		record_inputs_add(in, "plan of faults", plan_of(a->value[k]));
+	else if (a->kind == AXIS_KEY)
+		record_inputs_add(in, a->name, a->value[k]);
+}
+
 static int open_curves(struct sweep *w, struct err *e)
 {
 	const struct axes *x = &w->axes;
@@ -446,7 +497,7 @@ static int open_curves(struct sweep *w, struct err *e)
 	struct curves_about a = {
 		.what = what,
 		.command = command,
-		.faults = w->args->faults,
+		.faults = only_plan(w),
 		.inputs = &in,
 		.machines = m,
 		.n_machines = x->axis[0].n,
@@ -458,12 +509,10 @@ static int open_curves(struct sweep *w, struct err *e)
 		if (m[i])
 			record_inputs_machine(&in, m[i]);
 	}
-	record_inputs_add(&in, "plan of faults", w->args->faults);
 	for (size_t i = 1; i < x->n; i++)
-		for (size_t k = 0;
-			x->axis[i].kind == AXIS_KEY && k < x->axis[i].n; k++)
-			record_inputs_add(
-				&in, x->axis[i].name, x->axis[i].value[k]);
+		for (size_t k = 0; k < x->axis[i].n; k++)
+			add_input(&in, &x->axis[i], k);
+	record_inputs_add(&in, "price list", w->args->bill);
 	w->curves = curves_open(w->args->output, &a, e);
 	for (size_t i = 0; i < a.n_machines; i++)
 		machine_free(m[i]);
@@ -507,17 +556,20 @@ static int sweep(struct sweep *w, struct err *e)
 	if (!is_first(w))
 		return run_all(w, e) < 0 ? -1 : 0;
 	w->is_there = mem_alloc(w->n, sizeof(*w->is_there));
+	w->is_new = mem_alloc(w->n, sizeof(*w->is_new));
 	w->saturated = mem_alloc(w->n, sizeof(*w->saturated));
 	for (size_t i = 0; i < w->n; i++)
 		w->saturated[i] = SIZE_MAX;
 	w->e = e;
 	code = run_all(w, e);
 	w->is_stopped = code > 0;
+	drop_past(w, e);
 	if (code >= 0)
 		code = e->code ? -1 : sweep_tell(w, e);
 	if (!code && w->is_stopped)
 		code = EXIT_STOPPED;
 	mem_free(w->is_there);
+	mem_free(w->is_new);
 	mem_free(w->saturated);
 	return code;
 }

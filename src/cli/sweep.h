@@ -18,6 +18,7 @@ struct sweep {
 	struct cluster *cluster; /* a job that shares the points; or NULL */
 	struct db *curves;
 	bool *is_there; /* done before, or now */
+	bool *is_new; /* ... now */
 	size_t *saturated; /* [point without x and seed]: the first value */
 	size_t done, failed, skipped;
 	bool is_stopped;

@@ -13,8 +13,9 @@ enum { MOST_FIGURES = 4 };
 
 /* Figures that are told where there are no others asked for. */
 static const char *const usual[] = { "throughput_GBps_per_node",
-	"latency_mean_ns", "latency_p99_ns", "fraction_of_peak", "one_way_ns",
-	"total_MBps", "rate_Mps", "time_ns", "rate_GBps", "sim_time_ns", NULL };
+	"price_per_Gbps", "latency_mean_ns", "latency_p99_ns",
+	"fraction_of_peak", "one_way_ns", "total_MBps", "rate_Mps", "time_ns",
+	"rate_GBps", "sim_time_ns", NULL };
 
 /* ... of collectives by an algorithm. */
 static const char *const collective[] = { "time_ns", "algbw_GBps", "busbw_GBps",

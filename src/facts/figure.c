@@ -91,6 +91,7 @@ static const struct {
 	{ "crossover_B", "always faster from" },
 	{ "read_B", "mean bus read" },
 	{ "write_B", "mean bus write" },
+	{ "price_per_Gbps", "price per Gb/s" },
 };
 
 void figure_title(const char *name, char text[FIGURE_NAME])

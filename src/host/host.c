@@ -19,6 +19,11 @@ static struct fiber_pool *new_fibers(const struct host *h, struct err *e)
 	return fiber_pool_new(n ? n : 1, h->stack_bytes, e);
 }
 
+static uint32_t n_sides(const struct host *h, const struct host_setup *s)
+{
+	return s->n_sides ? s->n_sides : host_processors(h);
+}
+
 struct host *host_new(const struct host_setup *s, struct err *e)
 {
 	struct host *h = mem_alloc(1, sizeof(*h));
@@ -39,7 +44,7 @@ struct host *host_new(const struct host_setup *s, struct err *e)
 		host_params_defaults(&h->params);
 	if (host_params_check(&h->params, e) ||
 		(s->side && !(h->side = side_new(s->side, s->side_params,
-				      h->n_nodes, host_processors(h), e))) ||
+				      h->n_nodes, n_sides(h, s), e))) ||
 		!(h->fibers = new_fibers(h, e))) {
 		side_free(h->side);
 		mem_free(h);

@@ -49,8 +49,10 @@ struct host_setup {
 	uint32_t n_processes;
 	/* Arguments of programs, with NULL after the last; or NULL. */
 	const char *const *arguments;
-	/* The side of an interface that works with any; NULL: none. */
+	/* The side of an interface that works with any; NULL: none.  Each
+	 * node has n_sides; 0: as many as processors. */
 	const struct side_ops *side;
+	uint32_t n_sides;
 	const void *side_params; /* copied */
 	const struct parts *parts; /* of the machine, borrowed; or NULL */
 };
@@ -172,9 +174,6 @@ void host_describe_waiting(const struct host *h, char *text, size_t size);
  * only while nothing runs.
  */
 uint64_t host_held(const struct host *h);
-
-/* The number of the program on a thread of a node, which was started. */
-uint32_t host_program(const struct host *h, site_id node, uint32_t thread);
 
 /* --- for engines: from the node's own visit, before its programs run --- */
 

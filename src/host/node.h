@@ -25,7 +25,9 @@ enum program_state {
 /* The aux field of an event of PHASE_PROGRAM; its data is the program.  Lower
  * values are those of the host's engine, before programs of the instant. */
 enum {
-	/* see program_tell(); before all that it may cause */
+	/* see program_tell(); before all that it may cause.  Its data is the
+	 * thread: it may come from another process, which numbers programs
+	 * otherwise */
 	EVENT_TOLD = HOST_ENGINE_EVENTS,
 	EVENT_RESUME,
 	EVENT_LOOK,

@@ -167,6 +167,17 @@ void host_kill(struct host *h, site_id node, uint64_t processes)
 		program_suspend(current, STATE_DEAD);
 }
 
+/* The one that runs on a thread, or NULL. */
+static struct program *find(const struct node *n, uint32_t thread)
+{
+	struct program *p = n->programs;
+
+	while (p && (p->thread != thread || p->state == STATE_ENDED ||
+			    p->state == STATE_DEAD))
+		p = p->next;
+	return p;
+}
+
 bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 {
 	const struct program *p = &h->programs[e->data];
@@ -174,6 +185,8 @@ bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 
 	if (sim_aux(e) < HOST_ENGINE_EVENTS)
 		return false;
+	if (sim_aux(e) == EVENT_TOLD)
+		return !find(&h->nodes[e->site], e->data);
 
 	switch (sim_aux(e)) {
 	case EVENT_LOOK: /* of a poll that has missed its deadline */
@@ -226,11 +239,20 @@ static __attribute__((noinline)) void put_off(
 		p, w, back > p->free_at ? back : p->free_at, 0, EVENT_RESUME);
 }
 
-static __attribute__((noinline)) void be_told(
-	struct program *p, struct sim_worker *w, sim_time t)
+/* One that has ended meanwhile need not know. */
+static __attribute__((noinline)) void be_told(struct host *h,
+	struct sim_worker *w, site_id node, sim_time t, uint32_t thread)
 {
+	struct program *p = find(&h->nodes[node], thread);
+
+	if (!p)
+		return;
+	if (t >= host_dies_at(h, node)) {
+		kill(p);
+		return;
+	}
 	p->told++;
-	host_poke(p->host, w, p->node, t);
+	host_poke(h, w, node, t);
 }
 
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
@@ -242,15 +264,15 @@ void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 		h->engine.on_event(h->engine.arg, w, node, t, sim_aux(e));
 		return;
 	}
+	if (sim_aux(e) == EVENT_TOLD) {
+		be_told(h, w, node, t, e->data);
+		return;
+	}
 	BUG_IF(p->host != h || p->node != node);
 	if (host_is_stale(h, t, e))
 		return;
 	if (t >= host_dies_at(h, node)) {
 		kill(p);
-		return;
-	}
-	if (sim_aux(e) == EVENT_TOLD) {
-		be_told(p, w, t);
 		return;
 	}
 	p->round = (uint8_t)(sim_number(e) >> h->thread_bits);
@@ -288,17 +310,6 @@ void host_start_engine(
 }
 
 /* --- starting --- */
-
-/* The one that runs on a thread, or NULL. */
-static struct program *find(const struct node *n, uint32_t thread)
-{
-	struct program *p = n->programs;
-
-	while (p && (p->thread != thread || p->state == STATE_ENDED ||
-			    p->state == STATE_DEAD))
-		p = p->next;
-	return p;
-}
 
 /* Makes a program of a place that has none. */
 static void set_up(struct host *h, struct program *p, uint32_t thread,
@@ -343,11 +354,6 @@ void program_start(struct host *h, site_id node, uint32_t thread, sim_time t,
 	set_up(h, p, thread, run, arg);
 	sim_post(sim_owner(h->sim, node), node, t,
 		SIM_KEY(PHASE_PROGRAM, thread), EVENT_RESUME, index_of(p));
-}
-
-uint32_t host_program(const struct host *h, site_id node, uint32_t thread)
-{
-	return index_of(find(&h->nodes[node], thread));
 }
 
 /* One that has ended, or a new one of the node's share, or NULL. */
@@ -708,13 +714,12 @@ bool program_atomic(
 		op, at, operand, old);
 }
 
-void program_tell(uint32_t program, sim_time delay)
+void program_tell(site_id node, uint32_t thread, sim_time delay)
 {
 	struct program *p = host_self();
-	const struct program *other = &p->host->programs[program];
 
-	sim_post(p->worker, other->node, p->now + delay,
-		SIM_KEY(PHASE_PROGRAM, 0), EVENT_TOLD, program);
+	sim_post(p->worker, node, p->now + delay, SIM_KEY(PHASE_PROGRAM, 0),
+		EVENT_TOLD, thread);
 }
 
 struct telling {

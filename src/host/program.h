@@ -103,11 +103,11 @@ int program_private_begin(void);
 void program_private_end(const int *is_open);
 
 /*
- * Tells a program of any node, by its number (host_program()), that something
- * is done: a way besides the network, of which only the time is known, at least
- * a window.  program_await() waits until it was told so often, ever.
+ * Tells the program on a thread of any node that something is done: a way
+ * besides the network, of which only the time is known, at least a window.
+ * program_await() waits until it was told so often, ever.
  */
-void program_tell(uint32_t program, sim_time delay);
+void program_tell(site_id node, uint32_t thread, sim_time delay);
 void program_await(uint64_t n);
 
 /*

@@ -13,9 +13,9 @@
  * n_reads of at most most_read bytes each.  t is now, except for store(), which
  * may be called ahead of time.
  *
- * Each processor of a node has a connection of its own (host.processors). Calls
- * name it by its place: side_place().  Where nodes have one processor, a place
- * is a node.
+ * Each processor of a node has a connection of its own (host.processors), or
+ * each card (nic.cards).  Calls name it by its place: side_place().  Where
+ * nodes have one, a place is a node.
  */
 #ifndef HOST_SIDE_H
 #define HOST_SIDE_H

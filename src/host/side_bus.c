@@ -12,6 +12,7 @@
 struct side_bus {
 	struct side side;
 	struct side_bus_params params;
+	sim_time full; /* time of a packet of read data with a whole payload */
 	struct bus *places;
 };
 
@@ -162,6 +163,8 @@ static int side_bus_init(struct side *side, const void *params, struct err *e)
 			"side.payload: %lld bytes are not a power of two",
 			(long long)s->params.bus.payload);
 	set_up(&s->params);
+	s->full = bus_packet(
+		&s->params.bus, BUS_DATA, (uint32_t)s->params.bus.payload);
 	side->most_read = (uint32_t)s->params.request;
 	side->n_reads = (uint32_t)s->params.reads;
 	side->rate = s->params.rate;
@@ -229,8 +232,14 @@ static sim_time side_bus_data(struct side *side, site_id place, sim_time t,
 static sim_time side_bus_least(const struct side *side, uint32_t bytes)
 {
 	const struct side_bus *s = (const struct side_bus *)side;
+	uint32_t payload = (uint32_t)s->params.bus.payload, full;
 
-	return bus_packet(&s->params.bus, BUS_DATA, bytes);
+	if (bytes < payload)
+		return bus_packet(&s->params.bus, BUS_DATA, bytes);
+	full = bytes / payload;
+	bytes -= full * payload;
+	return full * s->full +
+	       (bytes ? bus_packet(&s->params.bus, BUS_DATA, bytes) : 0);
 }
 
 static sim_time side_bus_write(struct side *side, site_id place, sim_time t,

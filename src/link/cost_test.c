@@ -538,9 +538,10 @@ static void a_train_is_owed_for_and_answered_as_packets(void **state)
 	/* three more packets of 48 bytes are 4.5 words */
 	assert_int_equal(link_others(&r, 2048), 5);
 	assert_int_equal(link_others(&r, 512), 0);
-	assert_int_equal(link_trains(4, 8), 2);
-	assert_int_equal(link_trains(4, 3), 2);
-	assert_int_equal(link_trains(1, 3), 3);
+	assert_int_equal(link_trains(4, 80, 3), 22);
+	assert_int_equal(link_trains(4, 3, 3), 3);
+	assert_int_equal(link_trains(4, 1, 3), 2);
+	assert_int_equal(link_trains(1, 3, 3), 3);
 }
 
 int main(void)

@@ -138,7 +138,8 @@ static void wrong_lines_are_refused(void **state)
 	refuse("", "1 us nod 3 dies", "did you mean node?");
 	refuse("", "1 us node 3 dis", "want dies or returns");
 	refuse("", "1 us node 16 dies", "want 0 to 15");
-	refuse("", "1 us switch 3.1 dies", "there is no switch");
+	refuse("", "1 us switch 3.1 dies",
+		"there is no switch \"3.1\" (want 1.0 to 2.3)");
 	refuse("", "1 us switch 1.4 dies", "there is no switch");
 	refuse("", "1 us switch 1.0 up 1 dies", "unexpected word \"up\"");
 	refuse("", "1 us link 1.0 dies", "the port of the link is missing");

@@ -75,7 +75,7 @@ const struct param link_train_table[] = {
 	PARAM_ROW(PARAM_COUNT, "train", AT(train), "1", 1, LINK_TRAIN,
 		"number of packets of a message that are simulated as one "
 		"train, which takes their time and space; buffers and windows "
-		"hold at least two trains",
+		"have room for some more",
 		"assumed: every packet by itself"),
 	{ 0 },
 };

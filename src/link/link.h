@@ -198,12 +198,23 @@ static inline uint32_t link_packets(const struct link_rules *r, uint32_t bytes)
 	return bytes > r->each ? (bytes - 1) / r->each + 1 : 1;
 }
 
-/* Trains in place of a number of packets, but at least two. */
-static inline int64_t link_trains(int64_t train, int64_t packets)
-{
-	int64_t n = train > 1 ? (packets + train - 1) / train : packets;
+/*
+ * Trains in place of a number of packets, in a buffer or a window.  A train
+ * frees its space all at once, and waits for whole trains of others, so the
+ * same bytes would hold traffic up: there are some more, which fade out as
+ * trains become packets, but no more trains than there were packets.
+ */
+enum { LINK_BUFFER_MORE = 3, LINK_WINDOW_MORE = 5 };
 
-	return train > 1 && n < 2 ? 2 : n;
+static inline int64_t link_trains(int64_t train, int64_t packets, int64_t more)
+{
+	int64_t n = packets;
+
+	if (train <= 1)
+		return n;
+	n = (packets + more * (train - 1) + train / 2) / train;
+	n = n < packets ? n : packets;
+	return n < 2 ? 2 : n;
 }
 
 /* Index of the costs of a payload in a row. */

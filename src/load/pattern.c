@@ -1,6 +1,7 @@
 #include "load/pattern.h"
 
 #include "base/mem.h"
+#include "load/worst.h"
 #include "sim/random.h"
 
 /* Bits of a node number, or -1 where the count is no power of two. */
@@ -101,6 +102,7 @@ static int check(const struct pattern *p, struct err *e)
 			    : p->kind == PATTERN_NEIGHBOUR    ? "neighbours"
 			    : p->kind == PATTERN_GROUP_SHIFT  ? "group-shift"
 			    : p->kind == PATTERN_ROUTER_SHIFT ? "router-shift"
+			    : p->kind == PATTERN_WORST	      ? "worst"
 							      : NULL;
 	int bits = node_bits(p->n);
 
@@ -116,7 +118,7 @@ static int check(const struct pattern *p, struct err *e)
 			"bit-reversal needs a power of two as the number of "
 			"nodes, not %u",
 			p->n);
-	if (whole && p->kind < PATTERN_GROUP_SHIFT && !p->topo->ops->grid)
+	if (whole && p->kind < PATTERN_COMPLEMENT && !p->topo->ops->grid)
 		return err_set(e, "%s needs a torus or a mesh", whole);
 	if (p->kind == PATTERN_ROUTER_SHIFT && check_shift(p, e))
 		return -1;
@@ -152,9 +154,11 @@ int pattern_init(
 		p->kind >= PATTERN_HOTSPOT)
 		return 0;
 	p->target = mem_alloc(p->n, sizeof(*p->target));
+	if (p->kind == PATTERN_WORST && worst_targets(t, p->target, e))
+		return -1;
 	if (p->kind == PATTERN_PERMUTATION)
 		shuffle(p->target, p->n, seed);
-	else
+	else if (p->kind != PATTERN_WORST)
 		for (site_id i = 0; i < p->n; i++)
 			p->target[i] = fixed_target(p, i);
 	for (site_id i = 0; i < p->n; i++) {

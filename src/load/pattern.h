@@ -16,6 +16,7 @@ enum pattern_kind {
 	PATTERN_COMPLEMENT, /* mirrored in each dimension; without
 			     * dimensions, in the order of nodes */
 	PATTERN_PERMUTATION, /* a random one */
+	PATTERN_WORST, /* the one with the longest paths */
 	PATTERN_HOTSPOT, /* one node gets a share of everything */
 	PATTERN_MATRIX, /* by a traffic matrix */
 	PATTERN_INCAST, /* one node gets everything */

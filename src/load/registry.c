@@ -10,6 +10,7 @@ const struct load_ops *const load_registry[] = {
 	&load_tornado,
 	&load_complement,
 	&load_permutation,
+	&load_worst,
 	&load_group_shift,
 	&load_router_shift,
 	&load_hotspot,

@@ -7,8 +7,8 @@
 /* Packets by a pattern: see traffic/. */
 extern const struct load_ops load_random, load_neighbours, load_transpose,
 	load_reversal, load_tornado, load_complement, load_permutation,
-	load_group_shift, load_router_shift, load_hotspot, load_matrix,
-	load_incast, load_probe, load_reach;
+	load_worst, load_group_shift, load_router_shift, load_hotspot,
+	load_matrix, load_incast, load_probe, load_reach;
 
 /* Experiments on any machine: see bench/. */
 extern const struct load_ops load_pingpong, load_stream, load_sweep, load_gets,

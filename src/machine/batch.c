@@ -345,7 +345,7 @@ static int find_places(struct team *t, struct err *e)
 	uint32_t n = 0;
 
 	is[c->me] = is_place(t->batch);
-	c->ops->sum(c, is, c->n);
+	cluster_sum(c, is, c->n);
 	for (uint32_t i = 0; i < c->n; i++) {
 		t->run[i] = is[i] ? NO_RUN : NO_PLACE;
 		n += is[i] != 0;

@@ -10,6 +10,7 @@ const char *const bill_kinds[] = {
 	[BILL_SWITCH] = "switch",
 	[BILL_CARD] = "card",
 	[BILL_CABLE] = "cable",
+	[BILL_PART] = "part",
 };
 
 /* --- counting --- */
@@ -253,6 +254,29 @@ int bill_make(struct bill *b, const struct topo *t, const struct prices *p,
 	return failed ? -1 : 0;
 }
 
+int bill_add_parts(struct bill *b, const struct part_place *at, uint32_t needs,
+	struct err *e)
+{
+	for (size_t i = 0; i < PARTS_MOST; i++) {
+		uint64_t number;
+		const char *kind = parts_priced(at, i, &number);
+		struct bill_row *row;
+
+		if (!kind)
+			continue;
+		row = add_row(b, BILL_PART, number);
+		/* without the plural */
+		snprintf(row->name, sizeof(row->name), "%.*s",
+			(int)strlen(kind) - 1, kind);
+		row->price = prices_find(b->prices, kind, 0);
+		if (!row->price)
+			return refuse(b, row->name, kind, 0, e);
+		if (check_price(b, row->price, needs, e))
+			return -1;
+	}
+	return 0;
+}
+
 /* --- looking --- */
 
 static uint32_t find_row(
@@ -284,6 +308,26 @@ uint32_t bill_row_of_cable(const struct bill *b, router_id r, port_id p)
 		p = far.port;
 	}
 	return find_row(b, BILL_CABLE, 0, b->topo->ops->wire(b->topo, r, p));
+}
+
+struct priced *priced_new(const char *path, const struct topo *t,
+	const struct part_place *parts, uint32_t needs, struct err *e)
+{
+	struct priced *p = mem_alloc(1, sizeof(*p));
+
+	if (!prices_read(&p->prices, path, e) &&
+		!bill_make(&p->bill, t, &p->prices, needs, e) &&
+		(!parts || !bill_add_parts(&p->bill, parts, needs, e)))
+		return p;
+	priced_free(p);
+	return NULL;
+}
+
+void priced_free(struct priced *p)
+{
+	if (p)
+		prices_free(&p->prices);
+	mem_free(p);
 }
 
 double bill_sum(const struct bill *b, enum price_of of)

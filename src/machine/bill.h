@@ -7,13 +7,17 @@
 #define MACHINE_BILL_H
 
 #include "machine/prices.h"
+#include "parts/part.h"
 #include "topo/topo.h"
 
-enum { BILL_NAME = 96, BILL_ROWS = 2 * (TOPO_MAX_PORTS + 1) + TOPO_MAX_WIRES };
+enum {
+	BILL_NAME = 96,
+	BILL_ROWS = 2 * (TOPO_MAX_PORTS + 1) + TOPO_MAX_WIRES + PARTS_MOST,
+};
 
-enum bill_kind { BILL_SWITCH, BILL_CARD, BILL_CABLE, N_BILL_KINDS };
+enum bill_kind { BILL_SWITCH, BILL_CARD, BILL_CABLE, BILL_PART, N_BILL_KINDS };
 
-/* "switch", "card", "cable". */
+/* "switch", "card", "cable", "part". */
 extern const char *const bill_kinds[];
 
 struct bill_row {
@@ -37,6 +41,23 @@ struct bill {
  * enum price_of that must be given. */
 int bill_make(struct bill *b, const struct topo *t, const struct prices *p,
 	uint32_t needs, struct err *e);
+
+/* Adds the machine's other parts that have a price, such as domains of nodes,
+ * which are no part of the network. */
+int bill_add_parts(struct bill *b, const struct part_place *at, uint32_t needs,
+	struct err *e);
+
+/* A price list with the bill that it makes of a machine. */
+struct priced {
+	struct prices prices;
+	struct bill bill;
+};
+
+/* Reads the list in a file; NULL with the error.  Without parts the bill is of
+ * the network alone. */
+struct priced *priced_new(const char *path, const struct topo *t,
+	const struct part_place *parts, uint32_t needs, struct err *e);
+void priced_free(struct priced *p); /* NULL is fine */
 
 /* A line of CSV for every row. */
 void bill_write(const struct bill *b, FILE *f);

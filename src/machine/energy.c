@@ -7,19 +7,20 @@
 struct energy *energy_new(const char *path, const struct topo *t, struct err *e)
 {
 	const uint32_t needs = 1 << PRICE_WATTS | 1 << PRICE_PJ_PER_BIT;
-	struct energy *x = mem_alloc(1, sizeof(*x));
+	struct priced *p = priced_new(path, t, NULL, needs, e);
+	struct energy *x;
 
-	if (!prices_read(&x->prices, path, e) &&
-		!bill_make(&x->bill, t, &x->prices, needs, e))
-		return x;
-	energy_free(x);
-	return NULL;
+	if (!p)
+		return NULL;
+	x = mem_alloc(1, sizeof(*x));
+	x->priced = p;
+	return x;
 }
 
 void energy_free(struct energy *x)
 {
 	if (x)
-		prices_free(&x->prices);
+		priced_free(x->priced);
 	mem_free(x);
 }
 
@@ -51,9 +52,9 @@ void energy_measure(struct energy *x, const struct net *n, sim_time end)
 {
 	uint64_t bytes[BILL_ROWS] = { 0 };
 
-	count_bytes(&x->bill, n, end, bytes);
-	for (uint32_t i = 0; i < x->bill.n; i++) {
-		const struct bill_row *row = &x->bill.row[i];
+	count_bytes(&x->priced->bill, n, end, bytes);
+	for (uint32_t i = 0; i < x->priced->bill.n; i++) {
+		const struct bill_row *row = &x->priced->bill.row[i];
 
 		x->idle_J[i] = row->price->is[PRICE_WATTS] *
 			       (double)row->number * (double)end /
@@ -74,10 +75,10 @@ static double sum(const double *v, uint32_t n)
 
 double energy_idle(const struct energy *x)
 {
-	return sum(x->idle_J, x->bill.n);
+	return sum(x->idle_J, x->priced->bill.n);
 }
 
 double energy_traffic(const struct energy *x)
 {
-	return sum(x->traffic_J, x->bill.n);
+	return sum(x->traffic_J, x->priced->bill.n);
 }

@@ -11,8 +11,7 @@
 #include "net/net.h"
 
 struct energy {
-	struct prices prices;
-	struct bill bill;
+	struct priced *priced;
 	double idle_J[BILL_ROWS], traffic_J[BILL_ROWS]; /* by the bill's rows */
 };
 

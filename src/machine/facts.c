@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "load/jobs.h"
+#include "machine/bill.h"
 #include "machine/energy.h"
 #include "outside/proxy.h"
 
@@ -171,6 +172,19 @@ void facts_of_job(struct facts *f, const struct jobs_part *p)
 	add_figures(f, p->result, p->place.n, 0);
 }
 
+/* What the network costs, in all and for each Gb/s of payload that all nodes
+ * received. */
+static void add_price(struct facts *f, const struct machine_run *r)
+{
+	uint32_t n = r->system->net->n_nodes;
+	double price = bill_sum(&r->bill->bill, PRICE_MONEY),
+	       rate = 8 * machine_throughput(&r->result, n) * n;
+
+	facts_real(f, "price", price);
+	if (rate > 0)
+		facts_real(f, "price_per_Gbps", price / rate);
+}
+
 void facts_of_figures(struct facts *f, const struct machine_run *r)
 {
 	const struct jobs *j = jobs_of(r->load);
@@ -187,6 +201,8 @@ void facts_of_figures(struct facts *f, const struct machine_run *r)
 		facts_real(f, "idle_J", energy_idle(r->energy));
 		facts_real(f, "traffic_J", energy_traffic(r->energy));
 	}
+	if (r->bill)
+		add_price(f, r);
 	facts_real(f, "sim_time_ns", sim_ns(r->result.end));
 }
 

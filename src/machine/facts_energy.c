@@ -3,7 +3,7 @@
 
 static void add_row(struct facts *f, const struct energy *x, uint32_t i)
 {
-	const struct bill_row *row = &x->bill.row[i];
+	const struct bill_row *row = &x->priced->bill.row[i];
 
 	facts_group(f, NULL);
 	facts_text(f, "kind", bill_kinds[row->kind]);
@@ -24,9 +24,9 @@ void facts_of_energy(struct facts *f, const struct machine_run *r)
 		return;
 	facts_place(f, FACTS_AT_ENERGY);
 	facts_group(f, "energy");
-	facts_text(f, "prices", x->prices.path);
+	facts_text(f, "prices", x->priced->prices.path);
 	facts_list(f, "parts");
-	for (uint32_t i = 0; i < x->bill.n; i++)
+	for (uint32_t i = 0; i < x->priced->bill.n; i++)
 		add_row(f, x, i);
 	facts_end(f);
 	facts_real(f, "idle_J", energy_idle(x));

@@ -139,6 +139,24 @@ static void add_counts(
 	}
 }
 
+/* The view with the most pairs without a way stands for all. */
+static void add_repairs(struct facts *f, const struct net_repair *r)
+{
+	const struct net_view *worst = NULL;
+
+	facts_same(f, "repairs", r->n_views);
+	for (size_t i = 0; i < r->n_views; i++)
+		if (r->view[i].missing.n &&
+			(!worst || r->view[i].missing.n > worst->missing.n))
+			worst = &r->view[i];
+	if (!worst)
+		return;
+	facts_same(f, "missing_pairs", worst->missing.n);
+	facts_print(f, "missing_such_as", "node %u to node %u",
+		worst->missing.src, worst->missing.dst);
+	facts_real(f, "missing_from_us", (double)worst->from / SIM_NS / 1000);
+}
+
 /* What only some networks have, with their lines. */
 static void add_more(struct facts *f, const struct net *n,
 	const struct load_result *r, const struct fault_counts *c)
@@ -168,7 +186,7 @@ static void add_more(struct facts *f, const struct net *n,
 		facts_count(f, "codewords_miscorrected", c->wrong);
 	}
 	if (n->repair)
-		facts_same(f, "repairs", n->repair->n_views);
+		add_repairs(f, n->repair);
 	if (n->n_tables) {
 		facts_same(f, "reloads", n->n_tables);
 		facts_count(f, "dropped_packets", net_total(n).dropped);
@@ -199,6 +217,10 @@ static void add_lines(struct facts *f)
 	facts_line(f, "repair",
 		"[paths changed {repairs} time{repairs|s} because links failed "
 		"or returned, without stopping injection]");
+	facts_line(f, "no way",
+		"[from {missing_from_us:.10g} us on {missing_pairs} "
+		"pair{missing_pairs|s} of nodes had none, such as "
+		"{missing_such_as}]");
 	facts_line(f, "management",
 		"[tables loaded {reloads} time{reloads|s}, {dropped_packets} "
 		"packet{dropped_packets|s} dropped, {stranded_packets} of them "

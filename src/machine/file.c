@@ -335,6 +335,16 @@ static int read_head(const struct reader *r)
 	return 0;
 }
 
+/* Whether this is the file that is being read: ./torus.yaml may be based on the
+ * machine torus. */
+static bool is_file(const struct reader *r, const struct stat *st)
+{
+	struct stat own;
+
+	return r->path && !stat(r->path, &own) && own.st_dev == st->st_dev &&
+	       own.st_ino == st->st_ino;
+}
+
 /* The base's path if dir, the first len letters of it, has that file. */
 static char *base_in(const struct reader *r, const char *dir, size_t len)
 {
@@ -345,7 +355,7 @@ static char *base_in(const struct reader *r, const char *dir, size_t len)
 
 	snprintf(path, size, "%.*s%s%s.yaml", (int)len, dir, slash,
 		r->head->names.base);
-	if (!stat(path, &st))
+	if (!stat(path, &st) && !is_file(r, &st))
 		return path;
 	mem_free(path);
 	return NULL;

@@ -494,6 +494,20 @@ static void a_circle_of_bases_is_refused(void **state)
 		"a chain of more than 8 bases; is it a cycle?");
 }
 
+/* The file of a user beside the machine of the same name. */
+static void a_file_may_have_the_name_of_its_base(void **state)
+{
+	struct fixture f;
+
+	write_file("other/same.yaml",
+		HEAD "link: {rate: 7 GB/s, gap: 1, note: other}\n");
+	write_file("same.yaml", HEAD "base: same\nlink: {note: own}\n");
+	if (read_named(&f, "same.yaml"))
+		fail_msg("%s", f.e.text);
+	assert_int_equal(f.link.rate, 7000000000);
+	assert_string_equal(f.link.note, "own");
+}
+
 static void eight_files_may_be_stacked(void **state)
 {
 	struct fixture f;
@@ -574,6 +588,7 @@ int main(void)
 		cmocka_unit_test(a_base_is_read_first),
 		cmocka_unit_test(an_error_in_a_base_names_the_base),
 		cmocka_unit_test(a_circle_of_bases_is_refused),
+		cmocka_unit_test(a_file_may_have_the_name_of_its_base),
 		cmocka_unit_test(eight_files_may_be_stacked),
 		cmocka_unit_test(what_cannot_be_read_is_refused),
 		cmocka_unit_test(every_beginning_reads_or_is_refused),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "machine/blocks.h"
 #include "machine/tree.h"
 #include "router/registry.h"
@@ -438,15 +439,26 @@ static void settle_queues(struct machine *m)
 		m->router.queues = m->router.kind->most_queues / n;
 }
 
-/* Buffers hold the same bytes, but at least two trains. */
+static int64_t with_trains(const struct machine *m, int64_t packets)
+{
+	return link_trains(m->link.train, packets, LINK_BUFFER_MORE);
+}
+
+/* Buffers of trains. */
 static void settle_trains(struct machine *m)
 {
 	struct net_params *p = &m->running;
 
 	*p = m->router;
-	p->packets = link_trains(m->link.train, p->packets);
-	p->injection = link_trains(m->link.train, p->injection);
-	p->reception = link_trains(m->link.train, p->reception);
+	p->packets = with_trains(m, p->packets);
+	p->injection = with_trains(m, p->injection);
+	p->reception = with_trains(m, p->reception);
+}
+
+void machine_set_train(struct machine *m, int64_t packets)
+{
+	m->link.train = packets;
+	settle_trains(m);
 }
 
 struct part_place machine_place(const struct machine *m, uint64_t seed)
@@ -460,7 +472,7 @@ struct part_place machine_place(const struct machine *m, uint64_t seed)
 		.seed = seed };
 }
 
-static bool has_flips(const struct machine *m)
+bool machine_has_flips(const struct machine *m)
 {
 	const struct fault_plan *p = &m->faults;
 	uint64_t any = p->chips | p->memories[0] | p->memories[1] | p->n_flips;
@@ -481,7 +493,7 @@ static int read_plan(struct machine *m, struct err *e)
 	parts_plan(&m->parts, &at, &m->faults);
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))
 		return -1;
-	if (m->link.train > 1 && has_flips(m))
+	if (m->link.train > 1 && machine_has_flips(m))
 		return err_set(e, "link.train: packets that can be damaged "
 				  "must travel one by one (faults)");
 	return parts_check(&m->parts, &at, e);
@@ -560,11 +572,36 @@ static int load_plugins(struct machine *m, const struct machine_source *s,
 	return failed ? -1 : 0;
 }
 
+/* Cards are ports of nodes, which topology and routing must tell apart. */
+static int check_cards(const struct machine *m, struct err *e)
+{
+	const struct topo *t = m->topo;
+
+	if (!t->cards)
+		return 0;
+	if (topo_is_direct(t) || t->node_ports != t->cards)
+		return err_set(e,
+			"nic.cards: %u cards, but topology.kind %s has one "
+			"link for all cards of a node (want fattree with "
+			"topology.rails, or dragonfly)",
+			t->cards, t->ops->name);
+	if (m->route->ops->has &&
+		name_has_word(m->route->ops->has, ' ', "card-routes"))
+		return 0;
+	return err_set(e,
+		"nic.cards: %u cards, but routing.kind %s does not tell the "
+		"cards of a node apart (want updown or dragonfly)",
+		t->cards, m->route->ops->name);
+}
+
 static int init_topo(struct machine *m, struct err *e)
 {
+	uint32_t cards =
+		m->nic && m->nic->cards ? m->nic->cards(m->nic_params) : 1;
 	size_t i = 0;
 
-	if (m->topo->ops->init(m->topo, e))
+	m->topo->cards = cards > 1 ? cards : 0;
+	if (m->topo->ops->init(m->topo, e) || check_cards(m, e))
 		return -1;
 	while (topo_registry[i] && topo_registry[i] != m->topo->ops)
 		i++;

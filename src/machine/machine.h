@@ -138,6 +138,10 @@ void machine_free(struct machine *m);
 /* Whether its topology, routing, links or interface have a feature, which is a
  * word of the has of one of them. */
 bool machine_has(const struct machine *m, const char *word);
+/* Whether packets can be damaged, so that they must travel one by one; and
+ * packets of a train (link.train), before a system is built. */
+bool machine_has_flips(const struct machine *m);
+void machine_set_train(struct machine *m, int64_t packets);
 /* Whether it has what a block of parameters or a part needs: such a word, a
  * variant, or anything in a section (struct machine_use). */
 bool machine_meets(const struct machine *m, const char *needs);

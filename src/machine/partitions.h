@@ -47,12 +47,15 @@ struct machine_partitions_run {
 	const struct machine_run_setup *setup; /* [partition] */
 	struct batch_result *result; /* [partition], zeroed */
 	uint32_t threads;
+	/* Processes, each of which runs some of them; or NULL. */
+	struct cluster *cluster;
 	/* So many have ended; may be NULL. */
 	void (*on_done)(void *arg, uint32_t n);
 	void *arg;
 };
 
-/* Runs all of them to their ends.  Their own errors are results. */
+/* Runs all of them to their ends.  Their own errors are results, which all
+ * processes have then. */
 int machine_partitions_run(
 	const struct machine_partitions_run *how, struct err *e);
 

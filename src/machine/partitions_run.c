@@ -15,9 +15,14 @@
  * If IO nodes are shared, every window of a partition starts with a step.  So
  * all calls of a step are known at its end, and an answer, which is read a
  * window after its call, is there in the next step.  Otherwise steps are long.
+ *
+ * Of several processes (sim/cluster.h), each runs some of the partitions, with
+ * an outer sim of its own: partitions that share an IO node are in one process,
+ * so there is nothing that the others would have to know before the end.
  */
 #include "base/mem.h"
 #include "machine/partitions.h"
+#include "sim/cluster.h"
 
 /* A step of partitions that share nothing: long, because each partition needs
  * the cache for itself.  Progress is reported after such a time, too. */
@@ -36,6 +41,7 @@ struct outer {
 	const struct machine_partitions_run *how;
 	struct files *files; /* that some share, or NULL */
 	struct inner *inner; /* [partition] */
+	uint32_t *home; /* [partition]: its process */
 	sim_time step;
 	sim_time window; /* of the outer sim; not shorter than a step */
 	struct sim *sim;
@@ -102,6 +108,91 @@ static void visit(struct sim_worker *w, site_id site)
 		}
 }
 
+/* --- processes --- */
+
+static bool is_own(const struct outer *o, uint32_t i)
+{
+	return !o->how->cluster || o->home[i] == o->how->cluster->me;
+}
+
+static uint64_t count_nodes(const struct machine_partition *p)
+{
+	uint64_t n = 1;
+
+	for (uint32_t i = 0; i < p->n_dims; i++)
+		n *= p->size[i];
+	return n;
+}
+
+/* Those that share IO nodes, by the least number of any of them. */
+static void find_groups(
+	const struct machine_partitions_run *how, uint32_t *group)
+{
+	uint32_t of[PARTITIONS_OF_IO], n = how->list->n;
+
+	for (uint32_t i = 0; i < n; i++)
+		group[i] = i;
+	for (uint32_t io = 0; io < how->machine->topo->n_io; io++) {
+		uint32_t k = machine_partitions_of_io(
+			how->list, how->machine->topo, io, of);
+
+		while (k-- > 1) {
+			uint32_t a = group[of[k]], b = group[of[k - 1]];
+
+			for (uint32_t i = 0; i < n; i++)
+				if (group[i] == a || group[i] == b)
+					group[i] = a < b ? a : b;
+		}
+	}
+}
+
+/* Each group goes to the process with the fewest nodes so far. */
+static void find_homes(struct outer *o)
+{
+	uint32_t n = o->how->list->n, n_processes, least;
+	uint32_t *group = mem_alloc(n, sizeof(*group));
+	uint64_t *nodes;
+
+	o->home = mem_alloc(n, sizeof(*o->home));
+	n_processes = o->how->cluster ? o->how->cluster->n : 1;
+	nodes = mem_alloc(n_processes, sizeof(*nodes));
+	find_groups(o->how, group);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = least = 0; k < n_processes; k++)
+			if (nodes[k] < nodes[least])
+				least = k;
+		o->home[i] = group[i] < i ? o->home[group[i]] : least;
+		nodes[o->home[i]] += count_nodes(&o->how->list->v[i]);
+	}
+	mem_free(nodes);
+	mem_free(group);
+}
+
+/* Each has found room for its own alone. */
+static void check_memory(
+	const struct outer *o, uint64_t need, uint64_t have, struct err *e)
+{
+	const struct cluster *c = o->how->cluster;
+
+	if (!c || c->n_here < c->n)
+		return;
+	cluster_sum(o->how->cluster, &need, 1);
+	if (need > have)
+		err_set_code(e, EXIT_LIMIT,
+			"the partitions of all processes need about %.1f GiB "
+			"of memory, but only %.1f GiB was free",
+			(double)need / (1 << 30), (double)have / (1 << 30));
+}
+
+static void tell_results(const struct outer *o)
+{
+	struct cluster *c = o->how->cluster;
+
+	for (uint32_t i = 0; c && i < o->how->list->n; i++)
+		cluster_tell(c, o->home[i], &o->how->result[i],
+			sizeof(o->how->result[i]));
+}
+
 /* --- opening --- */
 
 /* The files of all IO nodes; NULL if no IO node is shared, or on an error. */
@@ -149,7 +240,7 @@ static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 		x->setup.files = &x->given;
 	if (o->files || !x->setup.threads)
 		x->setup.threads = 1;
-	x->is_over = err_guard(open_run, x, &x->result->e);
+	x->is_over = !is_own(o, i) || err_guard(open_run, x, &x->result->e);
 	if (x->is_over)
 		return held;
 	if (o->files)
@@ -249,23 +340,37 @@ static void run(const struct outer *o)
 	} while (ending == SIM_REACHED);
 }
 
+static int share_error(const struct machine_partitions_run *how, struct err *e)
+{
+	if (how->cluster)
+		return cluster_share_signed(how->cluster, e);
+	return e->code ? -1 : 0;
+}
+
 int machine_partitions_run(
 	const struct machine_partitions_run *how, struct err *e)
 {
 	struct outer o = { .how = how, .files = make_files(how, e) };
-	uint64_t held = 0;
+	uint64_t held = 0, have = mem_available();
 
-	if (e->code)
+	if (share_error(how, e))
 		return -1;
+	find_homes(&o);
 	o.inner = mem_alloc(how->list->n, sizeof(*o.inner));
 	for (uint32_t i = 0; i < how->list->n; i++)
 		held = open_inner(&o, i, held);
-	if (!build(&o, e))
+	check_memory(&o, held, have, e);
+	if (!e->code)
+		build(&o, e);
+	if (!share_error(how, e)) {
 		run(&o);
+		tell_results(&o);
+	}
 	sim_free(o.sim);
 	for (uint32_t i = 0; i < how->list->n; i++)
 		machine_run_close(&o.inner[i].run);
 	mem_free(o.inner);
+	mem_free(o.home);
 	files_free(o.files);
 	return e->code ? -1 : 0;
 }

@@ -1,5 +1,6 @@
 #include "machine/parts.h"
 
+#include "parts/cards/cards.h"
 #include "parts/clocks/clocks.h"
 #include "parts/domain/domain.h"
 #include "parts/files/files.h"
@@ -22,6 +23,7 @@ const struct part_ops *const part_registry[] = {
 	&part_clocks,
 	&part_gpus,
 	&part_domain,
+	&part_cards,
 	&part_lofamo,
 	&part_vms,
 	&part_mpi,

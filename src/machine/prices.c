@@ -115,8 +115,17 @@ static int read_cables(struct prices *p, const struct tree *t, size_t map)
 static int read_all(struct prices *p, const struct tree *t)
 {
 	static const char *const keys[] = { "schema", "title", "currency",
-		PRICES_SWITCHES, PRICES_CARDS, "cables", NULL };
-	enum { SCHEMA, TITLE, CURRENCY, SWITCHES, CARDS, CABLES, N_KEYS };
+		PRICES_SWITCHES, PRICES_CARDS, PRICES_DOMAINS, "cables", NULL };
+	enum {
+		SCHEMA,
+		TITLE,
+		CURRENCY,
+		SWITCHES,
+		CARDS,
+		DOMAINS,
+		CABLES,
+		N_KEYS
+	};
 	size_t value[N_KEYS + 1] = { 0 };
 	const char *schema, *text;
 
@@ -133,6 +142,8 @@ static int read_all(struct prices *p, const struct tree *t)
 		    read_sizes(p, t, value[SWITCHES], PRICES_SWITCHES)) ||
 		(value[CARDS] &&
 			add_price(p, t, value[CARDS], PRICES_CARDS, 0)) ||
+		(value[DOMAINS] &&
+			add_price(p, t, value[DOMAINS], PRICES_DOMAINS, 0)) ||
 		(value[CABLES] && read_cables(p, t, value[CABLES])))
 		return -1;
 	return 0;

@@ -7,6 +7,7 @@
  *	switches:
  *	  64: { price: 100, watts: 10, pj-per-bit: 1 }    # by ports
  *	cards: { price: 10, watts: 10, pj-per-bit: 1 }
+ *	domains: { price: 10, watts: 10 }
  *	cables:
  *	  copper:
  *	    3: { price: 1, watts: 0, pj-per-bit: 1 }      # by metres
@@ -31,6 +32,7 @@ extern const char *const price_keys[];
 /* Sections of the file whose parts have sizes, and kinds of cables. */
 #define PRICES_SWITCHES "switches"
 #define PRICES_CARDS	"cards"
+#define PRICES_DOMAINS	"domains" /* of nodes */
 #define PRICES_COPPER	"cables.copper"
 #define PRICES_FIBRE	"cables.fibre"
 #define PRICES_WIRES	"cables.wires" /* of unknown length */

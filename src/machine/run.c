@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "machine/bill.h"
+#include "machine/coarse.h"
 #include "machine/energy.h"
 #include "machine/jobs.h"
 #include "sim/cluster.h"
@@ -240,19 +242,29 @@ struct load *machine_job_load(const struct machine_run *r,
 	return l;
 }
 
+/* The keys of the workload; others are the run's. */
+static int take_keys(
+	const struct machine_run *r, struct machine_job *j, struct err *e)
+{
+	for (size_t i = 0; i < r->setup.n_keys; i++) {
+		if (coarse_is_key(r->setup.keys[i]))
+			continue;
+		if (j->n_keys == LOAD_MOST_KEYS)
+			return err_set(e, "more than %d keys", LOAD_MOST_KEYS);
+		j->keys[j->n_keys++] = r->setup.keys[i];
+	}
+	return 0;
+}
+
 static int read_load(struct machine_run *r, struct err *e)
 {
 	struct machine_job only = { .workload = r->setup.workload };
 
 	if (!r->setup.load && !r->setup.jobs)
 		r->setup.load = find_program(r);
-	only.n_keys = r->setup.arguments ? 0 : r->setup.n_keys;
 	only.seed = r->setup.seed;
-	if (only.n_keys > LOAD_MOST_KEYS)
-		return err_set(e, "more than %d keys", LOAD_MOST_KEYS);
-	if (only.n_keys)
-		memcpy(only.keys, r->setup.keys,
-			only.n_keys * sizeof(*only.keys));
+	if (!r->setup.arguments && take_keys(r, &only, e))
+		return -1;
 	if (r->setup.jobs)
 		r->load = machine_jobs(r, e);
 	else
@@ -309,15 +321,19 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
-/* What several processes cannot do. */
+/* What processes of several computers cannot do. */
 static int check_processes(const struct machine_run *r, struct err *e)
 {
 	const struct load *l = r->load;
-	const char *what = l->ops->alone ? l->ops->alone(l) : NULL;
+	const struct cluster *c = r->setup.cluster;
+	const char *what = l->ops->one_host ? l->ops->one_host(l) : NULL;
 
-	if (!r->setup.cluster || !what)
+	if (!c || c->n_here == c->n || !what)
 		return 0;
-	return err_set(e, "%s cannot be run by several processes", what);
+	return err_set(e,
+		"%s cannot be run by processes of several computers (want all "
+		"%u on one)",
+		what, c->n);
 }
 
 static int build(struct machine_run *r, struct err *e)
@@ -353,12 +369,58 @@ static int build(struct machine_run *r, struct err *e)
 	return check_deaths(l, e);
 }
 
-static int open_energy(struct machine_run *r, struct err *e)
+static int read_prices(struct machine_run *r, struct err *e)
 {
-	if (!r->setup.energy)
+	const struct machine_run_setup *s = &r->setup;
+	const struct part_place at = machine_place(r->machine, 0);
+	const struct topo *t = r->machine->topo;
+
+	if (s->energy)
+		r->energy = energy_new(s->energy, t, e);
+	if (s->bill && !e->code)
+		r->bill = priced_new(s->bill, t, &at, 1 << PRICE_MONEY, e);
+	return e->code ? -1 : 0;
+}
+
+static void drop_load(struct machine_run *r)
+{
+	if (!r->load)
+		return;
+	/* what was never started has no state to free */
+	if (!r->is_performed)
+		r->load->net = NULL;
+	if (r->load->ops->fini)
+		r->load->ops->fini(r->load);
+	mem_free(r->load->digest);
+	mem_free(r->keys.origins);
+	mem_free(r->load);
+	r->load = NULL;
+	r->keys.origins = NULL;
+}
+
+/* The workload, and trains, whose length may depend on it.  One whose packets
+ * enter the network directly cuts its messages by them. */
+static int read_coarse(struct machine_run *r, struct err *e)
+{
+	const struct machine_run_setup *s = &r->setup;
+	size_t n = s->arguments ? 0 : s->n_keys;
+	int64_t packets;
+
+	if (coarse_read(s->keys, n, &r->coarse, e))
+		return -1;
+	packets = s->coarse ? s->coarse : r->coarse;
+	if ((packets > 0 && coarse_set(r->machine, packets, e)) ||
+		read_load(r, e))
+		return -1;
+	if (packets != COARSE_AUTO)
 		return 0;
-	r->energy = energy_new(r->setup.energy, r->machine->topo, e);
-	return r->energy ? 0 : -1;
+	if (coarse_choose(r->machine, r->load, &packets, e) ||
+		coarse_set(r->machine, packets, e))
+		return -1;
+	if (!r->load->ops->client)
+		return 0;
+	drop_load(r);
+	return read_load(r, e);
 }
 
 /* Everything that is read before something is built. */
@@ -370,9 +432,10 @@ static int read_all(struct machine_run *r, struct err *e)
 	r->setup.loaded = NULL;
 	if (!r->machine ||
 		(s->faults && machine_read_faults(r->machine, s->faults, e)) ||
-		read_load(r, e) || check_faults(r, e) || check_processes(r, e))
+		read_coarse(r, e) || check_faults(r, e) ||
+		check_processes(r, e))
 		return -1;
-	return open_energy(r, e);
+	return read_prices(r, e);
 }
 
 /* Processes that share a run fail together. */
@@ -454,18 +517,10 @@ int machine_run_perform(struct machine_run *r, struct err *e)
 
 void machine_run_close(struct machine_run *r)
 {
-	if (r->load) {
-		/* what was never started has no state to free */
-		if (!r->is_performed)
-			r->load->net = NULL;
-		if (r->load->ops->fini)
-			r->load->ops->fini(r->load);
-		mem_free(r->load->digest);
-	}
+	drop_load(r);
 	system_free(r->system);
 	energy_free(r->energy);
-	mem_free(r->keys.origins);
-	mem_free(r->load);
+	priced_free(r->bill);
 	machine_free(r->machine);
 }
 

@@ -9,6 +9,7 @@
 #include "machine/system.h"
 
 struct energy;
+struct priced;
 struct machine_run;
 
 /* What to run; the texts must outlive the run. */
@@ -19,6 +20,7 @@ struct machine_run_setup {
 	struct machine *loaded;
 	const char *faults; /* a file with a plan of them, or NULL */
 	const char *energy; /* a price list, to find the energy; or NULL */
+	const char *bill; /* ... to find what a rate costs; or NULL */
 	/* A jobs file in place of a workload; only: the number of one job,
 	 * from 1, to run on its own; 0: all jobs. */
 	const char *jobs;
@@ -40,6 +42,7 @@ struct machine_run_setup {
 	const struct load_ops *programs;
 	const char *const *keys; /* "key=value" */
 	size_t n_keys;
+	int64_t coarse; /* in place of the key coarse; 0: as it says */
 	uint64_t seed;
 	sim_time until; /* 0: to its end */
 	uint32_t threads; /* 0: as many as make sense */
@@ -63,9 +66,11 @@ struct machine_run {
 	struct machine_run_setup setup;
 	struct machine *machine;
 	struct load *load;
+	int64_t coarse; /* as in coarse_read() */
 	struct param_block keys; /* the workload's, with their values */
 	struct system *system;
 	struct energy *energy; /* NULL: not asked for */
+	struct priced *bill; /* likewise */
 	uint32_t threads; /* that it runs on */
 	bool is_performed; /* or was begun to be */
 	struct load_course course;

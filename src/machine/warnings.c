@@ -99,10 +99,11 @@ static void warn_trains(const struct machine_run *r, char *text, size_t size)
 	if (train <= 1 || m->running.packets * train <= m->router.packets)
 		return;
 	snprintf(text, size,
-		"buffers hold two trains of %lld packets in place of "
-		"router.packets=%lld; to see what this changes, use a smaller "
-		"link.train",
-		(long long)train, (long long)m->router.packets);
+		"buffers hold %lld trains of %lld packets in place of "
+		"router.packets=%lld; to see what this changes, use --error, "
+		"or a smaller link.train",
+		(long long)m->running.packets, (long long)train,
+		(long long)m->router.packets);
 }
 
 static void (*const warnings[N_RUN_WARNINGS])(

@@ -211,7 +211,7 @@ void book_replace(
 void book_end(struct book *k, uint32_t worker, uint32_t packet, sim_time t);
 
 /* Of several processes, whose books are one: reports are of all. */
-void book_share(struct book *k, const struct sim *sim);
+void book_share(struct book *k, struct sim *sim);
 /* What is charged to a packet, where it is in the book, goes with it to another
  * process: as bytes, and from these.  Returns what is behind them. */
 void book_pack(struct book *k, uint32_t packet, struct cluster_bytes *to);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "meas/budget_inside.h"
+#include "meas/trips.h"
 #include "sim/cluster.h"
 
 /* --- words --- */
@@ -168,7 +169,8 @@ const char *book_unpack(
 	return from;
 }
 
-void book_share(struct book *k, const struct sim *sim)
+void book_share(struct book *k, struct sim *sim)
 {
 	k->sim = sim;
+	trips_share(k->trips, sim);
 }

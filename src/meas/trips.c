@@ -9,6 +9,8 @@ enum { LOCKS = 64 };
 struct trips {
 	struct trip **first; /* [node] in the order of their sends */
 	uint32_t n_nodes;
+	struct sim *sim; /* of several processes, or NULL */
+	uint32_t listener; /* of it */
 	pthread_mutex_t lock[LOCKS]; /* of nodes that have this rest */
 };
 
@@ -50,7 +52,26 @@ static pthread_mutex_t *lock_of(struct trips *s, uint32_t node)
 	return &s->lock[node % LOCKS];
 }
 
-struct trip *trips_begin(struct trips *s, uint32_t node, const struct trip *t)
+/* What processes tell each other. */
+struct trips_note {
+	uint32_t node;
+	uint32_t is_cancelled;
+	struct trip trip;
+};
+
+static bool is_foreign(const struct trips *s, uint32_t node)
+{
+	return s->sim && !sim_has(s->sim, node);
+}
+
+static void tell(struct trips *s, uint32_t src, uint32_t node,
+	const struct trips_note *n)
+{
+	sim_note(sim_owner(s->sim, src), sim_process(s->sim, node), s->listener,
+		n, sizeof(*n));
+}
+
+static struct trip *append(struct trips *s, uint32_t node, const struct trip *t)
 {
 	struct trip *x = mem_alloc(1, sizeof(*x)), **link = &s->first[node];
 
@@ -62,6 +83,15 @@ struct trip *trips_begin(struct trips *s, uint32_t node, const struct trip *t)
 	*link = x;
 	pthread_mutex_unlock(lock_of(s, node));
 	return x;
+}
+
+struct trip *trips_begin(
+	struct trips *s, uint32_t src, uint32_t node, const struct trip *t)
+{
+	if (!is_foreign(s, node))
+		return append(s, node, t);
+	tell(s, src, node, &(struct trips_note){ .node = node, .trip = *t });
+	return NULL;
 }
 
 typedef bool accepts(const struct trip *t, const struct trip *wanted);
@@ -171,6 +201,65 @@ void trips_end(
 			sums->longest = whole;
 	}
 	mem_free(t);
+}
+
+void trips_gather(struct trip_sums *s, const struct sim *sim)
+{
+	uint64_t x[1 + TRIP_BORDERS] = { s->n }, longest = (uint64_t)s->longest;
+
+	for (uint32_t b = 0; b < TRIP_BORDERS; b++)
+		x[1 + b] = (uint64_t)s->at[b];
+	sim_sum(sim, x, 1 + TRIP_BORDERS);
+	sim_max(sim, &longest, 1);
+	s->n = x[0];
+	for (uint32_t b = 0; b < TRIP_BORDERS; b++)
+		s->at[b] = (sim_time)x[1 + b];
+	s->longest = (sim_time)longest;
+}
+
+static void drop_last(
+	struct trips *s, uint32_t node, uint32_t from, uint32_t to)
+{
+	struct trip *last = NULL;
+
+	pthread_mutex_lock(lock_of(s, node));
+	for (struct trip *t = s->first[node]; t; t = t->next)
+		if (t->from == from && t->to == to)
+			last = t;
+	pthread_mutex_unlock(lock_of(s, node));
+	if (last)
+		trips_end(s, node, last, NULL);
+}
+
+void trips_cancel(struct trips *s, uint32_t src, uint32_t node, uint32_t from,
+	uint32_t to)
+{
+	const struct trips_note n = { .node = node,
+		.is_cancelled = true,
+		.trip = { .from = from, .to = to } };
+
+	if (is_foreign(s, node))
+		tell(s, src, node, &n);
+	else
+		drop_last(s, node, from, to);
+}
+
+static void hear(void *arg, const void *bytes, size_t size)
+{
+	const struct trips_note *n = bytes;
+	struct trips *s = arg;
+
+	BUG_IF(size != sizeof(*n) || n->node >= s->n_nodes);
+	if (n->is_cancelled)
+		drop_last(s, n->node, n->trip.from, n->trip.to);
+	else
+		append(s, n->node, &n->trip);
+}
+
+void trips_share(struct trips *s, struct sim *sim)
+{
+	s->sim = sim_is_shared(sim) ? sim : NULL;
+	s->listener = sim_listen(sim, hear, s);
 }
 
 void trips_add(struct trip_sums *to, const struct trip_sums *more)

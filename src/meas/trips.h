@@ -5,7 +5,8 @@
  * messages between two ranks are taken in the order in which they were sent.
  *
  * Sender and receiver may have different workers.  A message takes a window at
- * least, so what a receiver finds depends on none of them.
+ * least, so what a receiver finds depends on none of them.  In another process,
+ * the receiver's hears of a trip by a note (sim_note()).
  */
 #ifndef MEAS_TRIPS_H
 #define MEAS_TRIPS_H
@@ -53,9 +54,16 @@ struct trips;
 
 struct trips *trips_new(uint32_t n_nodes);
 void trips_free(struct trips *s);
+/* Processes may share the nodes. */
+void trips_share(struct trips *s, struct sim *sim);
 
-/* A message leaves for a rank of a node. */
-struct trip *trips_begin(struct trips *s, uint32_t node, const struct trip *t);
+/* A message leaves a node for a rank of a node; NULL: another process has it.
+ */
+struct trip *trips_begin(
+	struct trips *s, uint32_t src, uint32_t node, const struct trip *t);
+/* The last one from a rank to a rank has not left. */
+void trips_cancel(struct trips *s, uint32_t src, uint32_t node, uint32_t from,
+	uint32_t to);
 /* A write has come at t: it belongs to the first one that misses some. */
 void trips_arrive(
 	struct trips *s, uint32_t node, uint32_t to, uint32_t from, sim_time t);
@@ -75,6 +83,8 @@ void trips_end(
 	struct trips *s, uint32_t node, struct trip *t, struct trip_sums *sums);
 
 void trips_add(struct trip_sums *to, const struct trip_sums *more);
+/* Of several processes: those of all. */
+void trips_gather(struct trip_sums *s, const struct sim *sim);
 /* The parts end at the borders behind the first. */
 extern const struct trip_part {
 	const char *key, *figure;

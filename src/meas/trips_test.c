@@ -6,7 +6,7 @@ enum { NODE = 3 };
 static struct trip *begin(
 	struct trips *s, uint32_t from, uint32_t to, sim_time called)
 {
-	return trips_begin(s, NODE,
+	return trips_begin(s, 0, NODE,
 		&(struct trip){
 			.from = from,
 			.to = to,

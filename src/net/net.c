@@ -409,7 +409,7 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	}
 	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
 	make_tables(n);
-	n->repair = net_repair_new(n);
+	n->repair = net_repair_new(n->route, n->faults);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
 	return n;

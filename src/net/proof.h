@@ -156,6 +156,15 @@ struct proof_nodes {
  */
 void proof_nodes(struct proof *p, const struct proof_nodes *x);
 
+struct net_repair;
+
+/*
+ * One more step for routings that avoid failed links: no channel waits for
+ * itself by the paths of the whole network and of all views of it together, for
+ * packets are on all of them when paths change.
+ */
+void proof_repair(struct proof *p, const struct net_repair *x);
+
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);
 

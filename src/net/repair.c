@@ -6,6 +6,9 @@
 #include "base/order.h"
 #include "link/faults.h"
 
+/* With at most so many nodes each pair is looked at. */
+enum { EACH = 1024 };
+
 /* A link dies or returns, as somebody knows it from a time on. */
 struct change {
 	sim_time at;
@@ -34,9 +37,8 @@ static int by_site(const void *a, const void *b)
 }
 
 /* Links that die for longer than routers need to notice it. */
-static struct changes list_changes(const struct net *n, sim_time delay)
+static struct changes list_changes(const struct faults *f, sim_time delay)
 {
-	const struct faults *f = n->faults;
 	struct changes c = { mem_alloc(2 * f->n_outages + 1, sizeof(*c.v)), 0 };
 
 	for (size_t i = 0; i < f->n_outages; i++) {
@@ -67,12 +69,131 @@ static void apply(port_mask *dead, const struct change *c)
 		dead[c->link.router] &= ~bit;
 }
 
-/* A view for each time at which something becomes known. */
-static void make_views(struct net_repair *r, const struct net *n)
+/* --- pairs without a way --- */
+
+/* Whether a packet arrives by links that work. */
+static bool arrives_by(const struct route *r, const port_mask *dead,
+	uint32_t src, uint32_t dst, uint32_t card)
 {
-	struct changes c = list_changes(n, n->route->told);
-	port_mask *dead = mem_alloc(n->n_sites, sizeof(*dead));
-	const struct route *last = n->route;
+	const struct topo *t = r->topo;
+	struct packet p = { .src = src, .dst = dst, .kind = PACKET_DYNAMIC };
+	struct topo_end at = { src, TOPO_NO_PORT };
+	uint32_t n = 0;
+
+	if (t->cards)
+		p.card = p.to_card = (uint8_t)card;
+	r->ops->start(r, &p);
+	while (at.router != dst && n++ < t->n_routers) {
+		port_mask m = r->ops->next(r, &p, at.router, at.port).ports &
+			      ~dead[at.router];
+
+		if (!m)
+			return false;
+		at = t->ops->peer(t, at.router, (port_id)__builtin_ctzll(m));
+	}
+	return at.router == dst;
+}
+
+/* From each card to the same one of the other node. */
+static bool arrives(const struct route *r, const port_mask *dead, uint32_t src,
+	uint32_t dst)
+{
+	uint32_t n = r->topo->cards ? r->topo->cards : 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!arrives_by(r, dead, src, dst, i))
+			return false;
+	return true;
+}
+
+/* Whether only some of many nodes are looked at. */
+static bool is_sampled(const struct topo *t)
+{
+	return t->n_nodes > EACH && (topo_is_direct(t) || t->node_ports > 1);
+}
+
+/* The distance to the next node to look at: that of another switch, since paths
+ * do not tell nodes of one apart. */
+static uint32_t to_next(
+	const struct topo *t, const port_mask *dead, uint32_t node)
+{
+	router_id at = t->ops->peer(t, node, 0).router;
+	uint32_t n = 1;
+
+	if (t->n_nodes <= EACH)
+		return 1;
+	if (is_sampled(t))
+		return t->n_nodes / EACH;
+	while (node + n < t->n_nodes && dead[node] == dead[node + n] &&
+		t->ops->peer(t, node + n, 0).router == at)
+		n++;
+	return n;
+}
+
+static struct net_missing find_missing(
+	const struct route *r, const port_mask *dead)
+{
+	const struct topo *t = r->topo;
+	struct net_missing x = { 0 };
+	uint32_t n, k;
+
+	for (uint32_t i = 0; i < t->n_nodes; i += n) {
+		n = to_next(t, dead, i);
+		for (uint32_t j = 0; j < t->n_nodes; j += k) {
+			k = to_next(t, dead, j);
+			if (i == j || arrives(r, dead, i, j))
+				continue;
+			if (!x.n) {
+				x.src = i;
+				x.dst = j;
+			}
+			x.n += is_sampled(t) ? 1 : (uint64_t)n * k;
+		}
+	}
+	return x;
+}
+
+/* --- what is known when --- */
+
+static uint32_t count_dead(const struct topo *t, const port_mask *dead)
+{
+	uint32_t n = 0;
+
+	for (router_id i = 0; i < t->n_routers; i++)
+		n += (uint32_t)__builtin_popcountll(dead[i]);
+	return n / 2;
+}
+
+static void add_view(struct net_repair *r, sim_time from,
+	const struct route *last, const port_mask *dead)
+{
+	struct net_view *v;
+
+	r->view = mem_more(r->view, r->n_views, sizeof(*r->view));
+	v = &r->view[r->n_views++];
+	v->from = from;
+	v->route = last->ops->avoid(last, dead);
+	v->n_dead = count_dead(last->topo, dead);
+	v->missing = find_missing(v->route, dead);
+}
+
+/* No message is faster than the shortest wire. */
+static sim_time soonest(const struct topo *t, sim_time told)
+{
+	sim_time least = SIM_NEVER;
+
+	for (uint32_t i = 0; i < t->n_wires; i++)
+		if (t->wire[i].latency < least)
+			least = t->wire[i].latency;
+	return told > least ? told : least;
+}
+
+/* A view for each time at which something becomes known. */
+static void make_views(struct net_repair *r, const struct faults *f)
+{
+	const struct topo *t = r->whole->topo;
+	struct changes c = list_changes(f, soonest(t, r->whole->told));
+	port_mask *dead = mem_alloc(t->n_routers, sizeof(*dead));
 
 	if (c.n)
 		qsort(c.v, c.n, sizeof(*c.v), by_time);
@@ -80,29 +201,29 @@ static void make_views(struct net_repair *r, const struct net *n)
 		apply(dead, &c.v[i]);
 		if (i + 1 < c.n && c.v[i + 1].at == c.v[i].at)
 			continue;
-		r->view = mem_more(r->view, r->n_views, sizeof(*r->view));
-		r->view[r->n_views++] = (struct net_view){ c.v[i].at,
-			n->route->ops->avoid(last, dead) };
-		last = r->view[r->n_views - 1].route;
+		add_view(r, c.v[i].at,
+			r->n_views ? r->view[r->n_views - 1].route : r->whole,
+			dead);
 	}
 	mem_free(dead);
 	mem_free(c.v);
 }
 
 /* What each site knows of its own ports, one entry for each time. */
-static void make_known(struct net_repair *r, const struct net *n)
+static void make_known(struct net_repair *r, const struct faults *f)
 {
+	site_id n_sites = r->whole->topo->n_routers;
 	struct changes c = { NULL, 0 };
-	port_mask *dead = mem_alloc(n->n_sites, sizeof(*dead));
+	port_mask *dead = mem_alloc(n_sites, sizeof(*dead));
 	uint32_t k = 0;
 
-	if (n->route->notice >= 0)
-		c = list_changes(n, n->route->notice);
+	if (r->whole->notice >= 0)
+		c = list_changes(f, r->whole->notice);
 	if (c.n)
 		qsort(c.v, c.n, sizeof(*c.v), by_site);
 	r->known = mem_alloc(c.n + 1, sizeof(*r->known));
-	r->first = mem_alloc(n->n_sites + 1, sizeof(*r->first));
-	for (site_id s = 0; s < n->n_sites; s++) {
+	r->first = mem_alloc(n_sites + 1, sizeof(*r->first));
+	for (site_id s = 0; s < n_sites; s++) {
 		for (; k < c.n && c.v[k].link.router == s; k++) {
 			apply(dead, &c.v[k]);
 			r->known[k] =
@@ -114,18 +235,19 @@ static void make_known(struct net_repair *r, const struct net *n)
 	mem_free(c.v);
 }
 
-struct net_repair *net_repair_new(const struct net *n)
+struct net_repair *net_repair_new(
+	const struct route *route, const struct faults *f)
 {
 	struct net_repair *r;
 
-	if (!n->faults || !n->faults->n_outages || !n->route->ops->avoid ||
-		(n->route->told < 0 && n->route->notice < 0))
+	if (!f || !f->n_outages || !route->ops->avoid || route->is_blind ||
+		(route->told < 0 && route->notice < 0))
 		return NULL;
 	r = mem_alloc(1, sizeof(*r));
-	r->whole = n->route;
-	if (n->route->told >= 0)
-		make_views(r, n);
-	make_known(r, n);
+	r->whole = route;
+	if (route->told >= 0)
+		make_views(r, f);
+	make_known(r, f);
 	return r;
 }
 

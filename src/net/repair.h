@@ -13,10 +13,18 @@
 
 #include "net/net.h"
 
+/* Pairs of nodes without a way, such as src to dst. */
+struct net_missing {
+	uint64_t n;
+	uint32_t src, dst;
+};
+
 /* The routing from a time on. */
 struct net_view {
 	sim_time from;
 	struct route *route;
+	uint32_t n_dead; /* links */
+	struct net_missing missing;
 };
 
 /* What a site knows of its own ports from a time on. */
@@ -36,7 +44,8 @@ struct net_repair {
 };
 
 /* NULL if there is nothing to repair, or nobody that can. */
-struct net_repair *net_repair_new(const struct net *n);
+struct net_repair *net_repair_new(
+	const struct route *route, const struct faults *f);
 void net_repair_free(struct net_repair *r);
 
 /* The routing of all sites at a time. */

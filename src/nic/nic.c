@@ -50,6 +50,7 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 		.net = s->net,
 		.host = s->host,
 		.n_nodes = s->net->n_nodes + s->net->topo->n_io,
+		.n_cards = s->ops->cards ? s->ops->cards(s->params) : 1,
 		.on_delivered = s->on_delivered,
 		.arg = s->arg,
 		.plan = s->plan,
@@ -69,14 +70,41 @@ struct nic *nic_new(const struct nic_setup *s, struct err *e)
 	return nic;
 }
 
+static char *card_of(const struct nic *nic, const void *node, uint32_t i)
+{
+	return (char *)(uintptr_t)node + nic->ops->node_size +
+	       i * nic->ops->card_size;
+}
+
+static void members_init(const struct nic_member *m, char *part)
+{
+	for (; m && m->ops; m++)
+		if (m->size)
+			m->ops->init(part + m->offset, m->size);
+}
+
+static void members_fini(const struct nic_member *m, char *part)
+{
+	for (; m && m->ops; m++)
+		m->ops->fini(part + m->offset);
+}
+
+static uint64_t members_memory(const struct nic_member *m, const char *part)
+{
+	uint64_t sum = 0;
+
+	for (; m && m->ops; m++)
+		sum += m->ops->memory(part + m->offset);
+	return sum;
+}
+
 static void node_fini(struct nic *nic, void *node)
 {
-	const struct nic_member *m = nic->ops->members;
-
 	if (nic->ops->node_fini)
 		nic->ops->node_fini(nic, node);
-	for (; m && m->ops; m++)
-		m->ops->fini((char *)node + m->offset);
+	for (uint32_t i = 0; i < nic->n_cards; i++)
+		members_fini(nic->ops->card_members, card_of(nic, node, i));
+	members_fini(nic->ops->members, node);
 }
 
 void nic_free(struct nic *nic)
@@ -95,14 +123,18 @@ void nic_free(struct nic *nic)
 	mem_free(nic);
 }
 
+static size_t part_size(const struct nic *nic)
+{
+	return nic->ops->node_size + nic->n_cards * nic->ops->card_size;
+}
+
 void *nic_node_new(struct nic *nic, site_id s)
 {
-	void *n = mem_alloc(1, nic->ops->node_size);
-	const struct nic_member *m = nic->ops->members;
+	void *n = mem_alloc(1, part_size(nic));
 
-	for (; m && m->ops; m++)
-		if (m->size)
-			m->ops->init((char *)n + m->offset, m->size);
+	members_init(nic->ops->members, n);
+	for (uint32_t i = 0; i < nic->n_cards; i++)
+		members_init(nic->ops->card_members, card_of(nic, n, i));
 	nic->ops->node_init(nic, n, s);
 	nic->nodes[s] = n;
 	return n;
@@ -260,15 +292,16 @@ int nic_audit(const struct nic *nic, struct err *e)
 
 uint64_t nic_node_memory(const struct nic *nic, site_id s)
 {
-	const struct nic_member *m = nic->ops->members;
 	const char *n = nic->nodes[s];
-	uint64_t sum = 0;
+	uint64_t sum;
 
-	if (n && nic->ops->node_memory)
-		sum = nic->ops->node_memory(n);
-	for (; n && m && m->ops; m++)
-		sum += m->ops->memory(n + m->offset);
-	return sum;
+	if (!n)
+		return 0;
+	sum = nic->ops->node_memory ? nic->ops->node_memory(n) : 0;
+	for (uint32_t i = 0; i < nic->n_cards; i++)
+		sum += members_memory(
+			nic->ops->card_members, card_of(nic, n, i));
+	return sum + members_memory(nic->ops->members, n);
 }
 
 uint64_t nic_memory(const struct nic *nic)
@@ -278,7 +311,7 @@ uint64_t nic_memory(const struct nic *nic)
 
 	for (site_id i = 0; i < nic->n_nodes; i++)
 		if (nic->nodes[i])
-			sum += nic->ops->node_size + nic_node_memory(nic, i);
+			sum += part_size(nic) + nic_node_memory(nic, i);
 	return sum;
 }
 
@@ -286,8 +319,13 @@ static uint64_t count_of(
 	const struct nic *nic, site_id s, const struct nic_counter *c)
 {
 	const char *n = nic->nodes[s];
+	uint32_t n_parts = c->offset < nic->ops->node_size ? 1 : nic->n_cards;
+	uint64_t sum = 0;
 
-	return n ? *(const uint64_t *)(const void *)(n + c->offset) : 0;
+	for (uint32_t i = 0; n && i < n_parts; i++)
+		sum += *(const uint64_t *)(const void
+				*)(n + c->offset + i * nic->ops->card_size);
+	return sum;
 }
 
 static const struct nic_counter *find(const struct nic *nic, const char *key)

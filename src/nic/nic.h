@@ -22,8 +22,11 @@ struct nic {
 	const void *params; /* a struct of ops->params_size */
 	struct net *net;
 	struct host *host;
-	void **nodes; /* [node], of ops->node_size; NULL until used */
+	/* [node], of ops->node_size and behind it n_cards of ops->card_size;
+	 * NULL until used */
+	void **nodes;
 	site_id n_nodes;
+	uint32_t n_cards; /* of a node */
 	struct payload_pool *payloads; /* packets' load fields point to them */
 	size_t load_size; /* of a payload, set by ops->init() */
 	size_t small_load; /* of a small one; 0: there are none */
@@ -44,6 +47,7 @@ struct nic_at {
 	void *node; /* its part */
 	struct sim_worker *w;
 	site_id s;
+	uint32_t card; /* of the node, where it matters */
 	sim_time t;
 };
 
@@ -69,7 +73,8 @@ enum { NIC_LATE = 2 };
 struct nic_counter {
 	const char *key; /* of an error: its description */
 	const char *unit;
-	size_t offset; /* of a uint64_t, in a node's part */
+	/* of a uint64_t, in a node's part; behind it, in each card's */
+	size_t offset;
 	uint8_t is_error; /* 1: an action of a program was refused; NIC_LATE */
 };
 
@@ -120,6 +125,11 @@ struct nic_ops {
 	 * by spaces: see machine_has().  NULL: none. */
 	const char *has;
 	size_t node_size; /* of a node's part */
+	/* For nodes with several cards: their number, and the size and members
+	 * of a card's part.  NULL: a node has one, which is its part. */
+	uint32_t (*cards)(const void *params);
+	size_t card_size;
+	const struct nic_member *card_members;
 	const struct param *params; /* of a struct of its own */
 	size_t n_params, params_size;
 	const struct net_client_ops *client; /* its state is the nic */
@@ -210,7 +220,7 @@ static inline void *nic_node(struct nic *nic, site_id s)
 static inline struct nic_at nic_at(
 	struct nic *nic, struct sim_worker *w, site_id s, sim_time t)
 {
-	return (struct nic_at){ nic, nic_node(nic, s), w, s, t };
+	return (struct nic_at){ nic, nic_node(nic, s), w, s, 0, t };
 }
 
 /* Of the calling program, now. */

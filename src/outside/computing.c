@@ -116,6 +116,20 @@ void computing_give(struct computing *c, uint32_t rank, struct handover *h)
 	s->at += n;
 }
 
+void computing_tell(
+	struct computing *c, uint32_t rank, const struct sim *sim, site_id node)
+{
+	struct steps *s = &c->rank[rank];
+	uint64_t n = s->n;
+
+	sim_tell(sim, node, &n, sizeof(n));
+	if (n > s->n)
+		make_room(s, n - s->n);
+	s->n = n;
+	if (n)
+		sim_tell(sim, node, s->step, n * sizeof(*s->step));
+}
+
 /* --- names --- */
 
 static const char *name_of(const struct channel_step *x)
@@ -201,9 +215,7 @@ static bool read_step(const char *word, struct channel_step *x)
 struct reader {
 	const char *path;
 	struct computing *c;
-	FILE *f;
-	char *line;
-	size_t room;
+	struct lines lines;
 	uint32_t n_begun; /* ranks */
 	uint64_t number; /* of the line */
 };
@@ -216,7 +228,7 @@ static int refuse(const struct reader *r, const char *why, struct err *e)
 static bool next_line(struct reader *r)
 {
 	r->number++;
-	return readline(r->f, &r->line, &r->room) == READLINE_ONE;
+	return readline(&r->lines) == READLINE_ONE;
 }
 
 static int read_head(struct reader *r, uint32_t n_ranks, struct err *e)
@@ -224,13 +236,14 @@ static int read_head(struct reader *r, uint32_t n_ranks, struct err *e)
 	const char *word;
 	uint64_t n;
 
-	if (!next_line(r) || strncmp(r->line, COMPUTING_BEGINS,
+	if (!next_line(r) || strncmp(r->lines.text, COMPUTING_BEGINS,
 				     strlen(COMPUTING_BEGINS)) != 0)
 		return refuse(r, "this is no recording of compute=record", e);
-	if (strtol(r->line + strlen(COMPUTING_BEGINS), NULL, 10) != VERSION)
+	if (strtol(r->lines.text + strlen(COMPUTING_BEGINS), NULL, 10) !=
+		VERSION)
 		return refuse(
 			r, "the recording is of another version of Weft", e);
-	if (!next_line(r) || !split(r->line, &word, &n, MOST_RANKS) ||
+	if (!next_line(r) || !split(r->lines.text, &word, &n, MOST_RANKS) ||
 		strcmp(word, "ranks") != 0)
 		return refuse(r, "want a line such as `ranks 8`", e);
 	if (n != n_ranks)
@@ -248,7 +261,7 @@ static int read_line(struct reader *r, struct err *e)
 	struct steps *s;
 	const char *word;
 
-	if (!split(r->line, &word, &x.ns, INT64_MAX))
+	if (!split(r->lines.text, &word, &x.ns, INT64_MAX))
 		return refuse(r, "want a name, a space and a number", e);
 	if (!strcmp(word, "rank")) {
 		if (x.ns != r->n_begun || r->n_begun == r->c->n_ranks)
@@ -275,7 +288,7 @@ static int read_all(struct reader *r, uint32_t n_ranks, struct err *e)
 	while (!code) {
 		if (!next_line(r))
 			return refuse(r, "the recording is cut off", e);
-		if (!strcmp(r->line, "end\n"))
+		if (!strcmp(r->lines.text, "end\n"))
 			break;
 		code = read_line(r, e);
 	}
@@ -287,9 +300,9 @@ static int read_all(struct reader *r, uint32_t n_ranks, struct err *e)
 struct computing *computing_read(
 	const char *path, uint32_t n_ranks, struct err *e)
 {
-	struct reader r = { .path = path, .f = fopen(path, "r") };
+	struct reader r = { .path = path, .lines.file = fopen(path, "r") };
 
-	if (!r.f) {
+	if (!r.lines.file) {
 		err_set(e, "%s: %s", path, strerror(errno));
 		return NULL;
 	}
@@ -297,7 +310,7 @@ struct computing *computing_read(
 		computing_free(r.c);
 		r.c = NULL;
 	}
-	mem_free(r.line);
-	fclose(r.f);
+	fclose(r.lines.file);
+	lines_fini(&r.lines);
 	return r.c;
 }

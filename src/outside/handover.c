@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/futex.h"
 #include "base/mem.h"
 #include "base/relax.h"
 #include "base/name.h"
@@ -23,17 +22,6 @@ enum {
 };
 
 /* --- the word --- */
-
-static int futex_wait(
-	_Atomic uint32_t *word, uint32_t value, const struct timespec *most)
-{
-	return (int)syscall(SYS_futex, word, FUTEX_WAIT, value, most, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
 
 /* The other one is called only if it sleeps: it says so first, then looks at
  * the word once more. */
@@ -94,22 +82,33 @@ static int make_file(struct err *e)
 	return file;
 }
 
+int handover_join_file(struct handover *h, int file, struct err *e)
+{
+	struct channel *c = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE,
+		MAP_SHARED, file, 0);
+
+	*h = (struct handover){ .file = -1 };
+	if (c == MAP_FAILED) {
+		close(file);
+		return err_set_code(e, EXIT_LIMIT,
+			"no memory for a rank's channel: %s", strerror(errno));
+	}
+	h->channel = c;
+	h->file = file;
+	return 0;
+}
+
 int handover_open(
 	struct handover *h, const struct handover_place *p, struct err *e)
 {
 	struct channel *c;
 	int file = make_file(e);
 
-	*h = (struct handover){ .file = -1 };
-	if (file < 0)
+	if (file < 0 || handover_join_file(h, file, e)) {
+		*h = (struct handover){ .file = -1 };
 		return -1;
-	c = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-		0);
-	if (c == MAP_FAILED) {
-		close(file);
-		return err_set_code(e, EXIT_LIMIT,
-			"no memory for a rank's channel: %s", strerror(errno));
 	}
+	c = h->channel;
 	c->magic = CHANNEL_MAGIC;
 	c->version = CHANNEL_VERSION;
 	c->rank = p->rank;
@@ -121,8 +120,6 @@ int handover_open(
 	c->seed = p->seed;
 	c->ways = p->ways;
 	atomic_store(&c->turn, CHANNEL_RANK);
-	h->channel = c;
-	h->file = file;
 	return 0;
 }
 

@@ -147,6 +147,27 @@ void parts_facts(const struct part_place *at, sim_time end, struct facts *f)
 			s->ops->facts(s->params, at, end, f);
 }
 
+void parts_show(const struct part_place *at, struct facts *f)
+{
+	const struct part_slot *s = at->parts->slot;
+	const struct part_slot *last = s + at->parts->n;
+
+	for (; s < last; s++)
+		if (s->exists && s->ops->show)
+			s->ops->show(s->params, at, f);
+}
+
+const char *parts_priced(
+	const struct part_place *at, size_t i, uint64_t *number)
+{
+	const struct part_slot *s = &at->parts->slot[i];
+
+	if (i >= at->parts->n || !s->exists || !s->ops->priced)
+		return NULL;
+	*number = s->ops->n_priced(s->params, at);
+	return *number ? s->ops->priced : NULL;
+}
+
 void parts_wired(const struct part_place *at)
 {
 	const struct part_slot *s = at->parts->slot;

@@ -97,6 +97,13 @@ struct part_ops {
 	/* Adds its results of a run that ended at end. */
 	void (*facts)(const void *params, const struct part_place *at,
 		sim_time end, struct facts *f);
+	/* Adds what `weft show` says of it. */
+	void (*show)(const void *params, const struct part_place *at,
+		struct facts *f);
+	/* The section of price lists for its pieces, and their number; NULL:
+	 * they have no price. */
+	const char *priced;
+	uint64_t (*n_priced)(const void *params, const struct part_place *at);
 	/* After a run that ended by itself: an error if the state is wrong. */
 	int (*audit)(const void *state, struct err *e);
 	/* What it will write into switches: fills x in and returns true, or
@@ -140,6 +147,11 @@ void parts_wired(const struct part_place *at);
 void parts_start(const struct part_place *at);
 uint64_t parts_memory(const struct parts *p);
 void parts_facts(const struct part_place *at, sim_time end, struct facts *f);
+void parts_show(const struct part_place *at, struct facts *f);
+/* Of the pieces of part i, below PARTS_MOST: their section of price lists and
+ * their number; NULL: there are none, or they have no price. */
+const char *parts_priced(
+	const struct part_place *at, size_t i, uint64_t *number);
 int parts_audit(const struct parts *p, struct err *e);
 bool parts_write(const struct part_place *at, struct route_written *x);
 /* x is what parts_write() has filled in, or NULL. */

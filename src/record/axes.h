@@ -11,7 +11,14 @@
 
 enum { AXES_MOST = 16, AXES_VALUES = 4096, AXES_POINTS = 1 << 20 };
 
-enum axis_kind { AXIS_MACHINE, AXIS_SHAPE, AXIS_SET, AXIS_KEY, AXIS_SEED };
+enum axis_kind {
+	AXIS_MACHINE,
+	AXIS_SHAPE,
+	AXIS_FAULTS,
+	AXIS_SET,
+	AXIS_KEY,
+	AXIS_SEED
+};
 
 struct axis {
 	enum axis_kind kind;

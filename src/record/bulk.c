@@ -1,5 +1,7 @@
+#define _DEFAULT_SOURCE
 #include "record/bulk.h"
 
+#include <endian.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +26,7 @@ enum {
  * bits, a double, 0 and 1; from 12 on, bytes and texts by their length. */
 enum {
 	TYPE_NULL,
-	TYPE_INT64 = 6,
-	TYPE_REAL,
+	TYPE_REAL = 7,
 	TYPE_ZERO,
 	TYPE_BYTES = 12,
 	TYPE_TEXT,
@@ -78,60 +79,95 @@ static inline uint8_t *put_varint(uint8_t *at, uint64_t value)
 
 /* --- records --- */
 
-/* A value on its way into a record. */
-struct value {
-	uint64_t type;
-	union {
-		uint64_t number;
-		const void *bytes;
-	};
-	uint32_t n; /* bytes that it takes there */
+/* A record: the types of its values, then the values. */
+struct form {
+	uint8_t type[MOST_COLUMNS * MOST_VARINT], *end_of_types;
+	uint8_t value[PAGE + sizeof(uint64_t)], *end;
+	bool is_long; /* does not fit into a page */
 };
 
-static const struct value null = { .type = TYPE_NULL };
-
-static struct value of_number(int64_t x)
+static void start_form(struct form *r)
 {
-	static const uint8_t size[] = { 0, 1, 2, 3, 4, 6, 8 };
+	r->end_of_types = r->type;
+	r->end = r->value;
+	r->is_long = false;
+}
+
+static bool has_room(struct form *r, size_t n)
+{
+	r->is_long |= n > (size_t)(r->value + PAGE - r->end);
+	return !r->is_long;
+}
+
+/* The upper bytes of a word. */
+static void add_word(struct form *r, uint64_t word, uint32_t bytes)
+{
+	if (!has_room(r, bytes))
+		return;
+	word = htobe64(word);
+	memcpy(r->end, &word, sizeof(word));
+	r->end += bytes;
+}
+
+static void add_null(struct form *r)
+{
+	*r->end_of_types++ = TYPE_NULL;
+}
+
+static void add_number(struct form *r, int64_t x)
+{
+	/* by the bytes that it needs, from 0 on */
+	static const uint8_t types[] = { 1, 2, 3, 4, 5, 5, 6, 6 };
+	static const uint8_t sizes[] = { 0, 1, 2, 3, 4, 6, 8 };
 	uint64_t wide = (uint64_t)(x < 0 ? ~x : x);
-	uint32_t type = 1;
+	uint32_t type;
 
-	if (x == ROW_NULL)
-		return null;
-	if (x == 0 || x == 1)
-		return (struct value){ .type = TYPE_ZERO + (uint64_t)x };
-	while (type < TYPE_INT64 && wide >> (8 * size[type] - 1))
-		type++;
-	return (struct value){
-		.type = type, .number = (uint64_t)x, .n = size[type]
-	};
+	if (x == ROW_NULL) {
+		add_null(r);
+	} else if (wide <= 1 && x >= 0) {
+		*r->end_of_types++ = (uint8_t)(TYPE_ZERO + wide);
+	} else {
+		/* and a bit for the sign */
+		type = types[(64 - __builtin_clzll(wide | 1)) / 8];
+		*r->end_of_types++ = (uint8_t)type;
+		add_word(r, (uint64_t)x << (64 - 8 * sizes[type]), sizes[type]);
+	}
 }
 
-static struct value of_real(double x)
+static void add_real(struct form *r, double x)
 {
-	struct value v = { .type = TYPE_REAL, .n = sizeof(x) };
+	uint64_t word;
 
-	memcpy(&v.number, &x, sizeof(x));
-	return isnan(x) ? null : v;
+	if (isnan(x)) {
+		add_null(r);
+		return;
+	}
+	memcpy(&word, &x, sizeof(x));
+	*r->end_of_types++ = TYPE_REAL;
+	add_word(r, word, sizeof(word));
 }
 
-static struct value of_bytes(const void *bytes, size_t n, uint64_t type)
+static void add_bytes(
+	struct form *r, const void *bytes, size_t n, uint64_t type)
 {
-	if (!bytes)
-		return null;
-	return (struct value){
-		.type = type + 2 * (uint64_t)n,
-		.bytes = bytes,
-		.n = (uint32_t)(n < PAGE ? n : PAGE), /* too long anyway */
-	};
+	if (!bytes) {
+		add_null(r);
+		return;
+	}
+	r->end_of_types = put_varint(r->end_of_types, type + 2 * (uint64_t)n);
+	if (!has_room(r, n))
+		return;
+	memcpy(r->end, bytes, n);
+	r->end += n;
 }
 
-static struct value of_text(const char *text)
+static void add_text(struct form *r, const char *text)
 {
-	return of_bytes(text, text ? strlen(text) : 0, TYPE_TEXT);
+	add_bytes(r, text, text ? strlen(text) : 0, TYPE_TEXT);
 }
 
-static struct value value_of(const struct record_column *c, const void *row)
+static void add_value(
+	struct form *r, const struct record_column *c, const void *row)
 {
 	const void *at = (const char *)row + c->offset;
 	const struct row_any *any = at;
@@ -139,57 +175,47 @@ static struct value value_of(const struct record_column *c, const void *row)
 
 	switch (c->type) {
 	case COLUMN_KEY:
-		return null; /* the row's number stands for it */
+		add_null(r); /* the row's number stands for it */
+		break;
 	case COLUMN_INT:
-		return of_number(*(const int64_t *)at);
+		add_number(r, *(const int64_t *)at);
+		break;
 	case COLUMN_REAL:
-		return of_real(*(const double *)at);
+		add_real(r, *(const double *)at);
+		break;
 	case COLUMN_LIST:
-		return of_bytes(list->bytes, list->n, TYPE_BYTES);
+		add_bytes(r, list->bytes, list->n, TYPE_BYTES);
+		break;
 	case COLUMN_ANY:
-		return any->text ? of_text(any->text) : of_number(any->number);
+		if (any->text)
+			add_text(r, any->text);
+		else
+			add_number(r, any->number);
+		break;
 	default:
-		return of_text(*(const char *const *)at);
+		add_text(r, *(const char *const *)at);
 	}
-}
-
-static uint8_t *put_value(uint8_t *at, const struct value *v)
-{
-	if (v->type < TYPE_BYTES)
-		return put_big(at, v->number, v->n);
-	memcpy(at, v->bytes, v->n);
-	return at + v->n;
 }
 
 /*
- * A row: its length and its key, then the record, types before values.  Returns
- * its length, or 0 if it is too long for a page.
+ * A row in a page: its length and its key, the length of its types, itself
+ * included (one byte or two), and the record.  Returns its length, or 0 if it
+ * is too long for a page.
  */
-static uint32_t make_cell(
-	uint8_t *cell, int64_t key, const struct value *v, uint32_t n)
+static uint32_t make_cell(uint8_t *cell, int64_t key, const struct form *r)
 {
-	uint8_t types[MOST_COLUMNS * MOST_VARINT], *at = types;
-	uint32_t length = 0, head;
+	size_t types = (size_t)(r->end_of_types - r->type);
+	size_t values = (size_t)(r->end - r->value);
+	size_t head = types + 1 + (types + 1 > 0x7f);
+	uint8_t *at;
 
-	for (uint32_t i = 0; i < n; i++) {
-		at = put_varint(at, v[i].type);
-		length += v[i].n;
-	}
-	/* the types' length, itself included: one byte or two */
-	head = (uint32_t)(at - types) + 1;
-	head += head > 0x7f;
-	length += head;
-	if (length > MOST_PAYLOAD)
+	if (r->is_long || head + values > MOST_PAYLOAD)
 		return 0;
-	at = put_varint(put_varint(cell, length), (uint64_t)key);
-	length += (uint32_t)(at - cell);
+	at = put_varint(put_varint(cell, head + values), (uint64_t)key);
 	at = put_varint(at, head);
-	head -= head > 0x80 ? 2 : 1;
-	memcpy(at, types, head);
-	at += head;
-	for (uint32_t i = 0; i < n; i++)
-		at = put_value(at, &v[i]);
-	return length;
+	memcpy(at, r->type, types);
+	memcpy(at + types, r->value, values);
+	return (uint32_t)(at + types + values - cell);
 }
 
 /* --- pages --- */
@@ -238,15 +264,17 @@ static void put_schema(struct bulk *b, uint32_t n_pages)
 	const struct record_table *t = &record_tables[b->table];
 	uint8_t *page = page_at(b, 0), cell[PAGE];
 	char sql[TABLES_SQL_SIZE];
-	struct value v[5];
+	struct form r;
 
 	tables_sql(t, sql);
-	v[0] = of_text("table");
-	v[1] = v[2] = of_text(t->name);
-	v[3] = of_number(FIRST_LEAF);
-	v[4] = of_text(sql);
+	start_form(&r);
+	add_text(&r, "table");
+	add_text(&r, t->name);
+	add_text(&r, t->name);
+	add_number(&r, FIRST_LEAF);
+	add_text(&r, sql);
 	clear(page, HEADER, LEAF);
-	add_cell(page, HEADER, cell, make_cell(cell, 1, v, 5));
+	add_cell(page, HEADER, cell, make_cell(cell, 1, &r));
 	memcpy(page, "SQLite format 3", 16);
 	put_big(page + 16, PAGE, 2);
 	memcpy(page + 18, (uint8_t[]){ 1, 1, 0, 64, 32, 32 }, 6);
@@ -316,16 +344,17 @@ void bulk_put(struct bulk *b, const void *row, struct err *e)
 {
 	const struct record_table *t = &record_tables[b->table];
 	uint8_t cell[PAGE + 2 * MOST_VARINT];
-	struct value v[MOST_COLUMNS];
 	int64_t key = b->n++;
+	struct form r;
 	uint32_t n;
 
+	start_form(&r);
 	for (uint32_t i = 0; i < t->n; i++)
-		v[i] = value_of(&t->column[i], row);
+		add_value(&r, &t->column[i], row);
 	if (t->column[0].type == COLUMN_KEY)
 		key = *(const int64_t *)((const char *)row +
 					 t->column[0].offset);
-	n = make_cell(cell, key, v, (uint32_t)t->n);
+	n = make_cell(cell, key, &r);
 	if (!n) {
 		flush(b, e);
 		row_put(b->db, b->table, row, e);

@@ -134,6 +134,30 @@ int curves_put(struct db *d, const struct curves_point *p,
 		       : 0;
 }
 
+static int drop_from(
+	struct db *d, const char *sql, const char *name, struct err *e)
+{
+	struct db_query *q = db_prepare(d, sql, e);
+
+	db_bind_text(q, 1, name);
+	db_next(q);
+	return db_finish(q);
+}
+
+int curves_drop(struct db *d, const struct curves_point *p, struct err *e)
+{
+	return db_do(d, "BEGIN", e) ||
+			       drop_from(d,
+				       "DELETE FROM value WHERE point IN "
+				       "(SELECT id FROM point WHERE name = ?)",
+				       p->name, e) ||
+			       drop_from(d, "DELETE FROM point WHERE name = ?",
+				       p->name, e) ||
+			       db_do(d, "COMMIT", e)
+		       ? -1
+		       : 0;
+}
+
 struct curves_value curves_spread(uint64_t n, double mean, double squares)
 {
 	struct curves_value v = { .n = n, .mean = mean };

@@ -53,6 +53,9 @@ bool curves_has(
 int curves_put(struct db *d, const struct curves_point *p,
 	const struct batch_result *r, struct err *e);
 /* The spread of n values, from their mean and the sum of their squares. */
+/* Forgets a point. */
+int curves_drop(struct db *d, const struct curves_point *p, struct err *e);
+
 struct curves_value curves_spread(uint64_t n, double mean, double squares);
 /* Adds a group for each figure of a group of points: its mean, half_width_95
  * and the number of seeds. */

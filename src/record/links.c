@@ -19,10 +19,15 @@ enum {
 
 /* --- which there are --- */
 
-static uint32_t find_name(struct record_links *k, const char *name)
+/* Most links by a port have the name of the last one by it, which is the first
+ * guess. */
+static uint32_t find_name(
+	struct record_links *k, const char *name, uint32_t guess)
 {
 	uint32_t i = 0;
 
+	if (guess < k->n_names && !strcmp(k->name[guess], name))
+		return guess;
 	while (i < k->n_names && strcmp(k->name[i], name) != 0)
 		i++;
 	if (i == k->n_names) {
@@ -98,6 +103,7 @@ static void find_channels(struct record_links *k, size_t most)
 
 void record_links_init(struct record_links *k, const struct net *n)
 {
+	uint32_t guess[TOPO_MAX_PORTS] = { 0 };
 	size_t most;
 
 	*k = (struct record_links){ .net = n };
@@ -112,7 +118,8 @@ void record_links_init(struct record_links *k, const struct net *n)
 		n->topo->ops->name_port(
 			n->topo, l->site, l->port, name, sizeof(name));
 		k->at[net_link_at(n, l->site, l->port)] = (uint32_t)i;
-		k->name_of[i] = find_name(k, name);
+		k->name_of[i] = guess[l->port] =
+			find_name(k, name, guess[l->port]);
 	}
 	k->ps_per_byte = take(k, n->topo->n_wires, sizeof(*k->ps_per_byte));
 	for (size_t i = 0; i < n->topo->n_wires; i++)
@@ -164,37 +171,53 @@ static bool leads_to(
 	return x->kind == (to >= n->n_nodes);
 }
 
-/* The channel of links that lead to a site; NULL: its router has fewer. */
-static struct record_channel *channel_to(
-	struct record_links *k, site_id to, uint32_t number)
+/* A port whose counters are sampled.  It sends by channels of the router at its
+ * far end, and packets stay in channels of its own, which the link in the other
+ * direction leads to. */
+struct port {
+	size_t link;
+	const struct net_link *l;
+	struct record_channel *far, *own;
+	uint32_t n_far, n_own;
+	double span;
+};
+
+/* The channels of links that lead to a site. */
+static struct record_channel *channels_to(
+	struct record_links *k, site_id to, uint32_t *n)
 {
 	bool is_switch = to >= k->net->n_nodes;
 
-	if (number >= net_router(k->net, to)->ops->n_channels)
-		return NULL;
-	return &k->channel[(is_switch ? k->n_of_nodes : 0) + number];
+	*n = net_router(k->net, to)->ops->n_channels;
+	return &k->channel[is_switch ? k->n_of_nodes : 0];
 }
 
-/* A port sends by channels of the router at its far end, and packets stay in
- * channels of its own, which the link in the other direction leads to. */
-static void sample_channel(struct record_links *k, size_t i, uint32_t number,
-	const struct net_count *c, double span)
+static struct port port_of(struct record_links *k, size_t i, double span)
 {
-	const struct net_link *l = &k->links.link[i];
-	struct record_channel *x = channel_to(k, l->to.router, number);
+	struct port p = { .link = i, .l = &k->links.link[i], .span = span };
+
+	p.far = channels_to(k, p.l->to.router, &p.n_far);
+	p.own = channels_to(k, p.l->site, &p.n_own);
+	return p;
+}
+
+static void sample_channel(const struct port *p, uint32_t number,
+	const struct net_count *c, double ps_per_byte)
+{
+	struct record_channel *x = &p->far[number];
+	size_t i = p->link, back = p->l->back;
 	double ps;
 
-	if (x) {
-		ps = (double)(c->sent - x->past[i].sent) *
-		     k->ps_per_byte[l->class];
-		x->now.use[i] = scaled(ps / span, RECORD_USE_SCALE);
+	if (number < p->n_far) {
+		ps = (double)(c->sent - x->past[i].sent) * ps_per_byte;
+		x->now.use[i] = scaled(ps / p->span, RECORD_USE_SCALE);
 		x->is_used |= c->sent != x->past[i].sent;
 		x->past[i].sent = c->sent;
 	}
-	x = channel_to(k, l->site, number);
-	ps = (double)(c->stayed - x->past[l->back].stayed);
-	x->now.waiting[l->back] = scaled(ps / span, RECORD_WAITING_SCALE);
-	x->past[l->back].stayed = c->stayed;
+	x = &p->own[number];
+	ps = (double)(c->stayed - x->past[back].stayed);
+	x->now.waiting[back] = scaled(ps / p->span, RECORD_WAITING_SCALE);
+	x->past[back].stayed = c->stayed;
 }
 
 /* Of all channels, and of the link. */
@@ -244,27 +267,28 @@ static void sample_retries(struct record_links *k, size_t i)
 
 /* Adds the channels up, and what a guest sends; returns when the link is
  * free. */
-static sim_time sum_port(struct record_links *k, size_t i, double span,
+static sim_time sum_port(struct record_links *k, const struct port *p,
 	sim_time now, struct net_count *sum)
 {
-	const struct net_link *l = &k->links.link[i];
+	const struct net_link *l = p->l;
 	const struct net_guest *g = k->net->guest;
 	uint32_t *longest = &k->longest[l->back * N_LONGEST + 1];
-	uint32_t n = net_router(k->net, l->site)->ops->n_channels;
-	struct net_count all[NET_MOST_CHANNELS] = { 0 };
-	sim_time free_at = net_count(k->net, l, now, all);
+	sim_time free_at = net_count(k->net, l, now, k->count);
 
-	for (uint32_t number = 0; number < n; number++) {
-		const struct net_count *c = &all[number];
+	for (uint32_t number = 0; number < p->n_own; number++) {
+		struct net_count *c = &k->count[number];
 
+		if (!c->sent && !c->came && !c->waiting)
+			continue; /* never used */
 		if (c->sent || c->stayed) /* else as before */
-			sample_channel(k, i, number, c, span);
+			sample_channel(p, number, c, k->ps_per_byte[l->class]);
 		if (c->waiting > longest[number])
 			longest[number] = c->waiting;
 		sum->sent += c->sent;
 		sum->came += c->came;
 		sum->stayed += c->stayed;
 		sum->waiting += c->waiting;
+		*c = (struct net_count){ 0 };
 	}
 	if (g) {
 		struct net_counters c = g->ops->counters(g, l->site, l->port);
@@ -284,8 +308,9 @@ static uint64_t sample_port(
 	struct net_carried *out = &k->past[i].carried,
 			   *in = &k->past[l->back].carried;
 	uint32_t *longest = &k->longest[l->back * N_LONGEST];
+	struct port p = port_of(k, i, span);
 	struct net_count sum = { 0 };
-	sim_time free_at = sum_port(k, i, span, now, &sum);
+	sim_time free_at = sum_port(k, &p, now, &sum);
 	sim_time busy = busy_until(k, l, sum.sent, free_at, now);
 	uint64_t came = sum.came - in->packets;
 

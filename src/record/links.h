@@ -47,6 +47,7 @@ struct record_links {
 	/* Most packets in all channels together, then in each channel. */
 	uint32_t *longest; /* [link * (1 + NET_MOST_CHANNELS)] */
 	struct record_loads now; /* of one sample */
+	struct net_count count[NET_MOST_CHANNELS]; /* 0 between two ports */
 	struct record_channel channel[NET_KINDS * NET_MOST_CHANNELS];
 	uint32_t n_channels;
 	uint32_t n_of_nodes; /* the first ones, of links to nodes */

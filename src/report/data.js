@@ -203,7 +203,8 @@ function size(bytes) {
 
 /* "throughput_GBps_per_node": a title, and its unit. */
 function figureTitle(name) {
-	return name.replace(/_GBps_per_node$/, ", GB/s per node")
+	return name.replace(/_per_Gbps$/, " per Gb/s")
+		.replace(/_GBps_per_node$/, ", GB/s per node")
 		.replace(/_GBps$/, ", GB/s").replace(/_MBps$/, ", MB/s")
 		.replace(/_Mps$/, ", million per s").replace(/_ns$/, ", ns")
 		.replace(/_pct$/, ", %").replace(/_/g, " ");

@@ -1,14 +1,17 @@
 #include "route/acyclic.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
-void acyclic_init(struct acyclic *g, const struct topo *t)
+void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels)
 {
 	g->topo = t;
-	g->n = (t->n_routers - t->n_nodes) * t->n_ports;
-	g->after = mem_alloc(g->n, sizeof(*g->after));
+	g->first = topo_is_direct(t) ? 0 : t->n_nodes;
+	g->n_channels = n_channels;
+	g->n = (t->n_routers - g->first) * t->n_ports * n_channels;
+	g->after = mem_alloc((size_t)g->n * n_channels, sizeof(*g->after));
 	g->place = mem_alloc(g->n, sizeof(*g->place));
 	g->ahead = mem_alloc(g->n, sizeof(*g->ahead));
 	g->behind = mem_alloc(g->n, sizeof(*g->behind));
@@ -28,22 +31,39 @@ void acyclic_fini(struct acyclic *g)
 	mem_free(g->is_seen);
 }
 
-static struct topo_end far_of(const struct acyclic *g, uint32_t wire)
+void acyclic_copy(struct acyclic *to, const struct acyclic *from)
 {
-	const struct topo *t = g->topo;
-
-	return t->ops->peer(
-		t, t->n_nodes + wire / t->n_ports, wire % t->n_ports);
+	acyclic_init(to, from->topo, from->n_channels);
+	memcpy(to->after, from->after,
+		(size_t)to->n * to->n_channels * sizeof(*to->after));
+	memcpy(to->place, from->place, to->n * sizeof(*to->place));
 }
 
-/* The wire that leaves, by a port, the switch at the end of another. */
-static uint32_t next_wire(const struct acyclic *g, uint32_t wire, port_id port)
+/* The next channel of a list that starts with number 0 and port 0: a pair of
+ * these at *at. */
+static bool next_after(
+	const struct acyclic *g, uint32_t channel, uint32_t *at, uint32_t *to)
 {
-	return (far_of(g, wire).router - g->topo->n_nodes) * g->topo->n_ports +
-	       port;
+	uint32_t n = g->n_channels;
+
+	for (; *at / TOPO_MAX_PORTS < n;
+		*at = (*at / TOPO_MAX_PORTS + 1) * TOPO_MAX_PORTS) {
+		uint32_t number = *at / TOPO_MAX_PORTS;
+		uint32_t port = *at % TOPO_MAX_PORTS;
+		port_mask m = g->after[(size_t)channel * n + number] >> port;
+
+		if (!m)
+			continue;
+		port += (uint32_t)__builtin_ctzll(m);
+		*to = acyclic_channel(g, acyclic_far(g, channel).router,
+			(port_id)port, number);
+		*at = number * TOPO_MAX_PORTS + port + 1;
+		return true;
+	}
+	return false;
 }
 
-/* Wires that must be behind "from", up to a place; false if one of them is
+/* Channels that must be behind "from", up to a place; false if one of them is
  * there itself. */
 static bool look_ahead(
 	struct acyclic *g, uint32_t from, uint32_t upto, uint32_t *n)
@@ -51,12 +71,9 @@ static bool look_ahead(
 	g->ahead[(*n)++] = from;
 	g->is_seen[from] = 1;
 	for (uint32_t i = 0; i < *n; i++) {
-		port_mask m = g->after[g->ahead[i]];
+		uint32_t at = 0, to;
 
-		for (; m; m &= m - 1) {
-			uint32_t to = next_wire(
-				g, g->ahead[i], (port_id)__builtin_ctzll(m));
-
+		while (next_after(g, g->ahead[i], &at, &to)) {
 			if (g->place[to] == upto)
 				return false;
 			if (g->place[to] > upto || g->is_seen[to])
@@ -68,7 +85,24 @@ static bool look_ahead(
 	return true;
 }
 
-/* Wires that must be in front of "from", down to a place. */
+/* Channels of a wire that must be in front of another, down to a place. */
+static void look_along(struct acyclic *g, uint32_t wire, uint32_t channel,
+	uint32_t downto, uint32_t *n)
+{
+	port_id port = channel / g->n_channels % g->topo->n_ports;
+
+	for (uint32_t i = 0; i < g->n_channels; i++) {
+		uint32_t before = wire + i;
+
+		if (!acyclic_has(g, before, port, channel % g->n_channels) ||
+			g->place[before] < downto || g->is_seen[before])
+			continue;
+		g->is_seen[before] = 1;
+		g->behind[(*n)++] = before;
+	}
+}
+
+/* Channels that must be in front of "from", down to a place. */
 static void look_behind(
 	struct acyclic *g, uint32_t from, uint32_t downto, uint32_t *n)
 {
@@ -77,22 +111,17 @@ static void look_behind(
 	g->behind[(*n)++] = from;
 	g->is_seen[from] = 1;
 	for (uint32_t i = 0; i < *n; i++) {
-		uint32_t wire = g->behind[i], at = wire / t->n_ports;
+		uint32_t channel = g->behind[i];
+		uint32_t at = channel / g->n_channels / t->n_ports;
 
 		for (port_id p = 0; p < t->n_ports; p++) {
-			struct topo_end end =
-				t->ops->peer(t, t->n_nodes + at, p);
-			uint32_t before;
+			struct topo_end end = t->ops->peer(t, g->first + at, p);
 
-			if (end.router == NO_ROUTER || end.router < t->n_nodes)
-				continue;
-			before = (end.router - t->n_nodes) * t->n_ports +
-				 end.port;
-			if (!acyclic_has(g, before, wire % t->n_ports) ||
-				g->place[before] < downto || g->is_seen[before])
-				continue;
-			g->is_seen[before] = 1;
-			g->behind[(*n)++] = before;
+			if (end.router != NO_ROUTER && end.router >= g->first)
+				look_along(g,
+					acyclic_channel(
+						g, end.router, end.port, 0),
+					channel, downto, n);
 		}
 	}
 }
@@ -104,23 +133,23 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts wires by their places. */
-static void sort_wires(struct acyclic *g, uint32_t *wire, uint32_t n)
+/* Sorts channels by their places. */
+static void sort_channels(struct acyclic *g, uint32_t *channel, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		g->key[i] = (uint64_t)g->place[wire[i]] << 32 | wire[i];
+		g->key[i] = (uint64_t)g->place[channel[i]] << 32 | channel[i];
 	qsort(g->key, n, sizeof(*g->key), by_number);
 	for (uint32_t i = 0; i < n; i++)
-		wire[i] = (uint32_t)g->key[i];
+		channel[i] = (uint32_t)g->key[i];
 }
 
-/* Gives all wires found the same places in another order. */
+/* Gives all channels found the same places in another order. */
 static void reorder(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead)
 {
 	uint32_t n = 0, i;
 
-	sort_wires(g, g->behind, n_behind);
-	sort_wires(g, g->ahead, n_ahead);
+	sort_channels(g, g->behind, n_behind);
+	sort_channels(g, g->ahead, n_ahead);
 	for (i = 0; i < n_behind; i++)
 		g->key[n++] = g->place[g->behind[i]];
 	for (i = 0; i < n_ahead; i++)
@@ -132,19 +161,22 @@ static void reorder(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead)
 		g->place[g->ahead[i]] = (uint32_t)g->key[n_behind + i];
 }
 
-bool acyclic_add(struct acyclic *g, uint32_t wire, port_id port)
+bool acyclic_add(
+	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
 {
-	uint32_t to = next_wire(g, wire, port), n_ahead = 0, n_behind = 0, i;
+	uint32_t n_ahead = 0, n_behind = 0, i;
+	uint32_t to = acyclic_channel(
+		g, acyclic_far(g, channel).router, port, number);
 	bool can = true;
 
-	if (acyclic_has(g, wire, port))
+	if (acyclic_has(g, channel, port, number))
 		return true;
-	if (to == wire)
+	if (to == channel)
 		return false;
-	if (g->place[to] < g->place[wire]) {
-		can = look_ahead(g, to, g->place[wire], &n_ahead);
+	if (g->place[to] < g->place[channel]) {
+		can = look_ahead(g, to, g->place[channel], &n_ahead);
 		if (can) {
-			look_behind(g, wire, g->place[to], &n_behind);
+			look_behind(g, channel, g->place[to], &n_behind);
 			reorder(g, n_behind, n_ahead);
 		}
 		for (i = 0; i < n_ahead; i++)
@@ -153,11 +185,81 @@ bool acyclic_add(struct acyclic *g, uint32_t wire, port_id port)
 			g->is_seen[g->behind[i]] = 0;
 	}
 	if (can)
-		g->after[wire] |= (port_mask)1 << port;
+		g->after[(size_t)channel * g->n_channels + number] |=
+			(port_mask)1 << port;
 	return can;
 }
 
-void acyclic_remove(struct acyclic *g, uint32_t wire, port_id port)
+void acyclic_remove(
+	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
 {
-	g->after[wire] &= ~((port_mask)1 << port);
+	g->after[(size_t)channel * g->n_channels + number] &=
+		~((port_mask)1 << port);
+}
+
+/* --- a whole graph --- */
+
+/* Ports of a switch that lead to others. */
+static port_mask links_of(const struct acyclic *g, router_id site)
+{
+	const struct topo *t = g->topo;
+	port_mask m = 0;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		struct topo_end far = t->ops->peer(t, site, p);
+
+		if (far.router != NO_ROUTER && far.router >= g->first)
+			m |= (port_mask)1 << p;
+	}
+	return m;
+}
+
+/* Takes over the edges of one wire. */
+static void load_wire(struct acyclic *g, const struct route_graph *from,
+	router_id site, port_id port)
+{
+	uint32_t n = g->n_channels;
+	struct topo_end far = g->topo->ops->peer(g->topo, site, port);
+	port_mask links;
+
+	if (far.router == NO_ROUTER || far.router < g->first)
+		return;
+	links = links_of(g, far.router);
+	for (uint32_t c = 0; c < n * n; c++) {
+		uint32_t v = route_vertex(from, site, port, c / n);
+		uint32_t to = acyclic_channel(g, site, port, c / n);
+
+		g->after[(size_t)to * n + c % n] =
+			from->after[(size_t)v * n + c % n] & links;
+	}
+}
+
+/* Gives channels their places, each when all in front of it have theirs. */
+static bool put_in_order(struct acyclic *g)
+{
+	uint32_t *n_before = mem_alloc(g->n, sizeof(*n_before));
+	uint32_t n = 0, i, at, to;
+
+	for (i = 0; i < g->n; i++)
+		for (at = 0; next_after(g, i, &at, &to);)
+			n_before[to]++;
+	for (i = 0; i < g->n; i++)
+		if (!n_before[i])
+			g->ahead[n++] = i;
+	for (i = 0; i < n; i++) {
+		g->place[g->ahead[i]] = i;
+		for (at = 0; next_after(g, g->ahead[i], &at, &to);)
+			if (!--n_before[to])
+				g->ahead[n++] = to;
+	}
+	mem_free(n_before);
+	return n == g->n;
+}
+
+bool acyclic_load(struct acyclic *g, const struct route_graph *from)
+{
+	for (router_id r = g->first; r < g->topo->n_routers; r++)
+		for (port_id p = 0; p < g->topo->n_ports; p++)
+			load_wire(g, from, r, p);
+	return put_in_order(g);
 }

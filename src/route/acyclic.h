@@ -1,11 +1,12 @@
 /*
- * A graph of wires that wait for each other, which stays without cycles: an
- * edge that would close one is refused.  Wires are numbered by the switch that
- * they leave and by their port; an edge leads from a wire to one that leaves
- * the switch at its end.
+ * A graph of channels that wait for each other, which stays without cycles: an
+ * edge that would close one is refused.  Channels are numbered by the switch
+ * that their wire leaves, by its port, and by their own number; an edge leads
+ * from a channel to one of a wire that leaves the switch at its end.  In a
+ * direct network nodes are switches.
  *
- * It keeps the wires in an order in which each waits only for later ones, and
- * mends it locally for each new edge (Pearce and Kelly, Journal of
+ * It keeps the channels in an order in which each waits only for later ones,
+ * and mends it locally for each new edge (Pearce and Kelly, Journal of
  * Experimental Algorithmics 2007).
  */
 #ifndef ROUTE_ACYCLIC_H
@@ -13,29 +14,54 @@
 
 #include <stdbool.h>
 
-#include "topo/topo.h"
+#include "route/route.h"
 
 struct acyclic {
 	const struct topo *topo;
-	uint32_t n; /* wires */
-	port_mask *after; /* [wire] ports of the next switch */
-	uint32_t *place; /* [wire] in the order */
-	uint32_t *ahead, *behind; /* wires of a search */
+	router_id first; /* switch */
+	uint32_t n_channels; /* of a wire */
+	uint32_t n; /* channels */
+	/* [channel][number of the next one] ports of the next switch */
+	port_mask *after;
+	uint32_t *place; /* [channel] in the order */
+	uint32_t *ahead, *behind; /* channels of a search */
 	uint64_t *key; /* what is sorted */
-	uint8_t *is_seen; /* [wire] */
+	uint8_t *is_seen; /* [channel] */
 };
 
-void acyclic_init(struct acyclic *g, const struct topo *t);
+void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels);
 void acyclic_fini(struct acyclic *g);
+void acyclic_copy(struct acyclic *to, const struct acyclic *from);
 
-static inline bool acyclic_has(
-	const struct acyclic *g, uint32_t wire, port_id port)
+static inline uint32_t acyclic_channel(
+	const struct acyclic *g, router_id site, port_id port, uint32_t number)
 {
-	return g->after[wire] >> port & 1;
+	return ((site - g->first) * g->topo->n_ports + port) * g->n_channels +
+	       number;
+}
+
+/* The other end of its wire. */
+static inline struct topo_end acyclic_far(
+	const struct acyclic *g, uint32_t channel)
+{
+	uint32_t wire = channel / g->n_channels, n = g->topo->n_ports;
+
+	return g->topo->ops->peer(g->topo, g->first + wire / n, wire % n);
+}
+
+static inline bool acyclic_has(const struct acyclic *g, uint32_t channel,
+	port_id port, uint32_t number)
+{
+	return g->after[(size_t)channel * g->n_channels + number] >> port & 1;
 }
 
 /* False, without a change, if it would close a cycle. */
-bool acyclic_add(struct acyclic *g, uint32_t wire, port_id port);
-void acyclic_remove(struct acyclic *g, uint32_t wire, port_id port);
+bool acyclic_add(
+	struct acyclic *g, uint32_t channel, port_id port, uint32_t number);
+void acyclic_remove(
+	struct acyclic *g, uint32_t channel, port_id port, uint32_t number);
+
+/* Makes it the part of a graph between switches; false if that has a cycle. */
+bool acyclic_load(struct acyclic *g, const struct route_graph *from);
 
 #endif

@@ -1,4 +1,4 @@
-#include "route/dragonfly.h"
+#include "route/dragonfly_way.h"
 
 #include "base/mem.h"
 #include "link/link.h"
@@ -6,31 +6,41 @@
 
 #define AT(field) offsetof(struct dragonfly_route, field)
 
-/* What a packet keeps, above its hints. */
-enum {
-	VIA_SHIFT = 16, /* 1 + the group to go to first; 0: none is left */
-	LINK_SHIFT = 32, /* which of the links between two groups */
-	STAGE_SHIFT = 48, /* global links passed, and turns before them */
-	ORDER_SHIFT = 56,
-	FREE_SHIFT = 57, /* a router of the first group may choose another */
-	FIELD = 0xffff,
-	STAGE = 0xff,
-};
-
 static const struct param params[] = {
-	PARAM_ONE_OF("mode", AT(mode), "minimal", "minimal|valiant|ugal|par",
+	PARAM_ONE_OF("mode", AT(mode), "minimal",
+		"minimal|valiant|ugal|par|ugal-g",
 		"path of a packet; minimal: the shortest; valiant: through a "
 		"randomly chosen intermediate group; ugal: the one of these "
 		"with the shorter queue at the first router; par: the same, "
-		"decided again at each router of the first group",
+		"decided again at each router of the first group; ugal-g: by "
+		"the queues of all global links of the group",
 		"assumed: best for uniform traffic"),
+	PARAM_ONE_OF("local", AT(local), "minimal", "minimal|detour",
+		"path to another router of the first group; detour: through a "
+		"third router of the group, if the queue for the direct link "
+		"is long",
+		"assumed: the simplest"),
+	{ .name = "age",
+		.type = PARAM_TIME,
+		.offset = AT(age),
+		.def = "auto",
+		.min = 0,
+		.max = PS_PER_S,
+		.words = "auto",
+		.help = "interval at which routers tell the others of their "
+			"group how long the queues of their global links are, "
+			"and the time until these know, for ugal-g; auto: the "
+			"latency of a link inside a group",
+		.source = "assumed: as soon as can be" },
 	PARAM_ROW(PARAM_COUNT, "bias", AT(bias), "10", 0, 1000,
 		"number of additional packets that may queue for the minimal "
-		"path before ugal or par leaves it",
+		"path before ugal, ugal-g or par leaves it, or for a link "
+		"inside a group before a packet takes a detour there",
 		"calibrated: on random traffic at 30 % load, whose latency it "
 		"keeps"),
 	PARAM_ROW(PARAM_COUNT, "candidates", AT(candidates), "1", 1, 16,
-		"number of intermediate groups that ugal or par compares",
+		"number of intermediate groups that ugal, ugal-g or par "
+		"compares",
 		"assumed: as in the papers"),
 	PARAM_ROW(PARAM_COUNT, "channels", AT(channels), "0", 0, LINK_CHANNELS,
 		"number of channels; 0: as many as the mode has stages, which "
@@ -47,15 +57,30 @@ static const struct param params[] = {
 
 static const struct dragonfly_route *of(const struct route *r)
 {
-	return (const struct dragonfly_route *)r;
+	return dragonfly_route_of(r);
 }
 
-static const uint8_t n_stages[] = {
-	[DRAGONFLY_MINIMAL] = 2,
-	[DRAGONFLY_VALIANT] = 3,
-	[DRAGONFLY_UGAL] = 3,
-	[DRAGONFLY_PAR] = 4,
-};
+/* A turn inside the first group is a stage more. */
+static uint32_t n_stages(const struct dragonfly_route *d)
+{
+	uint32_t n_global = d->mode == DRAGONFLY_MINIMAL ? 1 : 2;
+
+	return 1 + n_global +
+	       (d->mode == DRAGONFLY_PAR || d->local == DRAGONFLY_DETOUR);
+}
+
+/* News travel by links inside a group. */
+static int set_age(struct dragonfly_route *d, struct err *e)
+{
+	int64_t least = d->topo->topo.wire[DRAGONFLY_LOCAL].latency;
+
+	d->route.age = d->age < 0 ? least : d->age;
+	if (d->route.age >= least)
+		return 0;
+	return err_set(e,
+		"routing.age: a link inside a group already takes %g ns",
+		(double)least / 1000);
+}
 
 static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 {
@@ -73,26 +98,23 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 			"and as many global links per group",
 			FIELD / 2);
 	r->topo = t;
-	d->n_stages = n_stages[d->mode];
+	d->n_stages = n_stages(d);
 	r->n_channels = (uint8_t)(!d->stages	? 1
 				  : d->channels ? d->channels
 						: d->n_stages);
-	r->looks = d->mode >= DRAGONFLY_UGAL && d->topo->g > 2;
+	d->is_adaptive = d->mode >= DRAGONFLY_UGAL && d->topo->g > 2;
+	d->turns = d->local == DRAGONFLY_DETOUR && d->topo->a > 2;
+	r->looks = d->is_adaptive || d->turns;
+	r->has_news = d->mode == DRAGONFLY_UGAL_G && d->is_adaptive;
 	r->told = d->mode >= DRAGONFLY_UGAL ? d->tell : d->reload;
-	return 0;
-}
-
-/* The group of a node. */
-static uint32_t group_of(const struct dragonfly *t, uint32_t node)
-{
-	return node / (t->p * t->a);
+	return r->has_news ? set_age(d, e) : 0;
 }
 
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
 	const struct dragonfly *t = of(r)->topo;
 
-	if (group_of(t, src) == group_of(t, dst))
+	if (dragonfly_group_of(t, src) == dragonfly_group_of(t, dst))
 		return 1;
 	return t->m * (of(r)->mode == DRAGONFLY_MINIMAL ? 1 : t->g);
 }
@@ -109,10 +131,11 @@ static uint32_t draw(const struct packet *p, bool is_ordered, uint32_t n)
 
 /* Gives a packet the route of a number, and leaves the rest of what it
  * keeps. */
-static void set_way(const struct route *r, struct packet *p, uint32_t number)
+void dragonfly_set_way(const struct route *r, struct packet *p, uint32_t number)
 {
 	const struct dragonfly *t = of(r)->topo;
-	uint32_t from = group_of(t, p->src), to = group_of(t, p->dst);
+	uint32_t from = dragonfly_group_of(t, p->src),
+		 to = dragonfly_group_of(t, p->dst);
 	uint32_t m = t->m ? t->m : 1;
 	uint64_t via = 0;
 
@@ -124,55 +147,55 @@ static void set_way(const struct route *r, struct packet *p, uint32_t number)
 		 (uint64_t)(number % m) << LINK_SHIFT;
 }
 
-static void go_round(const struct route *r, struct packet *p);
-
 static void dragonfly_start(const struct route *r, struct packet *p)
 {
 	const struct dragonfly *t = of(r)->topo;
 	uint32_t n = n_ways(r, p->src, p->dst), number = p->hints - 1u;
 	bool is_ordered = p->kind != PACKET_DYNAMIC, is_free = !p->hints;
 
-	if (is_free && r->looks && n > 1)
+	if (is_free && of(r)->is_adaptive && n > 1)
 		/* minimal until routers decide; in order, for ever */
-		number = group_of(t, p->src) * t->m + draw(p, is_ordered, t->m);
+		number = dragonfly_group_of(t, p->src) * t->m +
+			 draw(p, is_ordered, t->m);
 	else if (is_free)
 		number = draw(p, is_ordered, n);
-	is_free = is_free && r->looks && n > 1 && !is_ordered;
+	is_free = is_free && !is_ordered &&
+		  (of(r)->turns || (of(r)->is_adaptive && n > 1));
 	/* one class, whose channels are the stages */
 	p->kind = PACKET_DYNAMIC;
 	p->way = (uint64_t)is_ordered << ORDER_SHIFT | (uint64_t)is_free
 							       << FREE_SHIFT;
-	set_way(r, p, number % n);
+	dragonfly_set_way(r, p, number % n);
 	if (of(r)->dead)
-		go_round(r, p);
-}
-
-/* The channel of a stage; with too few of them the last ones share one. */
-static uint8_t channel_of(const struct route *r, uint64_t stage)
-{
-	return (uint8_t)(stage < r->n_channels ? stage : r->n_channels - 1u);
+		dragonfly_go_round(r, p);
 }
 
 /* The port by which a router leads on to another group. */
 static port_id port_to_group(
 	const struct dragonfly *t, router_id at, uint32_t group, uint32_t link)
 {
-	uint32_t number = dragonfly_number(t, at);
-	uint32_t q = dragonfly_way(t, dragonfly_group(t, at), group, link);
-	uint32_t owner = dragonfly_owner(t, q);
-
-	return owner == number ? t->global + q - dragonfly_first(t, owner)
-			       : dragonfly_local(t, number, owner);
+	return dragonfly_port(t, dragonfly_number(t, at),
+		dragonfly_way(t, dragonfly_group(t, at), group, link));
 }
 
 static port_id port_of(
 	const struct dragonfly *t, struct packet *p, router_id at)
 {
-	router_id last = dragonfly_router(t, p->dst);
+	router_id last = dragonfly_last(t, p);
 	uint32_t group = dragonfly_group(t, at);
 	uint32_t via = p->way >> VIA_SHIFT & FIELD;
 	uint32_t link = p->way >> LINK_SHIFT & FIELD;
+	uint32_t turn = (uint32_t)(p->way >> TURN_SHIFT);
 
+	if (__builtin_expect(turn, 0)) {
+		uint32_t number = dragonfly_number(t, at);
+
+		if (turn - 1 != number)
+			return dragonfly_local(t, number, turn - 1);
+		/* what remains is a way of the next stage */
+		p->way &= ~(~(uint64_t)0 << TURN_SHIFT);
+		p->way += (uint64_t)1 << STAGE_SHIFT;
+	}
 	if (via == group + 1) {
 		p->way &= ~((uint64_t)FIELD << VIA_SHIFT);
 		via = 0;
@@ -180,11 +203,32 @@ static port_id port_of(
 	if (via)
 		return port_to_group(t, at, via - 1, link);
 	if (at == last)
-		return p->dst % t->p;
+		return dragonfly_node_port(
+			t, p->dst, t->topo.cards ? p->to_card : 0);
 	if (dragonfly_group(t, last) != group)
 		return port_to_group(t, at, dragonfly_group(t, last), link);
 	return dragonfly_local(
 		t, dragonfly_number(t, at), dragonfly_number(t, last));
+}
+
+/* On a spare path. */
+static void step_aside(const struct route *r, struct packet *p, router_id at,
+	struct route_step *s)
+{
+	const struct dragonfly *t = of(r)->topo;
+	struct spare_hop hop;
+
+	s->channel = 0;
+	if (at < t->topo.n_nodes)
+		return;
+	if (at == dragonfly_last(t, p)) {
+		s->escape = dragonfly_node_port(
+			t, p->dst, t->topo.cards ? p->to_card : 0);
+		return;
+	}
+	hop = dragonfly_hop(r, p);
+	s->escape = hop.port;
+	s->channel = hop.channel;
 }
 
 static struct route_step dragonfly_next(
@@ -192,28 +236,30 @@ static struct route_step dragonfly_next(
 {
 	const struct dragonfly *t = of(r)->topo;
 	struct route_step s = {
-		.escape = 0, /* a node has one port */
+		.escape = t->topo.cards ? p->card : 0,
 		.is_ordered = p->way >> ORDER_SHIFT & 1,
 	};
 
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
-	if (at >= t->topo.n_nodes) {
-		if (in >= t->global)
-			p->way += (uint64_t)1 << STAGE_SHIFT;
-		s.escape = port_of(t, p, at);
+	if (__builtin_expect(dragonfly_is_spare(p), 0)) {
+		step_aside(r, p, at, &s);
+	} else {
+		if (at >= t->topo.n_nodes) {
+			if (in >= t->global)
+				p->way += (uint64_t)1 << STAGE_SHIFT;
+			s.escape = port_of(t, p, at);
+		}
+		s.channel = dragonfly_channel(r, dragonfly_stage(p));
 	}
 	s.ports = (port_mask)1 << s.escape;
-	s.channel = channel_of(r, p->way >> STAGE_SHIFT & STAGE);
 	return s;
 }
 
 /* --- around failed links --- */
 
-enum { MOST_TRIES = 64 };
-
 /* Whether the way of a packet from a router on has only links that work. */
-static bool works(
+bool dragonfly_works(
 	const struct route *r, const struct packet *packet, router_id at)
 {
 	const struct dragonfly *t = of(r)->topo;
@@ -231,194 +277,15 @@ static bool works(
 }
 
 /* The same, if it took the route of a number there. */
-static bool works_by(const struct route *r, const struct packet *p,
+bool dragonfly_works_by(const struct route *r, const struct packet *p,
 	router_id at, uint32_t number)
 {
 	struct packet q = *p;
 
 	if (!of(r)->dead)
 		return true;
-	set_way(r, &q, number);
-	return works(r, &q, at);
-}
-
-/* Leads a packet through a group, even if it stays in its own. */
-static void lead_through(struct packet *p, uint32_t via, uint32_t link)
-{
-	p->way &= ~((uint64_t)FIELD << VIA_SHIFT |
-		    (uint64_t)FIELD << LINK_SHIFT | (uint64_t)1 << FREE_SHIFT);
-	p->way |= (uint64_t)(1 + via) << VIA_SHIFT | (uint64_t)link
-							     << LINK_SHIFT;
-}
-
-static uint32_t redraw(const struct packet *p, uint32_t try, uint32_t n)
-{
-	uint64_t pair = (uint64_t)p->dst << 32 | (uint64_t)p->hints << 8 | try;
-
-	return (uint32_t)random_below(
-		random_draw(1, p->src, RANDOM_WAY, pair).a, n);
-}
-
-/* Another route, if a packet's own has a failed link: of the same kind, or else
- * through any group; its own one if none is found. */
-static void go_round(const struct route *r, struct packet *p)
-{
-	const struct dragonfly *t = of(r)->topo;
-	uint32_t from = group_of(t, p->src), n = n_ways(r, p->src, p->dst), i;
-	router_id at = dragonfly_router(t, p->src);
-	bool has_detours = of(r)->mode != DRAGONFLY_MINIMAL && t->g > 2;
-	uint64_t way = p->way;
-
-	if (works(r, p, at))
-		return;
-	/* adaptive packets start on minimal routes */
-	for (i = 0; i < MOST_TRIES && n > 1; i++) {
-		uint32_t k = redraw(p, i, p->way >> FREE_SHIFT & 1 ? t->m : n);
-
-		if (p->way >> FREE_SHIFT & 1)
-			k += from * t->m;
-		if (works_by(r, p, at, k)) {
-			set_way(r, p, k);
-			return;
-		}
-	}
-	for (i = 0; i < 4 * MOST_TRIES && has_detours; i++) {
-		uint32_t k = redraw(p, i, t->g * t->m);
-
-		if (k / t->m == from)
-			continue;
-		lead_through(p, k / t->m, k % t->m);
-		if (works(r, p, at))
-			return;
-	}
-	p->way = way;
-}
-
-static struct route *dragonfly_avoid(
-	const struct route *r, const port_mask *dead)
-{
-	struct dragonfly_route *d = mem_alloc(1, sizeof(*d));
-	router_id n = r->topo->n_routers;
-
-	*d = *of(r);
-	d->dead = mem_alloc(n, sizeof(*d->dead));
-	for (router_id i = 0; i < n; i++)
-		d->dead[i] = dead[i];
-	return &d->route;
-}
-
-static void dragonfly_fini(struct route *r)
-{
-	mem_free(((struct dragonfly_route *)r)->dead);
-}
-
-/* --- adaptive routes --- */
-
-/* The router of a group at the end of a link from another. */
-static uint32_t landing(
-	const struct dragonfly *t, uint32_t group, uint32_t from, uint32_t link)
-{
-	return dragonfly_owner(t, dragonfly_way(t, group, from, link));
-}
-
-/* Hops between routers from one of group a to the destination's, in group b,
- * by one of the links between these groups. */
-static uint32_t n_hops(const struct dragonfly *t, router_id at, uint32_t b,
-	uint32_t last, uint32_t link)
-{
-	uint32_t a = dragonfly_group(t, at);
-
-	return 1u + (landing(t, a, b, link) != dragonfly_number(t, at)) +
-	       (landing(t, b, a, link) != last);
-}
-
-/* The same by way of another group. */
-static uint32_t n_hops_via(const struct dragonfly *t, router_id at,
-	uint32_t via, uint32_t b, uint32_t last, uint32_t link)
-{
-	uint32_t a = dragonfly_group(t, at);
-	router_id at_via =
-		t->topo.n_nodes + via * t->a + landing(t, via, a, link);
-
-	return 1u + (landing(t, a, via, link) != dragonfly_number(t, at)) +
-	       n_hops(t, at_via, b, last, link);
-}
-
-/* A route through a group that is neither the first nor the last. */
-static uint32_t draw_detour(const struct dragonfly *t, const struct packet *p,
-	uint32_t from, uint32_t to, uint64_t lot)
-{
-	uint64_t bits = random_draw(lot, p->src, RANDOM_WAY, p->number).a;
-	uint32_t low = from < to ? from : to, high = from < to ? to : from;
-	uint32_t via = (uint32_t)random_below(bits, t->g - 2);
-
-	via += via >= low;
-	via += via >= high;
-	return via * t->m + (uint32_t)((bits & FIELD) % t->m);
-}
-
-/* What the best of some detours costs: the load of its first link, in chunks,
- * for each hop. */
-static uint64_t best_detour(const struct route *r, const struct packet *p,
-	router_id at, const struct route_look *l, uint32_t turn, uint32_t *way)
-{
-	const struct dragonfly *t = of(r)->topo;
-	uint32_t from = dragonfly_group(t, at), to = group_of(t, p->dst);
-	uint32_t last = dragonfly_number(t, dragonfly_router(t, p->dst));
-	uint8_t channel = channel_of(r, (p->way >> STAGE_SHIFT & STAGE) + turn);
-	uint64_t least = UINT64_MAX;
-
-	for (uint32_t i = 0; i < of(r)->candidates; i++) {
-		uint32_t number = draw_detour(
-			t, p, from, to, 1 + i + 16 * (uint64_t)turn);
-		uint32_t via = number / t->m, link = number % t->m;
-		uint64_t cost;
-
-		if (!works_by(r, p, at, number))
-			continue;
-		cost = l->load(l, port_to_group(t, at, via, link), channel);
-		cost *= n_hops_via(t, at, via, to, last, link);
-		if (cost >= least)
-			continue;
-		least = cost;
-		*way = number;
-	}
-	return least;
-}
-
-/*
- * At the first router; for PAR also at the next one of its group, where leaving
- * the minimal route is a turn to the next stage.
- */
-static void dragonfly_decide(const struct route *r, struct packet *p,
-	router_id at, port_id in, const struct route_look *l)
-{
-	const struct dragonfly *t = of(r)->topo;
-	uint32_t to = group_of(t, p->dst), turn = in >= t->local, way = 0;
-	uint32_t link = p->way >> LINK_SHIFT & FIELD;
-	uint32_t last = dragonfly_number(t, dragonfly_router(t, p->dst));
-	uint64_t minimal, detour;
-	port_id port;
-
-	if (!(p->way >> FREE_SHIFT & 1))
-		return;
-	port = port_to_group(t, at, to, link);
-	if (of(r)->mode != DRAGONFLY_PAR || port >= t->global)
-		p->way &= ~((uint64_t)1 << FREE_SHIFT);
-	minimal =
-		l->load(l, port, channel_of(r, p->way >> STAGE_SHIFT & STAGE)) *
-		n_hops(t, at, to, last, link);
-	if (of(r)->dead && !works(r, p, at))
-		minimal = UINT64_MAX;
-	if (minimal <= (uint64_t)of(r)->bias * p->chunks)
-		return;
-	detour = best_detour(r, p, at, l, turn, &way);
-	if (detour == UINT64_MAX ||
-		minimal <= detour + (uint64_t)of(r)->bias * p->chunks)
-		return;
-	p->way &= ~((uint64_t)1 << FREE_SHIFT);
-	p->way += (uint64_t)turn << STAGE_SHIFT;
-	set_way(r, p, way);
+	dragonfly_set_way(r, &q, number);
+	return dragonfly_works(r, &q, at);
 }
 
 /* --- the proof --- */
@@ -454,12 +321,13 @@ static void add_turns(
 			continue;
 		ports_of(t, far.router, &local, &global);
 		for (stage = 0; stage < last; stage++) {
-			uint32_t v =
-				route_vertex(g, at, p, channel_of(r, stage));
-			uint8_t next = channel_of(r, stage + 1);
+			uint32_t v = route_vertex(
+				g, at, p, dragonfly_channel(r, stage));
+			uint8_t next = dragonfly_channel(r, stage + 1);
 
 			if (p < t->global)
-				route_add(g, v, global, channel_of(r, stage));
+				route_add(g, v, global,
+					dragonfly_channel(r, stage));
 			if (p >= t->global || !stage)
 				route_add(g, v, local, next);
 			if (p >= t->global && stage + 1 < last)
@@ -473,10 +341,15 @@ static void dragonfly_walk(
 {
 	const struct dragonfly *t = of(r)->topo;
 
-	route_follow(r, g, w);
+	if (t->topo.cards)
+		dragonfly_walk_cards(r, g, w);
+	else
+		route_follow(r, g, w);
 	for (router_id at = t->topo.n_nodes; at < t->topo.n_routers; at++)
-		if (of(r)->mode == DRAGONFLY_PAR)
+		if (of(r)->mode == DRAGONFLY_PAR || of(r)->turns)
 			add_turns(r, g, at);
+	if (of(r)->spare)
+		spare_walk(of(r)->spare, g);
 }
 
 /* Whether steps to a node of the same group are among those that are to be
@@ -513,6 +386,26 @@ static void partners(
 
 /* --- what follows from it --- */
 
+/* The same for links of a file. */
+static double share_by_links(const struct dragonfly *t)
+{
+	uint64_t n = 0, turns = 0;
+
+	for (uint64_t i = 0; i < (uint64_t)t->g * t->g * t->g * t->m; i++) {
+		uint32_t k = (uint32_t)(i % t->m);
+		uint32_t at = (uint32_t)(i / t->m % t->g);
+		uint32_t a = (uint32_t)(i / t->m / t->g % t->g);
+		uint32_t b = (uint32_t)(i / t->m / t->g / t->g);
+
+		if (at == a || at == b || a == b)
+			continue;
+		n++;
+		turns += dragonfly_owner(t, dragonfly_way(t, at, a, k)) !=
+			 dragonfly_owner(t, dragonfly_way(t, at, b, k));
+	}
+	return n ? (double)turns / (double)n : 0;
+}
+
 /*
  * Of all ways through a group from one other group to another, by the same of
  * m links, the share that changes routers there.
@@ -521,6 +414,9 @@ static double share_of_turns(const struct dragonfly *t)
 {
 	uint32_t others = t->g - 1;
 	double same = 0;
+
+	if (t->links)
+		return share_by_links(t);
 
 	for (uint32_t k = 0; k < t->m; k++) {
 		uint32_t first = k * others, end = first + others;
@@ -565,7 +461,7 @@ static struct route_way dragonfly_cost(
 	int64_t ends = cost[DRAGONFLY_NODE_UP] + cost[DRAGONFLY_NODE_DOWN];
 	double others = (double)t->topo.n_nodes - 1;
 	double near = (double)(t->a - 1) * t->p;
-	double far = (double)(t->g - 1) * t->a * t->p;
+	double far = others + 1 - (double)t->a * t->p;
 	struct route_way f = { 0 }, out = { 0 };
 
 	if (others < 1)
@@ -587,6 +483,7 @@ static const char *const modes[] = {
 	[DRAGONFLY_VALIANT] = "valiant",
 	[DRAGONFLY_UGAL] = "ugal",
 	[DRAGONFLY_PAR] = "par",
+	[DRAGONFLY_UGAL_G] = "ugal-g",
 };
 
 static void dragonfly_describe(const struct route *r, FILE *f)
@@ -600,6 +497,9 @@ static void dragonfly_describe(const struct route *r, FILE *f)
 		[DRAGONFLY_PAR] = "the shortest path or a detour through "
 				  "another group, by the queues of each router "
 				  "of the first group",
+		[DRAGONFLY_UGAL_G] =
+			"the shortest path or a detour through another group, "
+			"by the queues of all global links of the first group",
 	};
 
 	fprintf(f, "routing     %s, on ", words[of(r)->mode]);
@@ -608,14 +508,28 @@ static void dragonfly_describe(const struct route *r, FILE *f)
 			r->n_channels > 1 ? "s" : "");
 	else
 		fprintf(f, "a channel for each stage\n");
+	if (of(r)->turns)
+		fprintf(f, "            through a third router of the first "
+			   "group, if the queue for a link there is long\n");
+	if (r->has_news)
+		fprintf(f,
+			"            an oracle: routers know the queues of "
+			"others as they were %g to %g ns ago\n",
+			(double)r->age / 1000, 2 * (double)r->age / 1000);
 }
 
 static bool dragonfly_fact(
 	const struct route *r, uint32_t i, struct route_fact *f)
 {
-	f->key = "mode";
-	snprintf(f->text, sizeof(f->text), "%s", modes[of(r)->mode]);
-	return !i;
+	if (!i) {
+		f->key = "mode";
+		snprintf(f->text, sizeof(f->text), "%s", modes[of(r)->mode]);
+		return true;
+	}
+	f->key = "oracle";
+	f->kind = ROUTE_FACT_FLAG;
+	f->flag = true;
+	return i == 1 && r->has_news;
 }
 
 static const char *const channels[] = { "stage 1", "stage 2", "stage 3",
@@ -623,7 +537,7 @@ static const char *const channels[] = { "stage 1", "stage 2", "stage 3",
 
 const struct route_ops dragonfly_route_ops = {
 	.name = "dragonfly",
-	.has = "orders",
+	.has = "orders card-routes",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct dragonfly_route),
@@ -634,6 +548,7 @@ const struct route_ops dragonfly_route_ops = {
 	.start = dragonfly_start,
 	.next = dragonfly_next,
 	.decide = dragonfly_decide,
+	.news = dragonfly_news,
 	.n_ways = n_ways,
 	.partners = partners,
 	.walk = dragonfly_walk,

@@ -30,6 +30,7 @@ struct follow {
 	struct route_walks *found;
 	struct packet p; /* what all states have in common */
 	uint32_t src;
+	uint8_t card, to_card; /* if nodes have several */
 	struct state *state; /* those that were seen, in order */
 	uint32_t n, room;
 	uint32_t *table; /* 1 + a state, by hash */
@@ -249,6 +250,8 @@ static void follow_way(
 		.src = src,
 		.dst = dst,
 		.hints = (uint16_t)hints,
+		.card = f->card,
+		.to_card = f->to_card,
 	};
 	f->found->n_routes++;
 	f->r->ops->start(f->r, &f->p);
@@ -274,21 +277,54 @@ static void follow_to(void *arg, uint32_t dst)
 		follow_way(f, f->src, dst, i);
 }
 
+/* From each card of a node to each of another that it may name. */
+static void follow_cards(void *arg, uint32_t dst)
+{
+	struct follow *f = arg;
+	const struct topo *t = f->g->topo;
+	uint32_t n = t->cards ? t->cards : 1;
+
+	for (uint32_t i = 0; i < n * n; i++) {
+		f->card = (uint8_t)(i / n);
+		f->to_card = (uint8_t)(i % n);
+		if (!t->is_apart || f->card == f->to_card)
+			follow_to(f, dst);
+	}
+}
+
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w)
 {
 	struct follow f = { .r = r, .g = g, .found = w };
-	const struct route_partners to = { follow_to, &f };
+	const struct route_partners to = { follow_cards, &f };
 	uint32_t n = g->topo->n_nodes;
 
 	for (f.src = 0; f.src < n; f.src++) {
 		if (r->ops->partners)
 			r->ops->partners(r, f.src, &to);
 		for (uint32_t dst = 0; dst < n && !r->ops->partners; dst++)
-			follow_to(&f, dst);
+			follow_cards(&f, dst);
 	}
 	mem_free(f.state);
 	mem_free(f.table);
+}
+
+void route_follow_some(const struct route *r, struct route_graph *g,
+	struct route_walks *w, void (*list)(void *arg, struct follow *f),
+	void *arg)
+{
+	struct follow f = { .r = r, .g = g, .found = w };
+
+	list(arg, &f);
+	mem_free(f.state);
+	mem_free(f.table);
+}
+
+void route_follow_one(struct follow *f, const struct route_trip *t)
+{
+	f->card = t->card;
+	f->to_card = t->to_card;
+	follow_way(f, t->src, t->dst, t->hints);
 }
 
 /* Pairs that are spread evenly over all. */

@@ -47,6 +47,8 @@ static const struct param params[] = {
 		"whether dynamic packets may escape to the deterministic "
 		"channel; no: adaptive routing can deadlock",
 		"BGQ-F38, BGQ-G4"),
+	ROUTE_NOTICE(AT(route.notice)),
+	ROUTE_TELL(AT(tell)),
 };
 
 /* --- programming --- */
@@ -274,6 +276,8 @@ static int hint_init(struct route *r, const struct topo *topo, struct err *e)
 	r->topo = topo;
 	h->route.bubble = h->bubble != 0;
 	h->route.has_escape = h->escape != 0;
+	h->route.told = topo->n_io ? -1 : h->tell;
+	h->route.is_blind = h->route.told < 0;
 	if (check_lengths(h->torus, e) || set_order(h, e))
 		return -1;
 	h->coord = grid_list(h->torus);
@@ -506,6 +510,7 @@ const struct route_ops hint_ops = {
 	.fini = hint_fini,
 	.start = hint_start,
 	.next = hint_next,
+	.avoid = hint_avoid,
 	.set_zones = set_zones,
 	.way = hint_way,
 	.describe = hint_describe,

@@ -21,6 +21,7 @@ struct hint {
 	char zones[HINT_ZONE_SETS][PARAM_TEXT_MAX];
 	int64_t ties; /* an enum grid_ties */
 	int64_t bubble, escape; /* flags */
+	int64_t tell; /* ps, or -1: never */
 
 	/* set by init() */
 	const struct torus *torus;
@@ -65,6 +66,9 @@ static inline uint16_t hint_from_io(const struct torus *t, uint32_t link)
 {
 	return (uint16_t)(2u << 2 * t->n_dims << link);
 }
+
+/* See struct route_ops: hint_repair.c. */
+struct route *hint_avoid(const struct route *r, const port_mask *dead);
 
 /*
  * Programs one set of zone masks: "none", "longest-first", "order" (one

@@ -1,23 +1,29 @@
 #include "route/hyperx.h"
 
 #include "link/link.h"
+#include "route/spare.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct hyperx_route, field)
 
 /* What a packet keeps, above its hints. */
 enum {
-	VIA_SHIFT = 16, /* 1 + the switch to go to first; 0: none is left */
+	VIA_SHIFT = 16, /* 1 + the switch to go to first; 0: none is left; or
+			 * the next hop of a spare path */
 	HOPS_SHIFT = 40,
 	PORT_SHIFT = 48, /* 1 + the port that was decided for; 0: none */
 	CHANNEL_SHIFT = 56,
 	ORDER_SHIFT = 57,
 	FREE_SHIFT = 58, /* UGAL may decide */
+	SPARE_SHIFT = 59, /* it is on a spare path */
 	LEFT_SHIFT = 60, /* dimensions in which it has been elsewhere */
 	VIA = 0xffffff,
 	FIELD = 0xff,
 	MOST_SWITCHES = 60000, /* whose routes a sender can name */
+	MOST_TRIES = 64, /* to find another switch to go through */
 };
+
+_Static_assert(SPARE_HOPS - 1 <= VIA, "a packet keeps the number of a hop");
 
 static const struct param params[] = {
 	PARAM_ONE_OF("mode", AT(mode), "ugal", "minimal|adaptive|dal|ugal",
@@ -30,11 +36,14 @@ static const struct param params[] = {
 		"number of additional packets that may queue for the minimal "
 		"path before dal or ugal leaves it",
 		"assumed: keeps packets on minimal paths at low load"),
+	ROUTE_NOTICE(AT(route.notice)),
+	ROUTE_TELL(AT(tell)),
+	ROUTE_RELOAD(AT(reload)),
 };
 
 static const struct hyperx_route *of(const struct route *r)
 {
-	return (const struct hyperx_route *)r;
+	return hyperx_route_of(r);
 }
 
 static int hyperx_init(struct route *r, const struct topo *t, struct err *e)
@@ -65,6 +74,7 @@ static int hyperx_init(struct route *r, const struct topo *t, struct err *e)
 	/* with one channel, packets have those of their kind */
 	r->n_channels = (uint8_t)n_channels;
 	r->looks = h->mode == HYPERX_UGAL || h->mode == HYPERX_DAL;
+	r->told = h->mode == HYPERX_MINIMAL ? h->reload : h->tell;
 	return 0;
 }
 
@@ -99,6 +109,8 @@ static void set_way(const struct route *r, struct packet *p, uint32_t number)
 	p->way |= (number + 1) | via << VIA_SHIFT | channel << CHANNEL_SHIFT;
 }
 
+static void go_round(const struct route *r, struct packet *p);
+
 static void hyperx_start(const struct route *r, struct packet *p)
 {
 	uint32_t n = n_ways(r, p->src, p->dst), number = 0;
@@ -114,19 +126,11 @@ static void hyperx_start(const struct route *r, struct packet *p)
 	set_way(r, p, number);
 	if (is_free && !is_ordered && n > 1)
 		p->way |= (uint64_t)1 << FREE_SHIFT;
+	if (of(r)->dead)
+		go_round(r, p);
 }
 
 /* --- steps --- */
-
-/* The first dimension in which two switches differ; n_dims: in none. */
-static uint32_t first_dim(const struct hyperx *t, uint32_t a, uint32_t b)
-{
-	uint32_t i = 0;
-
-	while (i < t->n_dims && hyperx_place(t, a, i) == hyperx_place(t, b, i))
-		i++;
-	return i;
-}
 
 static uint32_t n_hops(const struct hyperx *t, uint32_t a, uint32_t b)
 {
@@ -137,21 +141,37 @@ static uint32_t n_hops(const struct hyperx *t, uint32_t a, uint32_t b)
 	return n;
 }
 
-/* The port of one of the parallel links to another position. */
-static port_id port_along(const struct hyperx *t, const struct packet *p,
-	uint32_t s, uint32_t dim, uint32_t to)
+/* A number that selects one of parallel links. */
+static uint32_t lot_of(const struct packet *p)
 {
-	uint32_t lot = p->way >> ORDER_SHIFT & 1 ? p->src + p->dst : p->number;
-
-	return hyperx_port(t, s, dim, to) + lot % t->parallel[dim];
+	return p->way >> ORDER_SHIFT & 1 ? p->src + p->dst : p->number;
 }
 
-static port_id towards(
-	const struct hyperx *t, const struct packet *p, uint32_t s, uint32_t to)
+/* One port of a set, by a number. */
+static __attribute__((noinline)) port_id pick(port_mask m, uint32_t lot)
 {
-	uint32_t dim = first_dim(t, s, to);
+	for (lot %= (uint32_t)__builtin_popcountll(m); lot; lot--)
+		m &= m - 1;
+	return (port_id)__builtin_ctzll(m);
+}
 
-	return port_along(t, p, s, dim, hyperx_place(t, to, dim));
+/* The port of one of the parallel links to another position. */
+static port_id port_along(const struct hyperx_route *h, const struct packet *p,
+	uint32_t s, uint32_t dim, uint32_t to)
+{
+	const struct hyperx *t = h->topo;
+
+	if (h->dead && hyperx_alive(h, s, dim, to))
+		return pick(hyperx_alive(h, s, dim, to), lot_of(p));
+	return hyperx_port(t, s, dim, to) + lot_of(p) % t->parallel[dim];
+}
+
+static port_id towards(const struct hyperx_route *h, const struct packet *p,
+	uint32_t s, uint32_t to)
+{
+	uint32_t dim = hyperx_first_dim(h->topo, s, to);
+
+	return port_along(h, p, s, dim, hyperx_place(h->topo, to, dim));
 }
 
 /* All links that correct a dimension. */
@@ -163,10 +183,23 @@ static port_mask all_towards(const struct hyperx *t, uint32_t s, uint32_t to)
 		uint32_t y = hyperx_place(t, to, i);
 
 		if (y != hyperx_place(t, s, i))
-			m |= (((port_mask)1 << t->parallel[i]) - 1)
-			     << hyperx_port(t, s, i, y);
+			m |= hyperx_bundle(t, s, i, y);
 	}
 	return m;
+}
+
+/* Whether each hop has a channel of its own. */
+static bool is_by_hop(const struct route *r)
+{
+	return of(r)->mode == HYPERX_ADAPTIVE || of(r)->mode == HYPERX_DAL;
+}
+
+/* Hops that a packet has channels for. */
+static uint32_t hops_left(const struct route *r, const struct packet *p)
+{
+	uint32_t hops = p->way >> HOPS_SHIFT & FIELD;
+
+	return hops < r->n_channels ? r->n_channels - hops : 0;
 }
 
 static uint8_t channel_of(const struct route *r, const struct packet *p)
@@ -180,6 +213,35 @@ static uint8_t channel_of(const struct route *r, const struct packet *p)
 	return (uint8_t)(hops < r->n_channels ? hops : r->n_channels - 1u);
 }
 
+/* Only ports that lead on, if there are any. */
+static void avoid_dead(const struct route *r, const struct packet *p,
+	uint32_t s, struct route_step *step)
+{
+	port_mask good = hyperx_good(
+		of(r), s, switch_of(of(r)->topo, p->dst), hops_left(r, p));
+
+	if (!good)
+		return;
+	if (!(good >> step->escape & 1))
+		step->escape = pick(good, lot_of(p));
+	step->ports = of(r)->mode == HYPERX_ADAPTIVE && !step->is_ordered
+			      ? good
+			      : (port_mask)1 << step->escape;
+}
+
+/* The next hop of a spare path. */
+static void step_aside(
+	const struct route *r, struct packet *p, struct route_step *step)
+{
+	struct spare_hop hop =
+		spare_hop(of(r)->spare, p->way >> VIA_SHIFT & VIA);
+
+	step->channel = hop.channel;
+	step->escape = hop.port;
+	step->ports = (port_mask)1 << hop.port;
+	p->way += (uint64_t)1 << VIA_SHIFT;
+}
+
 /* From a switch that is not the last one. */
 static void step_on(const struct route *r, struct packet *p, uint32_t s,
 	struct route_step *step)
@@ -190,11 +252,13 @@ static void step_on(const struct route *r, struct packet *p, uint32_t s,
 	uint32_t chosen = p->way >> PORT_SHIFT & FIELD;
 
 	step->channel = channel_of(r, p);
-	step->escape =
-		chosen ? chosen - 1 : towards(t, p, s, via ? via - 1 : last);
+	step->escape = chosen ? chosen - 1
+			      : towards(of(r), p, s, via ? via - 1 : last);
 	step->ports = (port_mask)1 << step->escape;
 	if (of(r)->mode == HYPERX_ADAPTIVE && !step->is_ordered)
 		step->ports = all_towards(t, s, last);
+	if (of(r)->dead && is_by_hop(r) && !chosen)
+		avoid_dead(r, p, s, step);
 	p->way &= ~((uint64_t)FIELD << PORT_SHIFT);
 	p->way += (uint64_t)1 << HOPS_SHIFT;
 }
@@ -209,24 +273,64 @@ static struct route_step hyperx_next(
 		.ports = 1,
 		.is_ordered = p->way >> ORDER_SHIFT & 1,
 	};
+	bool is_spare;
 
 	(void)in;
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	if (at < r->topo->n_nodes)
 		return step;
-	if ((p->way >> VIA_SHIFT & VIA) == s + 1u) {
+	is_spare = p->way >> SPARE_SHIFT & 1;
+	if (!is_spare && (p->way >> VIA_SHIFT & VIA) == s + 1u) {
 		p->way &= ~((uint64_t)VIA << VIA_SHIFT);
 		p->way |= (uint64_t)1 << CHANNEL_SHIFT;
 	}
-	if (s != switch_of(t, p->dst) || p->way >> VIA_SHIFT & VIA) {
-		step_on(r, p, s, &step);
+	if (s != switch_of(t, p->dst) ||
+		(!is_spare && p->way >> VIA_SHIFT & VIA)) {
+		if (is_spare)
+			step_aside(r, p, &step);
+		else
+			step_on(r, p, s, &step);
 		return step;
 	}
 	step.channel = channel_of(r, p);
 	step.escape = p->dst % t->p;
 	step.ports = (port_mask)1 << step.escape;
 	return step;
+}
+
+/* --- around failed links --- */
+
+/* Another route, if a packet's own has a failed link; its own one if there is
+ * none. */
+static void go_round(const struct route *r, struct packet *p)
+{
+	const struct hyperx_route *h = of(r);
+	uint32_t from = switch_of(h->topo, p->src);
+	uint32_t to = switch_of(h->topo, p->dst), first;
+	uint32_t via = p->way >> VIA_SHIFT & VIA, i;
+
+	if (is_by_hop(r) ? from == to || hyperx_good(h, from, to, r->n_channels)
+			 : hyperx_works_via(h, from, via ? via - 1 : to, to))
+		return;
+	for (i = 0; i < MOST_TRIES && h->mode == HYPERX_UGAL; i++) {
+		uint64_t pair = (uint64_t)p->dst << 16 | p->hints;
+
+		via = (uint32_t)random_below(
+			random_draw(1 + i, p->src, RANDOM_WAY, pair).a,
+			h->topo->switches.plan.n);
+		if (!hyperx_works_via(h, from, via, to))
+			continue;
+		set_way(r, p, 2 + via);
+		return;
+	}
+	first = h->spare ? spare_first(h->spare, r->topo->n_nodes + from,
+				   r->topo->n_nodes + to)
+			 : 0;
+	if (!first)
+		return;
+	p->way &= ~((uint64_t)VIA << VIA_SHIFT | (uint64_t)1 << FREE_SHIFT);
+	p->way |= (uint64_t)first << VIA_SHIFT | (uint64_t)1 << SPARE_SHIFT;
 }
 
 /* --- decisions --- */
@@ -267,14 +371,42 @@ static void decide_ugal(const struct route *r, struct packet *p, uint32_t s,
 		}
 		via += x * t->stride[i] - a * t->stride[i];
 	}
-	if (via == s || via == last)
+	if (via == s || via == last ||
+		(of(r)->dead && !hyperx_works_via(of(r), s, via, last)))
 		return;
-	near = l->load(l, towards(t, p, s, last), channel_of(r, p));
-	far = l->load(l, towards(t, p, s, via), 0);
+	near = l->load(l, towards(of(r), p, s, last), channel_of(r, p));
+	far = l->load(l, towards(of(r), p, s, via), 0);
 	if (near * n_hops(t, s, last) >
 		far * (n_hops(t, s, via) + n_hops(t, via, last)) +
 			(uint64_t)of(r)->bias * p->chunks)
 		set_way(r, p, 2 + via);
+}
+
+/* What DAL has found so far. */
+struct dal {
+	uint64_t least, left;
+	port_id best;
+};
+
+/* Looks at a link to another position; leaves says that it is a detour. */
+static void weigh(const struct route *r, const struct packet *p, uint32_t s,
+	const struct route_look *l, uint32_t dim, uint32_t to, bool leaves,
+	struct dal *d)
+{
+	const struct hyperx *t = of(r)->topo;
+	port_id port = port_along(of(r), p, s, dim, to);
+	uint32_t last = switch_of(t, p->dst);
+	uint64_t load = l->load(l, port, channel_of(r, p)) *
+			(n_hops(t, s, last) + leaves);
+
+	if (leaves)
+		load += (uint64_t)of(r)->bias * p->chunks;
+	if (load >= d->least || (of(r)->dead && !hyperx_leads(of(r), s, dim, to,
+							last, hops_left(r, p))))
+		return;
+	d->least = load;
+	d->best = port;
+	d->left = (uint64_t)leaves << (LEFT_SHIFT + dim);
 }
 
 /*
@@ -286,38 +418,23 @@ static void decide_dal(const struct route *r, struct packet *p, uint32_t s,
 	const struct route_look *l)
 {
 	const struct hyperx *t = of(r)->topo;
-	uint32_t last = switch_of(t, p->dst), hops = n_hops(t, s, last);
-	uint64_t least = UINT64_MAX, left = 0, load;
-	port_id best = 0;
-	uint8_t channel = channel_of(r, p);
+	uint32_t last = switch_of(t, p->dst);
+	struct dal d = { .least = UINT64_MAX };
 
 	for (uint32_t i = 0; i < t->n_dims; i++) {
 		uint32_t a = hyperx_place(t, s, i);
 		uint32_t b = hyperx_place(t, last, i);
-		port_id port;
 
 		if (a == b)
 			continue;
-		port = port_along(t, p, s, i, b);
-		load = l->load(l, port, channel) * hops;
-		if (load < least) {
-			least = load;
-			best = port;
-			left = 0;
-		}
-		if (t->size[i] < 3 || p->way >> (LEFT_SHIFT + i) & 1)
-			continue;
-		port = port_along(
-			t, p, s, i, elsewhere(t, i, a, b, draw(p, 2 + i)));
-		load = l->load(l, port, channel) * (hops + 1) +
-		       (uint64_t)of(r)->bias * p->chunks;
-		if (load < least) {
-			least = load;
-			best = port;
-			left = (uint64_t)1 << (LEFT_SHIFT + i);
-		}
+		weigh(r, p, s, l, i, b, false, &d);
+		if (t->size[i] >= 3 && !(p->way >> (LEFT_SHIFT + i) & 1))
+			weigh(r, p, s, l, i,
+				elsewhere(t, i, a, b, draw(p, 2 + i)), true,
+				&d);
 	}
-	p->way |= (uint64_t)(best + 1) << PORT_SHIFT | left;
+	if (d.least != UINT64_MAX)
+		p->way |= (uint64_t)(d.best + 1) << PORT_SHIFT | d.left;
 }
 
 static void hyperx_decide(const struct route *r, struct packet *p, router_id at,
@@ -326,7 +443,8 @@ static void hyperx_decide(const struct route *r, struct packet *p, router_id at,
 	const struct hyperx *t = of(r)->topo;
 	uint32_t s = at - r->topo->n_nodes;
 
-	if (s == switch_of(t, p->dst) || p->way >> ORDER_SHIFT & 1)
+	if (s == switch_of(t, p->dst) || p->way >> ORDER_SHIFT & 1 ||
+		p->way >> SPARE_SHIFT & 1)
 		return;
 	if (of(r)->mode == HYPERX_DAL)
 		decide_dal(r, p, s, l);
@@ -362,6 +480,8 @@ static void hyperx_walk(
 
 	route_follow(r, g, w);
 	links &= ~(((port_mask)1 << t->p) - 1);
+	if (of(r)->spare)
+		spare_walk(of(r)->spare, g);
 	if (of(r)->mode != HYPERX_DAL)
 		return;
 	for (router_id at = r->topo->n_nodes; at < r->topo->n_routers; at++)
@@ -432,6 +552,8 @@ const struct route_ops hyperx_route_ops = {
 	.size = sizeof(struct hyperx_route),
 	PARAMS(params),
 	.init = hyperx_init,
+	.fini = hyperx_fini,
+	.avoid = hyperx_avoid,
 	.start = hyperx_start,
 	.next = hyperx_next,
 	.decide = hyperx_decide,

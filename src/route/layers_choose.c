@@ -9,10 +9,23 @@ enum { ROUNDS = 4, FAR = 0xff };
 struct chooser {
 	struct layers *l;
 	uint64_t *load; /* [wire] pairs of nodes on it */
-	uint64_t *flow; /* [switch] pairs that pass it or begin there */
-	uint64_t *cost; /* [switch] of its path */
 	uint32_t *queue; /* switches, nearest first */
 };
+
+/* Puts switches of the same distance into the order of their numbers: what is
+ * chosen must not depend on the order of ports. */
+static void sort(struct chooser *c, const uint8_t *hops, uint32_t n)
+{
+	uint32_t first[FAR + 1] = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		first[hops[c->queue[i]] + 1]++;
+	for (uint32_t i = 1; i <= FAR; i++)
+		first[i] += first[i - 1];
+	for (uint32_t i = 0; i < c->l->n; i++)
+		if (hops[i] != FAR)
+			c->queue[first[hops[i]]++] = i;
+}
 
 /* Distances to a switch; the number of switches that reach it. */
 static uint32_t search(struct chooser *c, uint32_t to)
@@ -35,54 +48,77 @@ static uint32_t search(struct chooser *c, uint32_t to)
 			c->queue[tail++] = next;
 		}
 	}
+	sort(c, hops, tail);
 	return tail;
 }
 
-/* The port of the path by a nearer neighbour whose loads have the least sum of
- * squares: a busy wire counts more than two that are half as busy. */
+/* What the wires of a path cost that the tree of a set has already: the sum of
+ * the squares of their loads, so that a busy wire counts more than two that are
+ * half as busy. */
+static uint64_t cost_of(
+	const struct chooser *c, const uint8_t *port, uint32_t to, uint32_t at)
+{
+	uint64_t sum = 0;
+
+	while (at != to) {
+		uint64_t load = c->load[layers_wire(c->l, at, port[at])];
+
+		sum += load * load;
+		layers_peer(c->l, at, port[at], &at);
+	}
+	return sum;
+}
+
+/* The port of the path by a nearer neighbour that costs least; of equals, the
+ * neighbour with the lowest number. */
 static port_id best_port(
-	const struct chooser *c, const uint8_t *hops, uint32_t at)
+	const struct chooser *c, const uint8_t *port, uint32_t to, uint32_t at)
 {
 	const struct layers *l = c->l;
+	const uint8_t *hops = l->hops + (size_t)to * l->n;
+	uint64_t least = UINT64_MAX;
 	port_id best = LAYERS_HERE;
-	uint32_t next;
+	uint32_t next, lowest = UINT32_MAX;
 
-	c->cost[at] = UINT64_MAX;
 	for (port_id p = 0; p < l->route.topo->n_ports; p++) {
 		uint64_t cost;
 
 		if (!layers_peer(l, at, p, &next) || hops[next] >= hops[at])
 			continue;
 		cost = c->load[layers_wire(l, at, p)];
-		cost = c->cost[next] + cost * cost;
-		if (cost >= c->cost[at])
+		cost = cost * cost + cost_of(c, port, to, next);
+		if (cost > least || (cost == least && next >= lowest))
 			continue;
-		c->cost[at] = cost;
+		least = cost;
+		lowest = next;
 		best = p;
 	}
 	return best;
 }
 
-/* Adds the pairs of a tree to the wires that they use, or takes them away. */
-static void add_tree(struct chooser *c, uint32_t set, uint32_t to, bool is_off)
+/* Adds a number of pairs to the wires of a path. */
+static void add_path(struct chooser *c, const uint8_t *port, uint32_t to,
+	uint32_t at, uint64_t pairs)
 {
-	const struct layers *l = c->l;
-	const uint8_t *port = l->port + layers_entry(l, set, to, 0);
-	uint32_t i, next;
-
-	for (i = 0; i < l->n; i++)
-		c->flow[i] = (uint64_t)l->nodes[i] * l->nodes[to];
-	for (i = l->n; i-- > 1;) {
-		uint32_t at = c->queue[i];
-		uint64_t *load = &c->load[layers_wire(l, at, port[at])];
-
-		*load += is_off ? -c->flow[at] : c->flow[at];
-		layers_peer(l, at, port[at], &next);
-		c->flow[next] += c->flow[at];
+	while (at != to) {
+		c->load[layers_wire(c->l, at, port[at])] += pairs;
+		layers_peer(c->l, at, port[at], &at);
 	}
 }
 
-/* The tree of a set to one switch; false if not all switches reach it. */
+/* Takes the pairs of a tree away from the wires that they use. */
+static void take_tree(struct chooser *c, const uint8_t *port, uint32_t to)
+{
+	const struct layers *l = c->l;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		add_path(c, port, to, i, -(uint64_t)l->nodes[i] * l->nodes[to]);
+}
+
+/*
+ * The tree of a set to one switch; false if not all switches reach it.  What is
+ * chosen counts at once: otherwise all would meet at the same last wires.
+ */
 static bool choose_tree(
 	struct chooser *c, uint32_t set, uint32_t to, bool again)
 {
@@ -94,14 +130,17 @@ static bool choose_tree(
 	if (search(c, to) < l->n)
 		return false;
 	if (again && counts)
-		add_tree(c, set, to, true);
+		take_tree(c, port, to);
 	port[to] = LAYERS_HERE;
-	c->cost[to] = 0;
-	for (uint32_t i = 1; i < l->n; i++)
-		port[c->queue[i]] = (uint8_t)best_port(
-			c, l->hops + (size_t)to * l->n, c->queue[i]);
-	if (counts)
-		add_tree(c, set, to, false);
+	for (uint32_t i = 1; i < l->n; i++) {
+		uint32_t at = c->queue[i];
+
+		port[at] = (uint8_t)best_port(c, port, to, at);
+		add_path(
+			c, port, to, at, (uint64_t)l->nodes[at] * l->nodes[to]);
+	}
+	if (!counts)
+		take_tree(c, port, to);
 	return true;
 }
 
@@ -153,10 +192,7 @@ static void choose_first(
 	l->first[layers_entry(l, set, to, from)] = (uint8_t)best;
 	c->load[layers_wire(l, from, best)] += add;
 	layers_peer(l, from, best, &at);
-	while (at != to) {
-		c->load[layers_wire(l, at, port[at])] += add;
-		layers_peer(l, at, port[at], &at);
-	}
+	add_path(c, port, to, at, add);
 }
 
 static bool choose_trees(struct chooser *c, uint32_t set, bool again)
@@ -208,8 +244,6 @@ int layers_choose(struct layers *l, struct err *e)
 
 	wires = (size_t)l->n * l->route.topo->n_ports;
 	c.load = mem_alloc(wires, sizeof(*c.load));
-	c.flow = mem_alloc(l->n, sizeof(*c.flow));
-	c.cost = mem_alloc(l->n, sizeof(*c.cost));
 	c.queue = mem_alloc(l->n, sizeof(*c.queue));
 	l->hops = mem_alloc(n, 1);
 	l->port = mem_alloc(n * l->n_sets, 1);
@@ -217,8 +251,6 @@ int layers_choose(struct layers *l, struct err *e)
 	memset(l->first, LAYERS_HERE, n * l->n_sets);
 	can = choose_all(&c);
 	mem_free(c.queue);
-	mem_free(c.cost);
-	mem_free(c.flow);
 	mem_free(c.load);
 	if (!can)
 		return err_set(e,

@@ -20,10 +20,11 @@ bool layers_fits(
 	port_id ports[MOST_HOPS], port;
 
 	while ((port = layers_port(l, &path)) != LAYERS_HERE) {
-		if (behind != UINT32_MAX && !acyclic_has(g, behind, port)) {
-			if (!acyclic_add(g, behind, port)) {
+		if (behind != UINT32_MAX && !acyclic_has(g, behind, port, 0)) {
+			if (!acyclic_add(g, behind, port, 0)) {
 				while (n--)
-					acyclic_remove(g, added[n], ports[n]);
+					acyclic_remove(
+						g, added[n], ports[n], 0);
 				return false;
 			}
 			added[n] = behind;
@@ -44,7 +45,7 @@ static uint32_t fit(struct fitter *f, struct layers_path path)
 			return i;
 	if (i == MOST_LAYERS)
 		return i;
-	acyclic_init(&f->layer[f->n++], f->l->route.topo);
+	acyclic_init(&f->layer[f->n++], f->l->route.topo, 1);
 	layers_fits(&f->layer[i], f->l, path);
 	return i;
 }

@@ -14,7 +14,7 @@ enum {
 	DIR_SHIFT = RINGS_DIR_SHIFT, /* the one that it goes in */
 	LINK_SHIFT = 32, /* 15 bits: modulo the links of a direction, its
 			  * link */
-	ORDER_SHIFT = 47,
+	ORDER_SHIFT = ORDER_KEPT_SHIFT,
 	LEFT_SHIFT =
 		RINGS_LEFT_SHIFT, /* hops that are left in that direction */
 };
@@ -48,9 +48,10 @@ static const struct param params[] = {
 		"direct routers only",
 		"assumed: whole packets"),
 	PARAM_ROW(PARAM_TIME, "notice", AT(route.notice), "1 us", 0, PS_PER_S,
-		"time after which adaptive packets avoid a failed link; for "
-		"tiled routers only",
+		"time from a link's death or return until the routers at its "
+		"ends know it, and adaptive packets avoid its ports",
 		"assumed"),
+	ROUTE_TELL(AT(tell)),
 	PARAM_ROW(PARAM_TIME, "reload", AT(route.reload), "100 us", 0, PS_PER_S,
 		"time from a link's death or return until management stops all "
 		"injection to load new tables; for tiled routers only",
@@ -177,6 +178,8 @@ static int order_init(struct route *r, const struct topo *t, struct err *e)
 	r->n_channels = o->dateline ? 2 : 1;
 	r->has_planes = (uint8_t)o->planes;
 	r->is_loaded = o->planes == ROUTE_PLANES && o->torus->nodes;
+	r->told = o->planes ? -1 : o->tell;
+	r->is_blind = r->told < 0;
 	r->has_vectors = o->planes && o->torus->nodes;
 	o->coord = grid_list(o->torus);
 	o->links = common_multiple(o->torus);
@@ -565,6 +568,7 @@ const struct route_ops order_ops = {
 	.n_ways = n_ways,
 	.partners = partners,
 	.around = order_around,
+	.avoid = order_avoid,
 	.way = order_way,
 	.describe = order_describe,
 	.fact = order_fact,

@@ -29,6 +29,9 @@
 
 enum { ORDER_DIRECTIONS = 2 * TORUS_MAX_DIMS, ORDER_TIE = 0x8000 };
 
+/* The bit of a packet's way that says whether it keeps its order. */
+enum { ORDER_KEPT_SHIFT = 47 };
+
 struct order {
 	struct route route;
 	char order[PARAM_TEXT_MAX];
@@ -36,6 +39,7 @@ struct order {
 	int64_t dateline; /* a flag */
 	int64_t planes; /* an enum route_planes */
 	int64_t charge; /* 1: by words */
+	int64_t tell; /* ps, or -1: never */
 
 	/* set by init() */
 	const struct torus *torus;
@@ -59,5 +63,10 @@ extern const struct route_ops order_ops;
 /* See struct route_ops. */
 struct route *order_around(
 	const struct route *r, const port_mask *dead, uint32_t number);
+
+/* --- order_repair.c --- */
+
+/* See struct route_ops. */
+struct route *order_avoid(const struct route *r, const port_mask *dead);
 
 #endif

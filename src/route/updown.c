@@ -70,7 +70,7 @@ static uint32_t n_routes(const struct updown *u, uint32_t top)
 {
 	uint32_t n = top ? fattree_up_links(u->tree, top - 1) : 1;
 
-	n *= (uint32_t)u->tree->rails;
+	n *= u->tree->topo.cards ? 1 : (uint32_t)u->tree->rails;
 	return n < UPDOWN_ROUTES ? n : UPDOWN_ROUTES;
 }
 
@@ -81,9 +81,26 @@ uint32_t updown_meet(const struct updown *u, uint32_t src, uint32_t dst)
 	return fattree_meet(t, fattree_end(t, src, 0), fattree_end(t, dst, 0));
 }
 
+/* The same for the cards of a packet. */
+static uint32_t meet_of(const struct updown *u, const struct packet *p)
+{
+	const struct fattree *t = u->tree;
+
+	if (!t->topo.cards)
+		return updown_meet(u, p->src, p->dst);
+	return fattree_meet(t, fattree_end(t, p->src, p->card),
+		fattree_end(t, p->dst, p->to_card));
+}
+
+/* Different cards of two nodes meet where rails join, or above. */
 uint32_t updown_n_routes(const struct updown *u, uint32_t src, uint32_t dst)
 {
-	return src == dst ? 1 : n_routes(u, updown_meet(u, src, dst));
+	uint32_t top, join = (uint32_t)u->tree->join;
+
+	if (src == dst)
+		return 1;
+	top = updown_meet(u, src, dst);
+	return n_routes(u, u->tree->topo.cards && top < join ? join : top);
 }
 
 /* The rail of a route, and what is left of its number. */
@@ -118,14 +135,12 @@ static uint32_t up_link(
 	return own < n ? own : own % n;
 }
 
-/* Over a switch of a level that is above both nodes. */
-static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
-	uint32_t dst, uint32_t number)
+/* From one end to another, over a switch of a level that is above both. */
+static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t from,
+	uint32_t to, uint32_t number)
 {
 	const struct fattree *t = u->tree;
-	uint32_t rail = rail_of(u, src, dst, &number);
-	uint32_t from = fattree_end(t, src, rail);
-	uint32_t to = fattree_end(t, dst, rail), l, n = 0, up = 0;
+	uint32_t l, n = 0, up = 0;
 	uint64_t route = 0;
 
 	for (l = 1; l < top; l++) {
@@ -146,7 +161,11 @@ static uint64_t route_over(const struct updown *u, uint32_t top, uint32_t src,
 uint64_t updown_route(
 	const struct updown *u, uint32_t src, uint32_t dst, uint32_t number)
 {
-	return route_over(u, updown_meet(u, src, dst), src, dst, number);
+	uint32_t rail = rail_of(u, src, dst, &number);
+
+	return route_over(u, updown_meet(u, src, dst),
+		fattree_end(u->tree, src, rail),
+		fattree_end(u->tree, dst, rail), number);
 }
 
 uint32_t updown_back(
@@ -183,6 +202,23 @@ static void put_route(struct packet *p, uint64_t route)
 static uint64_t get_route(const struct packet *p)
 {
 	return p->way >> WAY_SHIFT;
+}
+
+/* Of a number, over a switch of a level. */
+static void put_over(
+	const struct updown *u, struct packet *p, uint32_t top, uint32_t number)
+{
+	const struct fattree *t = u->tree;
+	uint32_t from, to;
+
+	if (t->topo.cards) {
+		from = p->card;
+		to = p->to_card;
+	} else {
+		from = to = rail_of(u, p->src, p->dst, &number);
+	}
+	put_route(p, route_over(u, top, fattree_end(t, p->src, from),
+			     fattree_end(t, p->dst, to), number));
 }
 
 uint64_t updown_rest(const struct packet *p)
@@ -266,19 +302,19 @@ static void updown_start(const struct route *r, struct packet *p)
 	}
 	if (p->src == p->dst || is_free(u, p))
 		return;
-	top = updown_meet(u, p->src, p->dst);
+	top = meet_of(u, p);
 	number = choose_route(u, p, n_routes(u, top));
 	p->hints = (uint16_t)(number + 1);
 	if (u->view) {
 		number = updown_replace(u, p, number, n_routes(u, top));
 		p->hints = (uint16_t)(number + 1);
 	}
-	put_route(p, route_over(u, top, p->src, p->dst, number));
+	put_over(u, p, top, number);
 }
 
 void updown_put(const struct updown *u, struct packet *p, uint32_t number)
 {
-	put_route(p, updown_route(u, p->src, p->dst, number));
+	put_over(u, p, meet_of(u, p), number);
 }
 
 /* Takes the next port off a packet's route; none where it ends. */
@@ -294,13 +330,15 @@ uint32_t updown_take(const struct updown *u, struct packet *p)
 	return (uint32_t)route & ((1u << u->bits) - 1);
 }
 
-/* All links of a bundle down; where rails join, those of the others are beside
- * it. */
+/* All links of a bundle down; where rails join and packets name none, those of
+ * the others are beside it. */
 static port_mask down_ports(
 	const struct fattree *t, uint32_t level, uint32_t path, uint32_t port)
 {
 	port_mask ports = fattree_bundle(t, level, path, port);
 
+	if (t->topo.cards)
+		return ports;
 	for (uint32_t i = 1; level == t->join && i < t->rails; i++)
 		ports |= fattree_bundle(t, level, path, port + i);
 	return ports;
@@ -320,7 +358,8 @@ static struct route_step climb_or_descend(
 	below = index / t->n_paths[level];
 	to = p->dst;
 	if (t->join)
-		to = fattree_end(t, to, fattree_place(t, at).rail);
+		to = fattree_end(t, to,
+			t->topo.cards ? p->to_card : fattree_place(t, at).rail);
 	if (fattree_tree(t, to, level) != below) {
 		s.escape = t->n_down[level];
 		s.ports = fattree_ports(t->n_up[level]) << s.escape;
@@ -343,7 +382,7 @@ static struct route_step choose(const struct updown *u, const struct packet *p,
 	router_id at, port_id in)
 {
 	struct route_step s = climb_or_descend(u->tree, p, at);
-	port_mask good = updown_good(u, p->dst, at);
+	port_mask good = updown_good(u, p, at);
 	port_mask ups = s.ports ? updown_ups(u->tree, at) : 0;
 
 	if (good & s.ports)
@@ -357,6 +396,8 @@ port_id updown_rail(const struct updown *u, const struct packet *p)
 {
 	uint32_t number = p->hints ? p->hints - 1u : 0;
 
+	if (u->tree->topo.cards)
+		return p->card;
 	return rail_of(u, p->src, p->dst, &number);
 }
 
@@ -376,10 +417,10 @@ static struct route_step leave_node(
 		return s;
 	}
 	rail = updown_rail(u, p);
-	if (!is_free(u, p))
+	if (!is_free(u, p) || u->tree->topo.cards)
 		ports = (port_mask)1 << rail;
-	else if (u->view && updown_good(u, p->dst, p->src))
-		ports = updown_good(u, p->dst, p->src);
+	else if (u->view && updown_good(u, p, p->src))
+		ports = updown_good(u, p, p->src);
 	if (!(ports >> rail & 1))
 		rail = (port_id)__builtin_ctzll(ports);
 	return (struct route_step){
@@ -482,7 +523,7 @@ static const char *const channels[] = { "dynamic", "high" };
 
 const struct route_ops updown_ops = {
 	.name = "updown",
-	.has = "carried-routes classes",
+	.has = "carried-routes classes card-routes",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct updown),

@@ -10,9 +10,11 @@
  * the destination, as in shifts and complements, this holds for the way down,
  * too.
  *
- * On a tree with rails a packet stays on one of them, the next one for each
- * number; source and destination decide which is that of route 0.  An adaptive
- * packet leaves its node by any rail, and comes down by any that joins its own.
+ * If nodes have several cards, a packet names the rails by which it leaves and
+ * comes.  Otherwise, on a tree with rails, a packet stays on one of them, the
+ * next one for each number; source and destination decide which is that of
+ * route 0.  An adaptive packet leaves its node by any rail, and comes down by
+ * any that joins its own.
  *
  * A broadcast goes up to a switch above its sender and all nodes of its range,
  * by one of as many routes as there are such switches.  From there every switch
@@ -102,8 +104,10 @@ static inline port_mask updown_ups(const struct fattree *t, router_id r)
 
 struct route *updown_avoid(const struct route *r, const port_mask *dead);
 void updown_fini(struct route *r);
-/* Ports of a site that lead to a node, and others that do not matter. */
-port_mask updown_good(const struct updown *u, uint32_t dst, router_id at);
+/* Ports of a site that lead to a packet's destination, and others that do not
+ * matter. */
+port_mask updown_good(
+	const struct updown *u, const struct packet *p, router_id at);
 /* The number itself, of n, or another one if its route has a failed link. */
 uint32_t updown_replace(const struct updown *u, const struct packet *p,
 	uint32_t number, uint32_t n);

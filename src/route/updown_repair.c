@@ -20,9 +20,11 @@ struct updown_view {
 	port_mask *good; /* [switch][set] */
 };
 
-/* The set that a node belongs to. */
-static uint32_t set_of(const struct fattree *t, uint32_t node)
+/* The set that a node belongs to; of several cards, each has its own. */
+static uint32_t set_of(const struct fattree *t, uint32_t node, uint32_t card)
 {
+	if (t->topo.cards)
+		return fattree_end(t, node, card) / t->span[1];
 	/* of rails that join at the nodes' switches, that of rail 0 */
 	return (t->join == 1 ? fattree_end(t, node, 0) : node) / t->span[1];
 }
@@ -75,7 +77,8 @@ static void find_good(const struct updown *u, struct updown_view *v)
 		for (port_id p = 0; p < t->topo.node_ports; p++)
 			good_at(u, v,
 				t->topo.ops->peer(&t->topo, r, p)
-					.router)[set_of(t, r)] = (port_mask)ALL;
+					.router)[set_of(t, r, p)] =
+				(port_mask)ALL;
 	for (level = 2; level <= t->n_levels; level++)
 		for (r = t->topo.n_nodes; r < n; r++)
 			if (level_of(t, r) == level)
@@ -98,7 +101,7 @@ struct route *updown_avoid(const struct route *r, const port_mask *dead)
 	v->dead = mem_alloc(t->n_routers, sizeof(*v->dead));
 	for (router_id i = 0; i < t->n_routers; i++)
 		v->dead[i] = dead[i];
-	v->n_sets = set_of(u->tree, t->n_nodes - 1) + 1;
+	v->n_sets = set_of(u->tree, t->n_nodes - 1, t->node_ports - 1) + 1;
 	v->good = mem_alloc((size_t)n_switches * v->n_sets, sizeof(*v->good));
 	find_good(u, v);
 	u->view = v;
@@ -121,7 +124,7 @@ static port_mask good_rails(const struct updown *u, uint32_t dst, router_id at)
 {
 	const struct fattree *t = u->tree;
 	const port_mask *dead = u->view->dead;
-	uint32_t set = set_of(t, dst), meet = updown_meet(u, at, dst);
+	uint32_t set = set_of(t, dst, 0), meet = updown_meet(u, at, dst);
 	port_mask ports = 0;
 
 	for (port_id p = 0; p < t->topo.node_ports; p++) {
@@ -143,7 +146,7 @@ static port_mask cut_rails(const struct updown *u, uint32_t dst, router_id at)
 	uint32_t level = (uint32_t)t->join, n = t->n_paths[level];
 	port_mask dead = u->view->dead[dst], ports = 0;
 
-	if (!dead || level_of(t, at) != level)
+	if (!dead || t->topo.cards || level_of(t, at) != level)
 		return 0;
 	for (uint32_t i = 0; i < t->rails; i++) {
 		uint32_t end = fattree_end(t, dst, i);
@@ -157,12 +160,13 @@ static port_mask cut_rails(const struct updown *u, uint32_t dst, router_id at)
 	return ports;
 }
 
-port_mask updown_good(const struct updown *u, uint32_t dst, router_id at)
+port_mask updown_good(
+	const struct updown *u, const struct packet *p, router_id at)
 {
 	if (at < u->tree->topo.n_nodes)
-		return good_rails(u, dst, at);
-	return good_at(u, u->view, at)[set_of(u->tree, dst)] &
-	       ~cut_rails(u, dst, at);
+		return good_rails(u, p->dst, at);
+	return good_at(u, u->view, at)[set_of(u->tree, p->dst, p->to_card)] &
+	       ~cut_rails(u, p->dst, at);
 }
 
 /* Whether all links of a stored route work. */
@@ -170,7 +174,7 @@ static bool is_whole(
 	const struct updown *u, const struct packet *of, uint32_t number)
 {
 	const struct topo *t = &u->tree->topo;
-	struct packet p = { .src = of->src, .dst = of->dst };
+	struct packet p = { .src = of->src, .dst = of->dst, .tag = of->tag };
 	router_id at = p.src;
 
 	p.hints = (uint16_t)(number + 1);

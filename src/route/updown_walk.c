@@ -60,12 +60,20 @@ static void say_broken(struct walk *w, const struct packet *p, uint32_t number,
 	w->found->how = how;
 }
 
-static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
+/* The cards of a source and a destination, or none. */
+struct cards {
+	uint32_t from, to;
+};
+
+static void walk_one(
+	struct walk *w, uint32_t src, uint32_t dst, struct cards c, uint32_t i)
 {
 	struct packet p = {
 		.src = src,
 		.dst = dst,
 		.hints = (uint16_t)(i + 1),
+		.card = (uint8_t)c.from,
+		.to_card = (uint8_t)c.to,
 	};
 	struct stage stage[MOST_HOPS];
 	port_mask *behind = NULL;
@@ -104,12 +112,13 @@ static void walk_one(struct walk *w, uint32_t src, uint32_t dst, uint32_t i)
 		*place_of(w, &stage[n]) = stage[n];
 }
 
-static void walk_pair(struct walk *w, uint32_t src, uint32_t dst)
+static void walk_pair(
+	struct walk *w, uint32_t src, uint32_t dst, struct cards c)
 {
 	uint32_t n = updown_n_routes(updown_of(w->route), src, dst), i;
 
 	for (i = 0; i < n; i++)
-		walk_one(w, src, dst, i);
+		walk_one(w, src, dst, c, i);
 }
 
 /* From a node to the first one of each subtree beside one that it is in; and
@@ -130,9 +139,37 @@ static void walk_from(struct walk *w, uint32_t src)
 			dst = fattree_node(t, end, &rail);
 			if (rail)
 				continue; /* its rail 0 is beside it */
-			walk_pair(w, src, dst);
+			walk_pair(w, src, dst, (struct cards){ 0 });
 			for (rail = 0; rail < t->rails; rail++)
-				walk_one(w, dst, src, rail);
+				walk_one(
+					w, dst, src, (struct cards){ 0 }, rail);
+		}
+	}
+}
+
+/* The same from a card of a node to a card of another: where rails are apart,
+ * both are on the same one. */
+static void walk_from_card(struct walk *w, uint32_t src, uint32_t card)
+{
+	const struct fattree *t = updown_of(w->route)->tree;
+	uint32_t from = fattree_end(t, src, card);
+
+	for (uint32_t l = 1; l <= t->n_levels; l++) {
+		uint32_t base = from / t->span[l] * t->span[l];
+
+		for (uint32_t i = 0; i < t->n_below[l]; i++) {
+			uint32_t end = base + i * t->span[l - 1], rail, dst;
+
+			if (end >= t->ends || fattree_meet(t, from, end) != l)
+				continue;
+			dst = fattree_node(t, end, &rail);
+			if (dst == src && l > 1 && end + 1 < t->ends)
+				dst = fattree_node(t, end + 1, &rail);
+			if (dst == src)
+				continue;
+			rail = t->join ? rail : card;
+			walk_pair(w, src, dst, (struct cards){ card, rail });
+			walk_one(w, dst, src, (struct cards){ rail, card }, 0);
 		}
 	}
 }
@@ -225,8 +262,12 @@ void updown_walk(
 		return;
 	}
 	w.kept = mem_alloc((size_t)1 << KEPT_BITS, sizeof(*w.kept));
-	for (uint32_t src = 0; src < n; src++)
-		walk_from(&w, src);
+	for (uint32_t src = 0; src < n; src++) {
+		if (!r->topo->cards)
+			walk_from(&w, src);
+		for (uint32_t i = 0; i < r->topo->cards; i++)
+			walk_from_card(&w, src, i);
+	}
 	mem_free(w.kept);
 	used = mem_alloc(r->topo->n_routers, sizeof(*used));
 	find_used(&w, used);

@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/room.h"
+
 #define NO_WINDOW UINT64_MAX
 
 /* The most ranges of foreign sites in one array that are fenced off: each is a
@@ -22,6 +24,12 @@ enum { MOST_FENCES = 1024 };
 struct sim_abroad {
 	bool *is_near; /* [process] */
 	struct cluster_bytes *out, *in; /* the same */
+	struct cluster_bytes *got; /* from boxes of a room; the same */
+	struct sim_listener {
+		sim_hear *hear;
+		void *arg;
+	} * listener;
+	uint32_t n_listeners;
 };
 
 struct record {
@@ -40,6 +48,7 @@ void abroad_init(struct sim *s)
 	a = s->abroad = mem_alloc(1, sizeof(*a));
 	a->out = mem_alloc(c->n, sizeof(*a->out));
 	a->in = mem_alloc(c->n, sizeof(*a->in));
+	a->got = mem_alloc(c->n, sizeof(*a->got));
 	a->is_near = mem_alloc(c->n, sizeof(*a->is_near));
 	memcpy(a->is_near, s->p.is_near, c->n * sizeof(*a->is_near));
 	s->process = mem_alloc(s->p.n_sites, sizeof(*s->process));
@@ -53,11 +62,14 @@ void abroad_fini(struct sim *s)
 	for (uint32_t i = 0; a && i < s->p.cluster->n; i++) {
 		cluster_bytes_free(&a->out[i]);
 		cluster_bytes_free(&a->in[i]);
+		cluster_bytes_free(&a->got[i]);
 	}
 	if (a) {
 		mem_free(a->out);
 		mem_free(a->in);
+		mem_free(a->got);
 		mem_free(a->is_near);
+		mem_free(a->listener);
 	}
 	mem_free(a);
 	mem_free(s->process);
@@ -142,14 +154,37 @@ static void take_in(struct sim *s, const struct record *r, const void *load)
 		mail_send(w, owner, r->t, e);
 }
 
-static void take_all(struct sim *s, const struct cluster_bytes *b)
+/* A note is a record for no site: the event's data say whose it is. */
+static void take_note(
+	const struct sim_abroad *a, const struct record *r, const void *bytes)
 {
+	const struct sim_listener *l = &a->listener[r->e.data];
+
+	BUG_IF(r->e.data >= a->n_listeners);
+	l->hear(l->arg, bytes, r->n);
+}
+
+/* Keeps the beginning of what has not come whole yet. */
+static void take_all(struct sim *s, struct cluster_bytes *b)
+{
+	size_t i = 0;
 	struct record r;
 
-	for (size_t i = 0; i < b->n; i += sizeof(r) + r.n) {
+	while (b->n - i >= sizeof(r)) {
+		const char *load = b->at + i + sizeof(r);
+
 		memcpy(&r, b->at + i, sizeof(r));
-		take_in(s, &r, b->at + i + sizeof(r));
+		if (b->n - i - sizeof(r) < r.n)
+			break;
+		if (r.e.site == NO_SITE)
+			take_note(s->abroad, &r, load);
+		else
+			take_in(s, &r, load);
+		i += sizeof(r) + r.n;
 	}
+	b->n -= i;
+	if (b->n)
+		memmove(b->at, b->at + i, b->n);
 }
 
 /* What all workers send to a process, in one piece. */
@@ -167,6 +202,15 @@ static void collect(struct sim *s, uint32_t process)
 			memcpy(cluster_add(out, b->n), b->at, b->n);
 		b->n = 0;
 	}
+}
+
+bool abroad_has_leaving(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].leaving_next != SIM_NEVER ||
+			s->workers[i].has_notes)
+			return true;
+	return false;
 }
 
 uint64_t abroad_next(const struct sim *s, uint64_t next)
@@ -188,7 +232,7 @@ static void share_failure(struct sim *s, uint64_t first, struct err *e)
 
 	for (uint32_t i = 0; i < s->p.n_workers && !e->code; i++)
 		*e = s->workers[i].failure;
-	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+	cluster_tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
 	c->knows_error = true;
 }
 
@@ -214,11 +258,151 @@ uint64_t abroad_horizon(const struct sim *s, uint64_t horizon)
 	return bound(horizon, abroad_next(s, NO_WINDOW));
 }
 
-uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop,
-	uint64_t *horizon, struct err *e)
+/* --- processes of one computer --- */
+
+bool abroad_take(struct sim *s)
+{
+	struct sim_abroad *a = s->abroad;
+	struct room *room = s->p.cluster->room;
+	bool has_come = false;
+
+	for (uint32_t i = 0; i < s->p.cluster->n; i++) {
+		if (!a->is_near[i] || !room_get(room, i, &a->got[i]))
+			continue;
+		take_all(s, &a->got[i]);
+		has_come = true;
+	}
+	return has_come;
+}
+
+bool abroad_has_posted(const struct sim *s, uint64_t next)
+{
+	return room_left(s->p.cluster->room) >= next;
+}
+
+uint64_t abroad_call(const struct sim *s)
+{
+	return room_call_of(s->p.cluster->room);
+}
+
+/* Two that fill each other's boxes empty their own, too: whether mail has come.
+ */
+static bool put_mail(struct sim *s, uint32_t to)
+{
+	const struct cluster_bytes *out = &s->abroad->out[to];
+	struct cluster *c = s->p.cluster;
+	size_t at = 0, n;
+	bool has_come = false;
+
+	while (at < out->n) {
+		n = room_put(c->room, to, out->at + at, out->n - at);
+		at += n;
+		if (n)
+			continue;
+		has_come |= abroad_take(s);
+		room_press(c->room, to);
+	}
+	return has_come;
+}
+
+static void forget_leaving(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
+		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].has_notes = false;
+	}
+}
+
+uint64_t abroad_post(struct sim *s, uint64_t next)
+{
+	struct sim_abroad *a = s->abroad;
+	struct room *room = s->p.cluster->room;
+	uint64_t due = abroad_next(s, NO_WINDOW);
+	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
+
+	if (!n && room_call_of(room) == NO_WINDOW) {
+		room_post(room, next);
+		return next;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (!a->is_near[i])
+			continue;
+		collect(s, i);
+		if (put_mail(s, i))
+			next = windows_next(s);
+	}
+	room_begin(room);
+	if (abroad_take(s))
+		next = windows_next(s);
+	for (uint32_t i = 0; i < n; i++)
+		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
+			room_call(room, i, due);
+	forget_leaving(s);
+	room_end(room, next);
+	return next;
+}
+
+uint64_t abroad_look(const struct sim *s, uint64_t end, bool *is_over)
+{
+	struct room_view v;
+
+	*is_over = false;
+	if (!room_look(s->p.cluster->room, s->abroad->is_near, &v))
+		return 0;
+	*is_over = v.first >= end;
+	return v.horizon;
+}
+
+bool abroad_is_alarmed(const struct sim *s)
+{
+	return room_is_alarmed(s->p.cluster->room);
+}
+
+void abroad_alarm(struct sim *s)
+{
+	room_alarm(s->p.cluster->room);
+}
+
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call)
+{
+	room_wait(s->p.cluster->room, s->abroad->is_near, window, end, call);
+}
+
+/* When all have left, whoever has mail in a box takes it, and the next to enter
+ * find no trace of before. */
+static uint64_t gather(struct sim *s)
+{
+	uint64_t none = 0;
+
+	cluster_max(s->p.cluster, &none, 1);
+	abroad_take(s);
+	room_enter(s->p.cluster->room,
+		(uint64_t)s->workers->start / s->workers->width);
+	return windows_next(s);
+}
+
+/* --- meetings --- */
+
+/* Mail goes with what is to be agreed on. */
+static void exchange(struct sim *s, uint64_t *word, uint64_t *horizon)
 {
 	struct sim_abroad *a = s->abroad;
 	struct cluster *c = s->p.cluster;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (a->is_near[i])
+			collect(s, i);
+	c->ops->meet(c, a->is_near, a->out, a->in, word);
+	*horizon = bound(abroad_horizon(s, NO_WINDOW), ~word[CLUSTER_OTHERS]);
+	forget_leaving(s);
+}
+
+uint64_t abroad_meet(
+	struct sim *s, bool *stop, uint64_t *horizon, struct err *e)
+{
+	struct sim_abroad *a = s->abroad;
+	struct cluster *c = s->p.cluster;
+	uint64_t next = c->room ? gather(s) : windows_next(s);
 	uint64_t word[N_CLUSTER_WORDS] = {
 		[CLUSTER_NEXT] = ~abroad_next(s, next),
 		/* of two, the other one gets all mail */
@@ -227,25 +411,58 @@ uint64_t abroad_meet(struct sim *s, uint64_t next, bool *stop,
 		[CLUSTER_FAILED] = abroad_has_failed(s) ? c->n - c->me : 0,
 	};
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (a->is_near[i])
-			collect(s, i);
-	c->ops->meet(c, a->is_near, a->out, a->in, word);
-	*horizon = bound(abroad_horizon(s, NO_WINDOW), ~word[CLUSTER_OTHERS]);
-	for (uint32_t i = 0; i < s->p.n_workers; i++)
-		s->workers[i].leaving_next = SIM_NEVER;
+	if (c->room)
+		cluster_max(c, word, N_CLUSTER_WORDS);
+	else
+		exchange(s, word, horizon);
 	*stop = word[CLUSTER_STOP];
 	if (word[CLUSTER_FAILED]) {
 		share_failure(s, word[CLUSTER_FAILED], e);
 		return NO_WINDOW;
 	}
-	for (uint32_t i = 0; i < c->n; i++)
+	for (uint32_t i = 0; i < c->n && !c->room; i++)
 		if (a->is_near[i])
 			take_all(s, &a->in[i]);
 	return ~word[CLUSTER_NEXT];
 }
 
 /* --- for models --- */
+
+uint32_t sim_listen(struct sim *s, sim_hear *hear, void *arg)
+{
+	struct sim_abroad *a = s->abroad;
+
+	if (!a)
+		return 0;
+	for (uint32_t i = 0; i < s->p.cluster->n; i++)
+		a->is_near[i] = i != s->p.cluster->me;
+	a->listener =
+		mem_more(a->listener, a->n_listeners, sizeof(*a->listener));
+	a->listener[a->n_listeners] = (struct sim_listener){ hear, arg };
+	return a->n_listeners++;
+}
+
+void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
+	const void *bytes, size_t n)
+{
+	struct record r = { .e = { .site = NO_SITE, .data = listener } };
+	char *to;
+
+	BUG_IF(n % sizeof(uint64_t));
+	r.n = n;
+	w->has_notes = true;
+	to = cluster_add(&w->leaving[process], sizeof(r) + n);
+	memcpy(to, &r, sizeof(r));
+	memcpy(to + sizeof(r), bytes, n);
+}
+
+uint32_t sim_self(const struct sim *s, uint32_t *n)
+{
+	const struct cluster *c = s->p.cluster;
+
+	*n = c ? c->n : 1;
+	return c ? c->me : 0;
+}
 
 bool sim_is_shared(const struct sim *s)
 {
@@ -272,20 +489,19 @@ uint32_t sim_process(const struct sim *s, site_id site)
 void sim_sum(const struct sim *s, uint64_t *x, size_t n)
 {
 	if (s->p.cluster)
-		s->p.cluster->ops->sum(s->p.cluster, x, n);
+		cluster_sum(s->p.cluster, x, n);
 }
 
 void sim_max(const struct sim *s, uint64_t *x, size_t n)
 {
 	if (s->p.cluster)
-		s->p.cluster->ops->max(s->p.cluster, x, n);
+		cluster_max(s->p.cluster, x, n);
 }
 
 void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n)
 {
 	if (s->p.cluster)
-		s->p.cluster->ops->tell(
-			s->p.cluster, s->process[site], bytes, n);
+		cluster_tell(s->p.cluster, s->process[site], bytes, n);
 }
 
 void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
@@ -299,7 +515,7 @@ void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
 		return own;
 	count = mem_alloc(c->n, sizeof(*count));
 	count[c->me] = *n;
-	c->ops->sum(c, count, c->n);
+	cluster_sum(c, count, c->n);
 	for (uint32_t i = 0; i < c->n; i++) {
 		first += i < c->me ? count[i] : 0;
 		all += count[i];
@@ -309,7 +525,7 @@ void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size)
 		memcpy(to + first * size, own, *n * size);
 	for (uint32_t i = 0; i < c->n; at += count[i++])
 		if (count[i])
-			c->ops->tell(c, i, to + at * size, count[i] * size);
+			cluster_tell(c, i, to + at * size, count[i] * size);
 	mem_free(count);
 	mem_free(own);
 	*n = all;

@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -26,7 +28,26 @@ struct post {
 	} site[SITES];
 	site_id wrong; /* ends the run; NO_SITE: none */
 	bool stays; /* the only letter, at its site */
+	bool is_slow; /* to visit */
+	size_t load; /* bytes that go with a letter */
+	uint64_t n_spoilt;
 };
+
+/* Where all share memory, and where messages go between them. */
+static struct cluster *meet(uint32_t n, bool is_apart)
+{
+	struct err e = { 0 };
+	struct cluster *c;
+
+	if (is_apart)
+		setenv("WEFT_APART", "1", 1);
+	else
+		unsetenv("WEFT_APART");
+	c = kin_start(n, &e);
+	assert_non_null(c);
+	assert_int_equal(!c->room, is_apart);
+	return c;
+}
 
 static sim_time delay(uint32_t name, uint32_t hop)
 {
@@ -45,6 +66,8 @@ static void visit(struct sim_worker *w, site_id s)
 	while ((e = sim_next(w, &t))) {
 		struct letter *l = &p->letter[e->data];
 
+		if (p->is_slow)
+			usleep(1000);
 		p->site[s].n++;
 		p->site[s].sum += (uint64_t)t * (l->hop + 1);
 		if (s == p->wrong && l->hop > HOPS / 2)
@@ -63,6 +86,8 @@ static void pack(struct sim_worker *w, const struct sim_event *e,
 
 	memcpy(cluster_add(to, sizeof(*p->letter)), &p->letter[e->data],
 		sizeof(*p->letter));
+	for (size_t i = 0; i < p->load; i++)
+		*(char *)cluster_add(to, 1) = (char)(i % 127);
 	memset(&p->letter[e->data], 0xff, sizeof(*p->letter));
 }
 
@@ -72,8 +97,13 @@ static uint32_t unpack(struct sim_worker *w, const struct sim_event *e,
 	struct post *p = w->model;
 
 	(void)e;
-	assert_int_equal(n, sizeof(*p->letter));
-	memcpy(&p->letter[p->n_letters], from, n);
+	for (size_t i = 0; i < p->load; i++) {
+		const char *load = (const char *)from + sizeof(*p->letter);
+
+		p->n_spoilt += load[i] != (char)(i % 127);
+	}
+	p->n_spoilt += n < sizeof(*p->letter) + p->load;
+	memcpy(&p->letter[p->n_letters], from, sizeof(*p->letter));
 	return p->n_letters++;
 }
 
@@ -132,10 +162,9 @@ static void end(struct cluster *c, struct post *p)
 		_exit(0);
 }
 
-static void letters_go_from_process_to_process(void **state)
+static void compare(bool is_apart, size_t load)
 {
 	static struct post one, many;
-	struct err e = { 0 };
 	struct cluster *c;
 	uint64_t x[2], n_events;
 	sim_time last;
@@ -145,20 +174,33 @@ static void letters_go_from_process_to_process(void **state)
 	n_events = sim_n_events(one.sim);
 	last = sim_last_time(one.sim);
 	sim_free(one.sim);
-	c = kin_start(PROCESSES, &e);
-	assert_non_null(c);
+	c = meet(PROCESSES, is_apart);
 	start(&many, c, NO_SITE);
+	many.load = load;
 	x[0] = sim_run(many.sim, 3 * SECOND) != SIM_REACHED;
 	x[0] |= sim_run(many.sim, SIM_NEVER - 1) != SIM_IDLE;
 	count(&many);
 	x[0] |= memcmp(one.site, many.site, sizeof(one.site)) != 0;
 	x[0] |= n_events != sim_n_events(many.sim);
 	x[0] |= last != sim_last_time(many.sim);
-	x[1] = sim_next_time(many.sim) != SIM_NEVER;
+	x[1] = sim_next_time(many.sim) != SIM_NEVER || many.n_spoilt;
 	sim_max(many.sim, x, 2);
 	end(c, &many);
 	assert_int_equal(x[0], 0);
 	assert_int_equal(x[1], 0);
+}
+
+static void letters_go_from_process_to_process(void **state)
+{
+	compare(false, 0);
+	compare(true, 0);
+	(void)state;
+}
+
+/* Mail in a room goes through boxes of 128 KiB. */
+static void letters_may_be_longer_than_a_box(void **state)
+{
+	compare(false, 150001);
 	(void)state;
 }
 
@@ -167,14 +209,13 @@ static void run(void *sim)
 	sim_run(sim, SIM_NEVER - 1);
 }
 
-static void an_error_of_one_process_is_that_of_all(void **state)
+static void end_by_error(bool is_apart)
 {
 	static struct post many;
 	struct err e = { 0 };
-	struct cluster *c = kin_start(PROCESSES, &e);
+	struct cluster *c = meet(PROCESSES, is_apart);
 	uint64_t differs;
 
-	assert_non_null(c);
 	start(&many, c, SITES - 1);
 	err_guard(run, many.sim, &e);
 	differs = e.code != EXIT_LIMIT ||
@@ -182,6 +223,12 @@ static void an_error_of_one_process_is_that_of_all(void **state)
 	sim_max(many.sim, &differs, 1);
 	end(c, &many);
 	assert_int_equal(differs, 0);
+}
+
+static void an_error_of_one_process_is_that_of_all(void **state)
+{
+	end_by_error(false);
+	end_by_error(true);
 	(void)state;
 }
 
@@ -231,11 +278,9 @@ static void a_process_runs_ahead_of_idle_ones(void **state)
 {
 	static struct post many;
 	struct cluster_ops counted[2];
-	struct err e = { 0 };
-	struct cluster *c = kin_start(PROCESSES, &e);
+	struct cluster *c = meet(PROCESSES, true);
 	uint64_t n, most;
 
-	assert_non_null(c);
 	counted[0] = counted[1] = *c->ops;
 	counted[0].meet = count_meeting;
 	c->ops = counted;
@@ -254,21 +299,48 @@ static void a_process_runs_ahead_of_idle_ones(void **state)
 	(void)state;
 }
 
+static uint64_t own_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The first one takes 300 ms, of which it is asleep for the most part, too. */
+static void an_idle_process_sleeps(void **state)
+{
+	static struct post many;
+	struct cluster *c = meet(PROCESSES, false);
+	uint64_t most;
+
+	start(&many, c, NO_SITE);
+	many.stays = many.is_slow = true;
+	for (uint32_t i = 1; i < LETTERS; i++)
+		many.letter[i].hop = HOPS;
+	most = own_ns();
+	sim_run(many.sim, SIM_NEVER - 1);
+	most = c->me ? own_ns() - most : 0;
+	sim_max(many.sim, &most, 1);
+	end(c, &many);
+	assert_true(most < 20000000);
+	(void)state;
+}
+
 static void sum(void *arg)
 {
 	struct cluster *c = arg;
 	uint64_t x = 1;
 
-	c->ops->sum(c, &x, 1);
+	cluster_sum(c, &x, 1);
 }
 
-static void the_first_process_says_why_another_has_ended(void **state)
+static void lose(bool is_apart)
 {
 	struct err e = { 0 };
-	struct cluster *c = kin_start(PROCESSES, &e);
+	struct cluster *c = meet(PROCESSES, is_apart);
 	char want[CLUSTER_NAME + 32], name[CLUSTER_NAME];
 
-	assert_non_null(c);
 	if (c->me == 2)
 		mem_give_up();
 	err_guard(sum, c, &e);
@@ -279,6 +351,107 @@ static void the_first_process_says_why_another_has_ended(void **state)
 	snprintf(want, sizeof(want), "%s: out of memory", name);
 	assert_int_equal(e.code, EXIT_LIMIT);
 	assert_string_equal(e.text, want);
+}
+
+static void the_first_process_says_why_another_has_ended(void **state)
+{
+	lose(false);
+	lose(true);
+	(void)state;
+}
+
+/* Each of two sites tells the other's process in which window it is, and both
+ * are alone in some. */
+struct talk {
+	struct sim *sim;
+	uint32_t listener;
+	uint64_t heard, n_heard, n_late;
+};
+
+enum { TALKS = 500 };
+
+static bool is_silent(uint64_t window, site_id s)
+{
+	return window / 7 % 3 == s;
+}
+
+static void hear_window(void *arg, const void *bytes, size_t n)
+{
+	struct talk *x = arg;
+
+	assert_int_equal(n, sizeof(x->heard));
+	memcpy(&x->heard, bytes, n);
+	x->n_heard++;
+}
+
+/* What the other one has last said in an earlier window. */
+static uint64_t last_said(uint64_t window, site_id other)
+{
+	while (window-- && is_silent(window, other))
+		;
+	return window;
+}
+
+static void say_window(struct sim_worker *w, site_id s)
+{
+	struct talk *x = w->model;
+	uint64_t k = (uint64_t)w->start / w->width, last = last_said(k, !s);
+	sim_time t;
+
+	while (sim_next(w, &t))
+		;
+	if (last != UINT64_MAX && (!x->n_heard || x->heard < last))
+		x->n_late++;
+	if (!is_silent(k, s))
+		sim_note(w, !s, x->listener, &k, sizeof(k));
+	if (k < TALKS)
+		sim_post(w, s, t + WINDOW, SIM_KEY(PHASE_ENGINE, 0), 0, 0);
+}
+
+static uint64_t hear_late(bool is_apart, uint64_t *n)
+{
+	static const struct sim_ops say = { .visit = say_window };
+	static const uint16_t process[] = { 0, 1 };
+	static const bool near[] = { false, false };
+	struct cluster *c = meet(2, is_apart);
+	struct talk x = { 0 };
+	struct err e = { 0 };
+	const struct sim_params p = { .n_sites = 2,
+		.n_workers = 1,
+		.window = WINDOW,
+		.reach = 10 * WINDOW,
+		.ops = &say,
+		.model = &x,
+		.cluster = c,
+		.process = process,
+		.is_near = near };
+
+	x.sim = sim_new(&p, &e);
+	assert_non_null(x.sim);
+	x.listener = sim_listen(x.sim, hear_window, &x);
+	sim_post(sim_owner(x.sim, c->me), c->me, 0, SIM_KEY(PHASE_ENGINE, 0), 0,
+		0);
+	sim_run(x.sim, SIM_NEVER - 1);
+	*n = x.n_heard;
+	sim_sum(x.sim, n, 1);
+	sim_sum(x.sim, &x.n_late, 1);
+	sim_free(x.sim);
+	if (c->me) {
+		c->ops->leave(c, 0);
+		_exit(0);
+	}
+	c->ops->leave(c, 0);
+	return x.n_late;
+}
+
+static void notes_are_heard_before_the_next_window(void **state)
+{
+	uint64_t n;
+
+	for (uint32_t is_apart = 0; is_apart < 2; is_apart++) {
+		assert_int_equal(hear_late(is_apart, &n), 0);
+		assert_in_range(n, TALKS, 2 * TALKS);
+	}
 	(void)state;
 }
 
@@ -305,6 +478,8 @@ static void who_is_asked_to_end_does_not_wait_for_ever(void **state)
 TESTS(TEST(letters_go_from_process_to_process),
 	TEST(an_error_of_one_process_is_that_of_all),
 	TEST(a_site_of_another_process_has_no_owner),
-	TEST(a_process_runs_ahead_of_idle_ones),
+	TEST(letters_may_be_longer_than_a_box),
+	TEST(a_process_runs_ahead_of_idle_ones), TEST(an_idle_process_sleeps),
+	TEST(notes_are_heard_before_the_next_window),
 	TEST(the_first_process_says_why_another_has_ended),
 	TEST(who_is_asked_to_end_does_not_wait_for_ever))

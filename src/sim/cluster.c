@@ -3,12 +3,14 @@
 #include "sim/cluster.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "sim/pace.h"
+#include "sim/room.h"
 
 enum { FIRST_BYTES = 1024 };
 
@@ -42,6 +44,11 @@ void cluster_name(uint32_t process, char text[CLUSTER_NAME])
 	snprintf(text, CLUSTER_NAME, "process %u on %s", process, host);
 }
 
+bool cluster_is_apart(void)
+{
+	return getenv("WEFT_APART");
+}
+
 void cluster_look(struct cluster *c)
 {
 	if (!c->stop || !atomic_load_explicit(c->stop, memory_order_relaxed))
@@ -52,6 +59,30 @@ void cluster_look(struct cluster *c)
 		err_give_up(EXIT_STOPPED,
 			"stopped by a signal; the other processes did not "
 			"answer");
+}
+
+void cluster_sum(struct cluster *c, uint64_t *x, size_t n)
+{
+	if (c->room)
+		room_reduce(c->room, x, n, true);
+	else
+		c->ops->sum(c, x, n);
+}
+
+void cluster_max(struct cluster *c, uint64_t *x, size_t n)
+{
+	if (c->room)
+		room_reduce(c->room, x, n, false);
+	else
+		c->ops->max(c, x, n);
+}
+
+void cluster_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
+{
+	if (c->room)
+		room_tell(c->room, from, bytes, n);
+	else
+		c->ops->tell(c, from, bytes, n);
 }
 
 static void sign_error(const struct cluster *c, struct err *e)
@@ -68,10 +99,10 @@ int cluster_share_error(struct cluster *c, struct err *e)
 {
 	uint64_t first = e->code ? c->n - c->me : 0;
 
-	c->ops->max(c, &first, 1);
+	cluster_max(c, &first, 1);
 	if (!first)
 		return 0;
-	c->ops->tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+	cluster_tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
 	c->knows_error = true;
 	return -1;
 }

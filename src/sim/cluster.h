@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct err;
+struct room;
 
 enum { CLUSTER_MOST = 1024 }; /* processes */
 
@@ -61,6 +62,10 @@ struct cluster_ops {
 	void (*max)(struct cluster *c, uint64_t *x, size_t n);
 	/* Replaces bytes by those of one process. */
 	void (*tell)(struct cluster *c, uint32_t from, void *bytes, size_t n);
+	/* For those who wait in a room, both or NULL: a process that has ended,
+	 * or n; and the end of the run because of that. */
+	uint32_t (*find_gone)(struct cluster *c);
+	void (*give_up)(struct cluster *c, uint32_t gone);
 	/* The process is about to end.  With a code other than 0 so are all. */
 	void (*leave)(struct cluster *c, int code);
 };
@@ -73,11 +78,21 @@ struct cluster {
 	const atomic_int *stop;
 	int64_t asked;
 	bool knows_error; /* all processes know of one */
+	struct room *room; /* that all share, see sim/room.h; or NULL */
 };
+
+/* For tests: processes of one computer share no room, as if they were on
+ * several. */
+bool cluster_is_apart(void);
 
 /* "process 3 on node17", of a process of this computer. */
 enum { CLUSTER_NAME = 96 };
 void cluster_name(uint32_t process, char text[CLUSTER_NAME]);
+
+/* Meetings as those of struct cluster_ops, in the room if there is one. */
+void cluster_sum(struct cluster *c, uint64_t *x, size_t n);
+void cluster_max(struct cluster *c, uint64_t *x, size_t n);
+void cluster_tell(struct cluster *c, uint32_t from, void *bytes, size_t n);
 
 /* To be called while a meeting lasts: a process that was asked to end waits for
  * the others a few seconds only, and then gives up. */
@@ -92,6 +107,11 @@ struct cluster_help {
 	void *(*add)(struct cluster_bytes *b, size_t n); /* cluster_add() */
 	void (*look)(struct cluster *c); /* cluster_look() */
 	int64_t (*clock)(void); /* ns */
+	bool (*is_apart)(void); /* cluster_is_apart() */
+	/* The same names of sim/room.h: */
+	size_t (*room_size)(uint32_t n);
+	struct room *(*room_open)(void *memory, struct cluster *c);
+	void (*room_close)(struct room *r);
 };
 
 /* weft_cluster_open() of such a shared object: joins the job. */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "sim/cluster.h"
 #include "sim/pace.h"
+#include "sim/room.h"
 #include <weft_paths.h> /* made by meson */
 
 enum { PATH = 1024 };
@@ -99,6 +100,10 @@ struct cluster *cluster_join(struct err *e)
 		.add = cluster_add,
 		.look = cluster_look,
 		.clock = pace_clock,
+		.is_apart = cluster_is_apart,
+		.room_size = room_size,
+		.room_open = room_open,
+		.room_close = room_close,
 	};
 	const struct kind *k = find_kind();
 	char path[PATH];

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "sim/pace.h"
+#include "sim/room.h"
 
 enum {
 	MOST_KIN = 32,
@@ -48,6 +49,7 @@ struct kin {
 	 * all share. */
 	char (*words)[WORDS];
 	char name[CLUSTER_NAME]; /* of the first one */
+	void *room; /* the memory of c.room, or NULL */
 };
 
 static struct kin *of(struct cluster *c)
@@ -130,7 +132,27 @@ static void kin_leave(struct cluster *c, int code)
 			wait_for(k->child[i], code);
 	err_name_process(NULL, NULL, 0);
 	munmap(k->words, c->n * sizeof(*k->words));
+	if (c->room) {
+		room_close(c->room);
+		munmap(k->room, room_size(c->n));
+	}
 	mem_free(k);
+}
+
+static uint32_t kin_find_gone(struct cluster *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct pollfd p = { .fd = of(c)->socket[i] };
+
+		if (i != c->me && poll(&p, 1, 0) > 0 && p.revents & POLLHUP)
+			return i;
+	}
+	return c->n;
+}
+
+static void kin_give_up(struct cluster *c, uint32_t gone)
+{
+	give_up(of(c), gone);
 }
 
 /* --- messages --- */
@@ -317,6 +339,8 @@ static const struct cluster_ops kin_ops = {
 	.sum = kin_sum,
 	.max = kin_max,
 	.tell = kin_tell,
+	.find_gone = kin_find_gone,
+	.give_up = kin_give_up,
 	.leave = kin_leave,
 };
 
@@ -370,6 +394,16 @@ static int make_pairs(uint32_t n, int pair[MOST_KIN][MOST_KIN], struct err *e)
 	return 0;
 }
 
+static void *share_memory(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		mem_give_up();
+	return p;
+}
+
 struct cluster *kin_start(uint32_t n, struct err *e)
 {
 	int pair[MOST_KIN][MOST_KIN];
@@ -383,16 +417,17 @@ struct cluster *kin_start(uint32_t n, struct err *e)
 		return NULL;
 	k = mem_alloc(1, sizeof(*k));
 	k->c = (struct cluster){ .ops = &kin_ops, .n = n, .n_here = n };
-	k->words = mmap(NULL, n * sizeof(*k->words), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (k->words == MAP_FAILED)
-		mem_give_up();
+	k->words = share_memory(n * sizeof(*k->words));
+	if (!cluster_is_apart())
+		k->room = share_memory(room_size(n));
 	for (uint32_t i = 1; i < n && !fork_child(k, i); i++)
 		if (!k->child[i])
 			err_set_code(e, EXIT_LIMIT,
 				"cannot start %u processes: %s", n,
 				strerror(errno));
 	keep_own(k, pair);
+	if (k->room)
+		k->c.room = room_open(k->room, &k->c);
 	if (!k->c.me) {
 		cluster_name(0, k->name);
 		err_name_process(k->name, NULL, 0);

@@ -3,15 +3,21 @@
  * mpi.h.  It is a shared object of its own for each MPI, since their ABIs
  * differ; weft loads the one of the job that it finds itself in.
  *
- * A meeting is one message to each neighbour and one reduction, both under way
- * at the same time.  A message begins with its length; what does not fit into
- * the first part follows in a second one.
+ * Processes that are all on one computer share a room (sim/room.h), and need
+ * MPI for their beginning and end only.  Otherwise a meeting is one message to
+ * each neighbour and one reduction, both under way at the same time.  A message
+ * begins with its length; what does not fit into the first part follows in a
+ * second one.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sim/cluster.h"
 
@@ -48,10 +54,12 @@ struct job {
 	MPI_Comm all;
 	MPI_Datatype words; /* all that processes agree on */
 	MPI_Op merge; /* of these */
+	MPI_Op greatest;
 	struct near *near[CLUSTER_MOST]; /* on first use */
 	MPI_Request wait[2 * CLUSTER_MOST + 1], later[CLUSTER_MOST];
 	MPI_Status status[2 * CLUSTER_MOST + 1]; /* nobody looks at it */
 	int n_wait, n_later;
+	char *memory; /* of the room, or NULL */
 };
 
 static struct job *of(struct cluster *c)
@@ -151,6 +159,18 @@ static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
 		receive(j, at + first, from->n - first, i, TAG_REST);
 }
 
+/* Some MPIs compare unsigned numbers as if they were signed (MPI_MAX of
+ * MPICH 4.0). */
+static void take_greatest(void *from, void *to, int *n, MPI_Datatype *type)
+{
+	const uint64_t *x = from;
+	uint64_t *y = to;
+
+	(void)type;
+	for (int i = 0; i < *n; i++)
+		y[i] = x[i] > y[i] ? x[i] : y[i];
+}
+
 /* The greatest of each word, but for CLUSTER_OTHERS: the second greatest of
  * CLUSTER_OWN. */
 static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
@@ -216,7 +236,7 @@ static void mpi_sum(struct cluster *c, uint64_t *x, size_t n)
 
 static void mpi_max(struct cluster *c, uint64_t *x, size_t n)
 {
-	reduce(of(c), x, n, MPI_MAX);
+	reduce(of(c), x, n, of(c)->greatest);
 }
 
 static void mpi_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
@@ -228,20 +248,110 @@ static void mpi_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
 	finish(j);
 }
 
+/* --- a room --- */
+
+/* Where the others find the memory of the first one, and what it begins with:
+ * names of other files of other processes may look the same. */
+struct door {
+	int64_t token;
+	int pid, file;
+};
+
+enum { ROOM_AT = 4096 }; /* behind the token */
+
+static size_t memory_size(const struct job *j)
+{
+	return ROOM_AT + j->help.room_size(j->c.n);
+}
+
+static void drop_memory(struct job *j)
+{
+	if (j->memory)
+		munmap(j->memory, memory_size(j));
+	j->memory = NULL;
+}
+
+static void map_memory(struct job *j, int file)
+{
+	void *p = mmap(NULL, memory_size(j), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_NORESERVE, file, 0);
+
+	j->memory = p == MAP_FAILED ? NULL : p;
+}
+
+/* Memory without a name: nothing of it is left, however processes end. */
+static void make_memory(struct job *j, struct door *d)
+{
+	*d = (struct door){ j->help.clock(), getpid(),
+		memfd_create("weft-room", MFD_CLOEXEC) };
+	if (d->file < 0 || ftruncate(d->file, (off_t)memory_size(j)))
+		return;
+	map_memory(j, d->file);
+	if (j->memory)
+		memcpy(j->memory, &d->token, sizeof(d->token));
+}
+
+static void find_memory(struct job *j, const struct door *d)
+{
+	char path[64];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", d->pid, d->file);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		return;
+	if (lseek(file, 0, SEEK_END) == (off_t)memory_size(j))
+		map_memory(j, file);
+	close(file);
+	if (j->memory && memcmp(j->memory, &d->token, sizeof(d->token)))
+		drop_memory(j);
+}
+
+/* All processes are on this computer: a room serves them better than MPI, but
+ * where one of them cannot enter it, there is none. */
+static void make_room(struct job *j)
+{
+	struct door d = { 0 };
+	int has_it;
+
+	if (!j->c.me)
+		make_memory(j, &d);
+	MPI_Bcast(&d, sizeof(d), MPI_BYTE, 0, j->all);
+	if (j->c.me)
+		find_memory(j, &d);
+	has_it = j->memory ? 1 : 0;
+	MPI_Allreduce(MPI_IN_PLACE, &has_it, 1, MPI_INT, MPI_MIN, j->all);
+	if (!j->c.me && d.file >= 0)
+		close(d.file);
+	if (has_it)
+		j->c.room = j->help.room_open(j->memory + ROOM_AT, &j->c);
+	else
+		drop_memory(j);
+}
+
+/* --- */
+
 /* Where all come to their end, they leave together.  A process that ends alone
  * ends the job. */
 static void mpi_leave(struct cluster *c, int code)
 {
 	struct job *j = of(c);
+	/* an error that all know brings all here, and the first one has yet to
+	 * print it */
+	bool is_alone = code && !c->knows_error;
 	int64_t until =
-		j->help.clock() + (code ? PATIENCE_NS : MUCH_PATIENCE_NS);
+		j->help.clock() + (is_alone ? PATIENCE_NS : MUCH_PATIENCE_NS);
 
 	MPI_Ibarrier(j->all, &j->wait[j->n_wait++]);
 	if (!is_done_by(j, until))
 		MPI_Abort(j->all, code);
 	for (uint32_t i = 0; i < c->n; i++)
 		j->help.free(j->near[i]);
+	if (c->room)
+		j->help.room_close(c->room);
+	drop_memory(j);
 	MPI_Op_free(&j->merge);
+	MPI_Op_free(&j->greatest);
 	MPI_Type_free(&j->words);
 	MPI_Comm_free(&j->all);
 	MPI_Finalize();
@@ -293,6 +403,9 @@ struct cluster *weft_cluster_open(const struct cluster_help *help)
 	MPI_Type_contiguous(N_CLUSTER_WORDS, MPI_UINT64_T, &j->words);
 	MPI_Type_commit(&j->words);
 	MPI_Op_create(merge_words, 1, &j->merge);
+	MPI_Op_create(take_greatest, 1, &j->greatest);
 	look_here(j);
+	if (j->c.n_here == j->c.n && !j->help.is_apart())
+		make_room(j);
 	return &j->c;
 }

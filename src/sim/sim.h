@@ -174,6 +174,7 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	bool has_notes; /* among it */
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
 	site_id visited; /* the visited site, or NO_SITE */
@@ -327,6 +328,18 @@ void sim_tell(const struct sim *s, site_id site, void *bytes, size_t n);
 /* The elements of all processes, so many of a size, in the order of processes;
  * *n becomes their number.  Takes over what it is given. */
 void *sim_gather(const struct sim *s, void *own, size_t *n, size_t size);
+/*
+ * Notes are what processes tell each other beside mail, for what threads would
+ * tell each other in memory: the other process hears a note before it runs any
+ * window behind the one in which it was sent, the notes of a worker in order.
+ * sim_listen() returns the number of a listener, the same in all processes.
+ * A note has whole words of eight bytes.
+ */
+typedef void sim_hear(void *arg, const void *bytes, size_t n);
+uint32_t sim_listen(struct sim *s, sim_hear *hear, void *arg);
+/* While a window runs. */
+void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
+	const void *bytes, size_t n);
 /* The error of any process becomes that of all: -1 if there is one. */
 int sim_share_error(const struct sim *s, struct err *e);
 /* The same, of several that with the smallest key. */
@@ -337,7 +350,8 @@ bool sim_is_shared(const struct sim *s); /* among several */
  * n_sites if there is none. */
 bool sim_has(const struct sim *s, site_id site);
 site_id sim_next_own(const struct sim *s, site_id site);
-/* The process that simulates a site. */
+/* This process, of *n; and the one that simulates a site. */
+uint32_t sim_self(const struct sim *s, uint32_t *n);
 uint32_t sim_process(const struct sim *s, site_id site);
 /* Makes the memory of other processes' sites, in an array with one element for
  * each site from first up to end, impossible to touch. */

@@ -6,6 +6,8 @@
 
 #define NO_WINDOW UINT64_MAX
 
+enum { MOST_UNHEARD = 64 };
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define SIM_RACES
@@ -305,8 +307,7 @@ static uint64_t next_of_all(const struct sim *s)
 	return next;
 }
 
-/* The same; counts the events that have run. */
-static uint64_t look_around(struct sim *s)
+uint64_t windows_next(struct sim *s)
 {
 	s->n_events = 0;
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
@@ -342,7 +343,7 @@ static void run_alone(struct sim *s, uint64_t k)
 			step(&s->workers[i], k);
 		if (s->census)
 			census_note(s);
-		k = look_around(s);
+		k = windows_next(s);
 	} while (goes_on(s, k, is_stopped(s)) &&
 		 choose_way(s, s->n_events) == PACE_ALONE);
 }
@@ -409,7 +410,7 @@ static void run_window(struct sim *s)
 static void run_ahead(struct sim *s, uint64_t horizon)
 {
 	for (;;) {
-		s->window = look_around(s);
+		s->window = windows_next(s);
 		if (s->window >= horizon ||
 			(sim_time)s->window * s->p.window >= s->until ||
 			abroad_has_failed(s))
@@ -417,6 +418,56 @@ static void run_ahead(struct sim *s, uint64_t horizon)
 		run_window(s);
 		horizon = abroad_horizon(s, horizon);
 	}
+}
+
+/* The same of processes that share a room, until mail leaves, or for so many
+ * windows that the others hear of it in time. */
+static uint64_t run_some(struct sim *s, uint64_t next, uint64_t horizon)
+{
+	for (uint32_t i = 0; i < MOST_UNHEARD && next < horizon; i++) {
+		s->window = next;
+		run_window(s);
+		next = windows_next(s);
+		if (abroad_has_leaving(s) || abroad_has_failed(s))
+			break;
+	}
+	return next;
+}
+
+/* Runs up to a window.  Leaves early where a process fails or is stopped. */
+static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
+{
+	uint64_t next = abroad_post(s, windows_next(s)), horizon, call;
+	bool is_over;
+
+	for (;;) {
+		if (abroad_has_failed(s) || (may_stop && is_stopped(s)))
+			abroad_alarm(s);
+		if (abroad_is_alarmed(s))
+			return;
+		/* mail that is due before the horizon has come by now */
+		call = abroad_call(s);
+		horizon = abroad_look(s, end, &is_over);
+		if (abroad_take(s))
+			next = windows_next(s);
+		if (next < horizon && next < end) {
+			next = run_some(s, next, horizon < end ? horizon : end);
+		} else if (abroad_has_posted(s, next)) {
+			if (is_over && next >= end)
+				return;
+			abroad_wait(
+				s, next < end ? next : NO_WINDOW, end, call);
+			continue;
+		}
+		next = abroad_post(s, next);
+	}
+}
+
+/* The first window that is not to be run. */
+static uint64_t end_of(const struct sim *s)
+{
+	return (uint64_t)(s->until / s->p.window) +
+	       (s->until % s->p.window > 0);
 }
 
 /* The first window that no process has run, nor any later one. */
@@ -436,9 +487,8 @@ static void run_processes(struct sim *s)
 
 	for (;;) {
 		bool stop = !is_last && is_stopped(s);
-		uint64_t horizon, k;
+		uint64_t horizon = 0, k = abroad_meet(s, &stop, &horizon, &e);
 
-		k = abroad_meet(s, look_around(s), &stop, &horizon, &e);
 		if (e.code)
 			err_raise(&e);
 		if (stop) { /* those behind catch up with the others */
@@ -447,7 +497,10 @@ static void run_processes(struct sim *s)
 		}
 		if (!goes_on(s, k, false))
 			break;
-		run_ahead(s, horizon);
+		if (s->p.cluster->room)
+			run_in_room(s, end_of(s), !is_last);
+		else
+			run_ahead(s, horizon);
 	}
 	if (is_last)
 		s->ending = SIM_STOPPED;
@@ -459,7 +512,7 @@ static void run_workers(struct sim *s)
 	uint64_t k;
 
 	for (;;) {
-		k = look_around(s);
+		k = windows_next(s);
 		if (!goes_on(s, k, is_stopped(s)))
 			break;
 		if (choose_way(s, s->n_events) == PACE_ALONE) {

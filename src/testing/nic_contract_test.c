@@ -478,7 +478,8 @@ static void counters_have_names_of_their_own(void **state)
 			n_errors += c->is_error;
 			assert_true(c->key[0]);
 			assert_true(c->offset + sizeof(uint64_t) <=
-				    kinds->kind[i].nic->node_size);
+				    kinds->kind[i].nic->node_size +
+					    kinds->kind[i].nic->card_size);
 			for (const struct nic_counter *o = c + 1; o->key; o++)
 				assert_string_not_equal(c->key, o->key);
 		}

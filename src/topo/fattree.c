@@ -163,8 +163,14 @@ static int fattree_init(struct topo *topo, struct err *e)
 
 	if (!t->rails)
 		t->rails = 1;
+	if (topo->cards && topo->cards != t->rails)
+		return err_set(e,
+			"nic.cards: %u cards, but topology.rails: %lld (want "
+			"as many rails as cards)",
+			topo->cards, (long long)t->rails);
 	if (t->rails == 1)
 		t->join = 0;
+	topo->is_apart = !t->join;
 	if (t->join && t->nodes * t->rails > FATTREE_MAX_ENDS)
 		return err_set(e,
 			"topology.join: %lld nodes on %lld rails that join "

@@ -269,7 +269,7 @@ struct dot {
 
 static int skip_comment(struct dot *d, int c)
 {
-	FILE *f = d->r->in.file;
+	FILE *f = d->r->in.lines.file;
 	int last = 0;
 
 	if (c == '#' || c == '/') {
@@ -288,7 +288,7 @@ static int skip_comment(struct dot *d, int c)
 /* The next letter that is neither blank nor in a comment. */
 static int next_letter(struct dot *d)
 {
-	FILE *f = d->r->in.file;
+	FILE *f = d->r->in.lines.file;
 	int c, follows;
 
 	while ((c = getc(f)) != EOF) {
@@ -316,7 +316,7 @@ static bool is_word(int c)
 /* A name, in quotes or not; c is its first letter. */
 static int read_name(struct dot *d, int c)
 {
-	FILE *f = d->r->in.file;
+	FILE *f = d->r->in.lines.file;
 	bool is_quoted = c == '"';
 	size_t n = 0;
 
@@ -356,7 +356,7 @@ static int next_token(struct dot *d)
 	if (c == '"' || is_word(c))
 		return read_name(d, c);
 	if (c == '-') {
-		c = getc(d->r->in.file);
+		c = getc(d->r->in.lines.file);
 		if (c != '-' && c != '>')
 			return wrong(
 				d->r, "want -- or -> between switches", NULL);

@@ -80,6 +80,20 @@ static router_id find(struct part_names *n, const char *name)
 	return recall(n, name);
 }
 
+/* The first and the last name show what names look like. */
+static int refuse_site(const struct topo *t, const char *what, const char *name,
+	router_id first, router_id end, struct err *e)
+{
+	char low[NAME_MAX], high[NAME_MAX];
+
+	if (first == end)
+		return err_set(e, "there is no %s \"%.40s\"", what, name);
+	t->ops->name_router(t, first, low, sizeof(low));
+	t->ops->name_router(t, end - 1, high, sizeof(high));
+	return err_set(e, "there is no %s \"%.40s\" (want %s to %s)", what,
+		name, low, high);
+}
+
 int part_find_site(struct part_names *n, const char *what, const char *name,
 	router_id first, router_id end, router_id *site, struct err *e)
 {
@@ -95,6 +109,10 @@ int part_find_site(struct part_names *n, const char *what, const char *name,
 					 "%u)",
 					 n->topo->n_nodes - 1);
 	}
+	if (!strcmp(name, "last") && first < end) {
+		*site = end - 1;
+		return 0;
+	}
 	*site = find(n, name);
 	if (*site == NO_ROUTER && *name != '(') {
 		snprintf(text, sizeof(text), "(%.90s)", name);
@@ -102,7 +120,7 @@ int part_find_site(struct part_names *n, const char *what, const char *name,
 	}
 	if (*site != NO_ROUTER && *site >= first && *site < end)
 		return 0;
-	return err_set(e, "there is no %s \"%.40s\"", what, name);
+	return refuse_site(n->topo, what, name, first, end, e);
 }
 
 int part_read_node(const struct part_kind *k, struct part_names *names,

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/name.h"
 #include "topo/dragonfly.h"
 #include "topo/fattree.h"
 #include "topo/graph.h"
@@ -22,15 +23,19 @@ const struct topo_ops *const topo_registry[] = {
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size)
 {
 	char name[64];
+	size_t n;
 
 	t->ops->name_router(t, r, name, sizeof(name));
-	if (t->n_io && r >= t->n_nodes)
+	if (t->n_io && r >= t->n_nodes) {
 		snprintf(text, size, "IO node %u", r - t->n_nodes);
-	else if (topo_is_direct(t))
-		snprintf(text, size, "node %u %s", r, name);
-	else
-		snprintf(text, size, "%s %s",
-			r < t->n_nodes ? "node" : "switch", name);
+		return;
+	}
+	n = name_put(text, size, 0, r < t->n_nodes ? "node " : "switch ");
+	if (topo_is_direct(t)) {
+		n = name_put_number(text, size, n, r);
+		n = name_put(text, size, n, " ");
+	}
+	name_put(text, size, n, name);
 }
 
 router_id topo_node_near(const struct topo *t, router_id r)

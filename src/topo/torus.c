@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
+
 #define AT(field) offsetof(struct torus, field)
 
 static const struct param params[] = {
@@ -348,14 +350,12 @@ static void torus_name_router(
 		snprintf(text, size, "io%u", r - t->n);
 		return;
 	}
-	for (uint32_t i = 0; i < t->n_dims && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%s%u",
-			i	  ? ","
-			: is_bare ? ""
-				  : "(",
-			torus_coord(t, r - t->first, i));
-	if (n < size)
-		snprintf(text + n, size - n, "%s", is_bare ? "" : ")");
+	for (uint32_t i = 0; i < t->n_dims; i++) {
+		n = name_put(text, size, n, i ? "," : is_bare ? "" : "(");
+		n = name_put_number(
+			text, size, n, torus_coord(t, r - t->first, i));
+	}
+	name_put(text, size, n, is_bare ? "" : ")");
 }
 
 /* "A+", or "x+7" among parallel links; "node 1" to a node; "link" at a node;
@@ -365,6 +365,7 @@ static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 {
 	const struct torus *t = torus_of(topo);
 	uint32_t i;
+	size_t n;
 
 	if (r < t->first) {
 		snprintf(text, size, "link");
@@ -376,8 +377,10 @@ static void torus_name_port(const struct topo *topo, router_id r, port_id p,
 		snprintf(text, size, "node %u", p - t->base[t->n_dims]);
 	} else {
 		i = dim_of(t, p);
-		snprintf(text, size, t->n_links[i] > 1 ? "%c%c%u" : "%c%c",
-			t->letters[i], p % 2 ? '-' : '+', (p - t->base[i]) / 2);
+		n = name_put(text, size, 0,
+			(char[]){ t->letters[i], p % 2 ? '-' : '+', 0 });
+		if (t->n_links[i] > 1)
+			name_put_number(text, size, n, (p - t->base[i]) / 2);
 	}
 }
 

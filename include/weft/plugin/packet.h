@@ -74,6 +74,11 @@ struct packet {
 	union {
 		uint16_t tag; /* its sender's */
 		uint16_t last; /* of a range */
+		/* if nodes have several cards (topo.cards): by which it leaves
+		 * its source, and comes to its destination */
+		__extension__ struct {
+			uint8_t card, to_card;
+		};
 	};
 	uint64_t load; /* for its sender: where its bytes are; 0: none */
 };

@@ -36,6 +36,9 @@ struct route {
 	uint8_t is_shared;
 	/* Call decide(), in routers that show their queues. */
 	uint8_t looks;
+	/* Routers that do so also tell others how loaded their ports are: see
+	 * ops->news(). */
+	uint8_t has_news;
 	int64_t answers; /* time that switches wait for the answers to a
 			    broadcast */
 	/* Number of channels that next() distinguishes; 0 and 1: none. */
@@ -58,6 +61,10 @@ struct route {
 	 * link: when the routers at its ends know it (notice, above), and when
 	 * all others do, by being told or by new tables; -1: never. */
 	int64_t told;
+	uint8_t is_blind; /* no router learns of failed links */
+	/* If has_news: the interval of news, and the time until they arrive, in
+	 * ps; not less than the latency of the shortest wire. */
+	int64_t age;
 };
 
 /* Possible next steps of a packet. */
@@ -82,6 +89,18 @@ struct route_look {
 	uint32_t (*load)(
 		const struct route_look *l, port_id port, uint32_t channel);
 	uint32_t full;
+	/* If route.has_news: the load of a port of another router, as that has
+	 * told it. */
+	uint32_t (*told)(
+		const struct route_look *l, router_id at, port_id port);
+};
+
+/* Routers that tell each other of some of their ports. */
+struct route_news {
+	router_id first;
+	uint32_t n; /* they have numbers from the first one on */
+	port_mask ports; /* of each of them, as far as they exist */
+	uint8_t channel; /* of load() */
 };
 
 enum { ROUTE_TEXT = 48 };
@@ -147,6 +166,10 @@ struct route_ops {
 	 */
 	void (*decide)(const struct route *r, struct packet *p, router_id at,
 		port_id in, const struct route_look *l);
+
+	/* If route.has_news: the routers that a switch is one of; they are
+	 * wired to each other. */
+	struct route_news (*news)(const struct route *r, router_id at);
 
 	/* Number of routes that a sender can name by hints, 1 + number; NULL:
 	 * one, without a name. */

@@ -78,6 +78,12 @@ struct topo {
 	/* the number of ports of nodes, the first ones; in a direct network,
 	 * those to other nodes */
 	port_id node_ports;
+	/* Cards of a node, if it has several: port N is that of card N, and
+	 * packets name them.  Set before init(); 0: packets name none. */
+	port_id cards;
+	/* Set by init(): a packet comes to the card with the number of the one
+	 * by which it left, since nothing joins the others. */
+	bool is_apart;
 	uint32_t n_wires;
 	struct topo_wire wire[TOPO_MAX_WIRES]; /* by class */
 };
@@ -231,9 +237,10 @@ struct topo_ops {
 	uint32_t (*distance)(const struct topo *t, router_id a, router_id b);
 
 	/*
-	 * The peak, in payload bytes per second and node: the busiest link is
-	 * always busy if every node sends uniformly to all others by balanced
-	 * minimal routes; for at least two nodes.
+	 * The peak, in payload bytes per second and node, if every node sends
+	 * uniformly to all others: no routing carries more.  Where minimal
+	 * routes are best, the busiest link is always busy if they are
+	 * balanced.  For at least two nodes.
 	 */
 	uint64_t (*peak)(const struct topo *t, const struct topo_rates *k);
 

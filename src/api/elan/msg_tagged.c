@@ -209,7 +209,6 @@ static int port_send(
 {
 	const struct elan_tport_message x = message_of(e);
 	struct msg_port *p = m->port;
-	struct trip *trip;
 	uint32_t handle;
 	int code;
 
@@ -217,10 +216,12 @@ static int port_send(
 	p->wants_room = !tport_has_room(m->nic, m->node, &p->port, e->bytes);
 	if (p->wants_room)
 		return EAGAIN;
-	trip = m->trip.trips ? msg_time_send(m, e, 1) : NULL;
+	if (m->trip.trips)
+		msg_time_send(m, e, 1);
 	code = elan_tport_send(&p->port, &x, &handle);
-	if (code && trip)
-		trips_end(m->trip.trips, msg_node_of(m, e->rank), trip, NULL);
+	if (code && m->trip.trips && e->rank != m->rank)
+		trips_cancel(m->trip.trips, m->node, msg_node_of(m, e->rank),
+			m->rank, e->rank);
 	*is_over = !code && !handle;
 	if (!code && handle)
 		note(m, handle, SEND, e->context);

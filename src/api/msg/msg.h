@@ -518,9 +518,9 @@ uint64_t msg_lane_take(
 void msg_open_requests(struct msg_state *m);
 /* Begins a request that is filled in. */
 void msg_begin_send(struct msg_state *m, struct weft_msg_request *r);
-/* If time is budgeted: a message of n slots leaves.  Its trip (meas/trips.h),
- * or NULL. */
-struct trip *msg_time_send(
+/* If time is budgeted: a message of n slots leaves, and its trip begins
+ * (meas/trips.h). */
+void msg_time_send(
 	struct msg_state *m, const struct msg_tagged_entry *e, uint32_t n);
 void msg_begin_receive(struct msg_state *m, struct weft_msg_request *r);
 /* Takes those that have ended, and nothing that arrives; returns whether there

@@ -45,6 +45,12 @@ static void on_failed(void *arg, uint32_t number)
 	msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
 }
 
+/* Of a process. */
+static uint32_t card_of(const struct msg_state *m, uint32_t process)
+{
+	return process % m->nic->n_cards;
+}
+
 static int msg_plain_open(struct msg_state *m)
 {
 	struct ranges *keys = plain_keys(m->nic, m->node);
@@ -54,7 +60,7 @@ static int msg_plain_open(struct msg_state *m)
 		PLAIN_FLAGS(
 			m->process, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
 	*user(m) = (struct workq_user){
-		.queues = plain_queues(m->nic, m->node),
+		.queues = plain_queues(m->nic, m->node, card_of(m, m->process)),
 		.queue = m->process,
 		.owner = m->process,
 		.entries_at = m->own_at,
@@ -75,8 +81,9 @@ static uint32_t post_next(struct msg_state *m, uint32_t op, uint32_t rank,
 	uint64_t bound)
 {
 	struct plain_entry e = {
-		.op = op,
+		.op = (uint16_t)op,
 		.node = msg_node_of(m, rank),
+		.card = (uint16_t)card_of(m, msg_process_of(m, rank)),
 		.key = KEY + msg_process_of(m, rank),
 		.own_key = KEY + m->process,
 		.offset = there - msg_address(m, rank, 0),

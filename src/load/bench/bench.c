@@ -316,17 +316,6 @@ static const struct bench_end *find_unended(const struct bench *b)
 	return NULL;
 }
 
-/* Senders tell receivers what a message's trip has taken so far, in memory
- * (meas/trips.h); only pairs of programs report it. */
-const char *bench_alone(const struct load *l)
-{
-	const struct bench_needs *n = &((const struct bench *)l)->needs;
-
-	return l->has_book && n->is_msg && !n->is_for_all
-		       ? "a time budget of messages between two programs"
-		       : NULL;
-}
-
 int bench_check_ends(struct load *l, struct err *e)
 {
 	const struct bench_end *x;
@@ -508,6 +497,11 @@ uint64_t bench_estimate(const struct load *l)
 
 	return programs_estimate(n->n_programs, 1 + n->is_msg,
 		n->touched + own_size(b) + (n->is_msg ? MSG_BYTES : 0));
+}
+
+uint64_t bench_message(const struct load *l)
+{
+	return (uint64_t)((const struct bench *)l)->bytes;
 }
 
 void bench_fini(struct load *l)

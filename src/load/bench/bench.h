@@ -555,17 +555,17 @@ uint64_t bench_word(const struct bench *b, site_id node, uint64_t at);
 
 /* load_ops' own. */
 uint64_t bench_estimate(const struct load *l);
+uint64_t bench_message(const struct load *l);
 void bench_fini(struct load *l);
 
 /* As programs_check(); and what a program measures that dies with its node is
  * no result. */
 int bench_check_ends(struct load *l, struct err *e);
-const char *bench_alone(const struct load *l);
 
 #define BENCH_OPS                                                              \
 	.on_delivered = programs_delivered, .next = programs_next,             \
 	.check = bench_check_ends, .estimate = bench_estimate,                 \
-	.alone = bench_alone, .fini = bench_fini
+	.fini = bench_fini, .message = bench_message
 
 /* The router of a node; and the routers that one has links to, each once, at
  * most that number of them in far; returns how many they are. */

@@ -721,14 +721,6 @@ static int collective_check(struct load *l, struct err *e)
 	return 0;
 }
 
-/* Ranks of a group, which may be on several nodes, share memory. */
-static const char *collective_alone(const struct load *l)
-{
-	const struct collective *c = (const struct collective *)l;
-
-	return c->by == BY_MPI ? "collective by=mpi" : bench_alone(l);
-}
-
 static void collective_fini(struct load *l)
 {
 	collective_mpi_close((struct collective *)l);
@@ -742,13 +734,13 @@ const struct load_ops load_collective = {
 	.help = "a barrier, broadcast, reduction or exchange of all ranks",
 	.size = sizeof(struct collective),
 	PARAMS(params),
-	.alone = collective_alone,
 	.init = collective_init,
 	.start = collective_start,
 	.report = collective_report,
 	.facts = collective_facts,
 	.fini = collective_fini,
 	.estimate = bench_estimate,
+	.message = collective_algo_message,
 	.on_delivered = collective_delivered,
 	.next = programs_next,
 	.check = collective_check,

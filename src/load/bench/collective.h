@@ -109,6 +109,7 @@ void collective_mpi_run(struct bench_end *x);
  * keys do not fit. */
 int collective_algo_init(struct collective *c, struct err *e);
 /* Bytes of a process, and how many of them it touches, roughly. */
+uint64_t collective_algo_message(const struct load *l);
 uint64_t collective_algo_memory(const struct collective *c, uint64_t *touched);
 bool collective_algo_is_named(const struct collective *c);
 void collective_algo_run(struct bench_end *x);

@@ -313,6 +313,18 @@ uint64_t collective_algo_memory(const struct collective *c, uint64_t *touched)
 	return BENCH_SOURCE + (space + LINE - 1) / LINE * LINE;
 }
 
+uint64_t collective_algo_message(const struct load *l)
+{
+	const struct collective *c = (const struct collective *)l;
+	uint64_t most = c->steps ? 0 : bench_message(l), bytes;
+
+	for (uint32_t i = 0; c->steps && i < c->steps->n_plans; i++) {
+		bytes = algo_longest(&c->steps->plan[i]);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 /* --- bytes by name --- */
 
 /* The block of a row that an address is in. */
@@ -372,7 +384,7 @@ static uint64_t name_bytes(void *arg, uint64_t offset, struct memory_name *name)
 	*name = (struct memory_name){ .seed = t->x->load->seed };
 	if (p->op >= ALGO_ALLTOALL && p->algo->spaces == 1)
 		return name_of_block(t, offset, name);
-	if (p->algo->has_equal_blocks)
+	if (p->algo->has_equal_blocks || p->op == ALGO_ALLTOALL)
 		length /= p->n;
 	name->offset = offset % length;
 	return length - name->offset;

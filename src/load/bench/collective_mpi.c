@@ -12,7 +12,8 @@
  *
  * Bytes within a group go through arrays that both sides reach.  This is safe,
  * since what one has written is read at least a window later, after the writer
- * has told the reader, and is not changed before the reader is done.
+ * has told the reader, and is not changed before the reader is done.  Another
+ * process has arrays of its own, and gets the bytes as a note (sim_note()).
  */
 #include <string.h>
 
@@ -37,7 +38,9 @@ struct collective_mpi {
 	uint64_t bytes;
 	uint64_t slot; /* bytes of one for a message */
 	sim_time meet;
-	uint32_t *program; /* [rank] see program_tell() */
+	uint32_t procs, threads, cpu; /* of a node, of each, the first used */
+	struct sim *sim;
+	uint32_t listener; /* of its notes */
 	uint8_t *given; /* [rank] what a member gives its leader */
 	uint8_t *result; /* [leader][2] for its members, in turn */
 	uint8_t *sum; /* [rank] what it has, to be combined */
@@ -59,6 +62,58 @@ struct turn {
 static struct collective *of(const struct bench_end *x)
 {
 	return (struct collective *)x->bench;
+}
+
+/* --- processes --- */
+
+/* Bytes of an array that another process has, too. */
+struct note {
+	uint64_t at;
+	uint8_t is_result;
+	uint8_t bytes[];
+};
+
+static site_id node_of(const struct collective_mpi *m, uint32_t rank)
+{
+	return rank / m->procs;
+}
+
+static void hear(void *arg, const void *bytes, size_t n)
+{
+	struct collective_mpi *m = arg;
+	const struct note *x = bytes;
+
+	BUG_IF(n < sizeof(*x) + m->bytes);
+	memcpy((x->is_result ? m->result : m->given) + x->at, x->bytes,
+		m->bytes);
+}
+
+/* What this program has written, to the process of another rank, if it is
+ * another one. */
+static void tell_process(
+	struct turn *t, uint32_t rank, const uint8_t *from, bool is_result)
+{
+	struct collective_mpi *m = t->mpi;
+	size_t n = (sizeof(struct note) + m->bytes + 7) / 8 * 8;
+	struct note *x;
+
+	if (sim_has(m->sim, node_of(m, rank)) || !m->bytes)
+		return;
+	x = mem_alloc(n, 1);
+	x->at = (uint64_t)(from - (is_result ? m->result : m->given));
+	x->is_result = is_result;
+	memcpy(x->bytes, from, m->bytes);
+	sim_note(sim_owner(m->sim, t->end->node),
+		sim_process(m->sim, node_of(m, rank)), m->listener, x, n);
+	mem_free(x);
+}
+
+static void tell_program(struct turn *t, uint32_t rank)
+{
+	const struct collective_mpi *m = t->mpi;
+
+	program_tell(node_of(m, rank), rank % m->procs * m->threads + m->cpu,
+		m->meet);
 }
 
 /* --- within a group --- */
@@ -89,8 +144,11 @@ static uint32_t end_of(const struct turn *t)
 
 static void give(struct turn *t, const uint8_t *bytes)
 {
-	memcpy(given_by(t, t->end->rank), bytes, t->mpi->bytes);
-	program_tell(t->mpi->program[first_of(t->leader)], t->mpi->meet);
+	uint8_t *to = given_by(t, t->end->rank);
+
+	memcpy(to, bytes, t->mpi->bytes);
+	tell_process(t, first_of(t->leader), to, false);
+	tell_program(t, first_of(t->leader));
 }
 
 /* Sums of integers. */
@@ -115,6 +173,15 @@ static void gather(struct turn *t)
 		combine(t, given_by(t, r));
 }
 
+/* Whether a rank's process is another one than that of the rank before. */
+static bool is_elsewhere(const struct turn *t, uint32_t rank)
+{
+	const struct sim *s = t->mpi->sim;
+
+	return sim_process(s, node_of(t->mpi, rank)) !=
+	       sim_process(s, node_of(t->mpi, rank - 1));
+}
+
 /* It gives the result to its group, when the last but one was taken. */
 static void release(struct turn *t)
 {
@@ -122,8 +189,11 @@ static void release(struct turn *t)
 
 	program_wait(*last + 2 * t->mpi->meet);
 	memcpy(result_of(t), t->sum, t->mpi->bytes);
-	for (uint32_t r = first_of(t->leader) + 1; r < end_of(t); r++)
-		program_tell(t->mpi->program[r], t->mpi->meet);
+	for (uint32_t r = first_of(t->leader) + 1; r < end_of(t); r++) {
+		if (is_elsewhere(t, r))
+			tell_process(t, r, result_of(t), true);
+		tell_program(t, r);
+	}
 	*last = program_now();
 }
 
@@ -327,32 +397,30 @@ int collective_mpi_check(struct collective *c, struct err *e)
 void collective_mpi_open(struct collective *c)
 {
 	const struct load *l = &c->bench.programs.load;
-	uint32_t threads = host_threads_each(l->host), n, width;
-	uint32_t procs = (uint32_t)c->bench.procs;
+	uint32_t width = sim_worker(l->net->sim, 0)->width, n;
 	struct collective_mpi *m = mem_alloc(1, sizeof(*m));
 
-	width = sim_owner(l->net->sim, 0)->width;
 	c->mpi = m;
 	n = m->n_ranks = c->bench.needs.n_programs;
 	m->n_leaders = (n + GROUP - 1) / GROUP;
 	m->bytes = c->op == OP_BARRIER ? 0 : (uint64_t)c->bench.bytes;
 	m->slot = (m->bytes + NUMBER + LINE - 1) / LINE * LINE;
 	m->meet = MEET > width ? MEET : width;
-	m->program = mem_alloc(n, sizeof(*m->program));
+	m->procs = (uint32_t)c->bench.procs;
+	m->threads = host_threads_each(l->host);
+	m->cpu = (uint32_t)c->bench.cpu;
+	m->sim = l->net->sim;
+	m->listener = sim_listen(m->sim, hear, m);
 	m->given = mem_alloc(n * m->bytes + 1, 1);
 	m->result = mem_alloc(2 * m->n_leaders * m->bytes + 1, 1);
 	m->sum = mem_alloc(n * m->bytes + 1, 1);
 	m->got = mem_alloc(m->n_leaders * m->bytes + 1, 1);
-	for (uint32_t i = 0; i < n; i++)
-		m->program[i] = host_program(l->host, i / procs,
-			i % procs * threads + (uint32_t)c->bench.cpu);
 }
 
 void collective_mpi_close(struct collective *c)
 {
 	if (!c->mpi)
 		return;
-	mem_free(c->mpi->program);
 	mem_free(c->mpi->given);
 	mem_free(c->mpi->result);
 	mem_free(c->mpi->sum);

@@ -8,6 +8,7 @@ enum {
 	LEAST_CHUNK = 8 << 10,
 	MOST_CHUNK = 512 << 10,
 	MOST_NAMES = 16,
+	FIRST_STEPS = 64,
 };
 
 const char *const algo_op_names[ALGO_OPS] = {
@@ -127,6 +128,23 @@ int algo_settle(struct algo_plan *p, struct err *e)
 	return p->algo->check ? p->algo->check(p, e) : 0;
 }
 
+uint64_t algo_longest(const struct algo_plan *p)
+{
+	uint64_t most = 0;
+	struct algo_step s;
+
+	for (uint32_t lane = 0; lane < algo_lanes(p); lane++) {
+		uint64_t n = algo_count(p, 0, lane);
+
+		for (uint64_t i = 0; i < n && i < FIRST_STEPS; i++) {
+			algo_step(p, 0, lane, i, &s);
+			if (s.kind != ALGO_COPY && s.bytes > most)
+				most = s.bytes;
+		}
+	}
+	return most;
+}
+
 uint64_t algo_space(const struct algo_plan *p)
 {
 	return (1 + (uint64_t)p->algo->spaces) * p->bytes;
@@ -206,7 +224,9 @@ void algo_ring_step(const struct algo_plan *p, const struct algo_ring *r,
 
 	if (is_send)
 		place = algo_turn(place, 1, r->n);
-	s = algo_cut(p, r->span, r->n, algo_ring_at(r, place));
+	place = algo_ring_at(r, place);
+	s = r->cuts ? algo_cut(p, r->span, r->cuts, r->cut + r->stride * place)
+		    : algo_cut(p, r->span, r->n, place);
 	s = algo_cut(p, s, r->channels, r->channel);
 	s = algo_cut(p, s, r->chunks, chunk);
 	out->after = r->after;

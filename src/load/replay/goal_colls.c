@@ -305,3 +305,25 @@ int goal_number_colls(struct goal *g, const char *path, struct err *e)
 	index_fini(&c.index);
 	return failed;
 }
+
+static uint64_t largest(
+	const struct goal *g, uint64_t (*of)(const struct algo_plan *plan))
+{
+	uint64_t most = 0, bytes;
+
+	for (uint32_t i = 0; g->colls && i < g->colls->n; i++) {
+		bytes = of(&g->colls->coll[i].plan);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+uint64_t goal_largest_space(const struct goal *g)
+{
+	return largest(g, algo_space);
+}
+
+uint64_t goal_longest_of_colls(const struct goal *g)
+{
+	return largest(g, algo_longest);
+}

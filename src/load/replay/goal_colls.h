@@ -46,6 +46,10 @@ void goal_describe_coll(const struct goal *g, uint32_t rank,
 /* A collective as it is read, but for its cpu. */
 void goal_write_coll(const struct goal *g, const struct goal_op *op, FILE *f);
 
+/* Of all collectives: the largest space of a member, the longest message. */
+uint64_t goal_largest_space(const struct goal *g);
+uint64_t goal_longest_of_colls(const struct goal *g);
+
 /* Refuses collectives whose members differ.  The tags of operations become the
  * numbers of collectives. */
 int goal_number_colls(struct goal *g, const char *path, struct err *e);

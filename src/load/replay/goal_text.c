@@ -10,16 +10,13 @@
 #include "load/replay/goal_colls.h"
 #include "meas/digest.h"
 
-enum { WORD = 64 };
-
 struct reader {
 	struct goal_build *b;
-	FILE *file;
+	struct lines lines;
 	uint32_t line;
-	char *text; /* of the line */
-	size_t room;
-	const char *at; /* in it */
-	char word[WORD];
+	char *at; /* in it */
+	const char *word; /* in it, too; ends at ... */
+	char *end, was; /* ... a zero, in place of this */
 	bool is_binary, is_too_long; /* nothing more is read of it */
 	struct index labels; /* op + 1, by hash, of the rank */
 };
@@ -56,13 +53,18 @@ static uint8_t kind(const char *c)
 	return kind_of[(unsigned char)*c];
 }
 
-/* The next word of the line, or a sign; "" at its end.  A word that is too
- * long is cut, and fits nothing then. */
+/* The line is again as it was read. */
+static void end_word(struct reader *r)
+{
+	*r->end = r->was;
+}
+
+/* The next word of the line, or a sign; "" at its end. */
 static const char *next_word(struct reader *r)
 {
-	const char *at = r->at, *end;
-	size_t n;
+	char *at = r->at, *end;
 
+	end_word(r);
 	while (kind(at) == SPACE)
 		at++;
 	end = at;
@@ -73,12 +75,17 @@ static const char *next_word(struct reader *r)
 	else
 		while (kind(end) == IN_WORD)
 			end++;
-	n = (size_t)(end - at);
-	n = n < WORD ? n : WORD - 1;
-	memcpy(r->word, at, n);
-	r->word[n] = '\0';
-	r->at = end;
-	return r->word;
+	r->was = *end;
+	*end = '\0';
+	r->word = at;
+	r->at = r->end = end;
+	return at;
+}
+
+static void start_line(struct reader *r)
+{
+	r->at = r->end = r->lines.text;
+	r->was = *r->at;
 }
 
 /* The next line that says something; false at the end. */
@@ -86,14 +93,14 @@ static bool next_line(struct reader *r)
 {
 	enum readline got;
 
-	while ((got = readline(r->file, &r->text, &r->room)) != READLINE_END) {
+	while ((got = readline(&r->lines)) != READLINE_END) {
 		r->line++;
-		r->at = r->text;
 		if (got != READLINE_ONE) {
 			r->is_binary = got == READLINE_NO_TEXT;
 			r->is_too_long = got == READLINE_TOO_LONG;
 			return false;
 		}
+		start_line(r);
 		if (*next_word(r))
 			return true;
 	}
@@ -202,16 +209,18 @@ static int read_group(struct reader *r, int64_t *group)
 	char *from, *to, end;
 	struct err e = { 0 };
 
+	end_word(r);
 	while (kind(r->at) == SPACE)
 		r->at++;
-	from = to = r->text + (r->at - r->text);
+	from = to = r->at;
 	while (kind(to) == IN_WORD || *to == ':')
 		to++;
 	end = *to;
 	*to = '\0';
 	*group = goal_group(r->b->goal, from, &e);
 	*to = end;
-	r->at = to;
+	r->at = r->end = to;
+	r->was = end;
 	return *group < 0 ? wrong(r, e.text) : 0;
 }
 
@@ -308,22 +317,42 @@ static int read_op(struct reader *r)
 			"allreduce, or \"A requires B\"");
 }
 
-static int find_label(struct reader *r, const char *label, uint32_t *op)
+/* The name of an operation. */
+struct label {
+	const char *text;
+	int length;
+	uint64_t hash;
+};
+
+static struct label label_here(const struct reader *r)
 {
-	uint32_t id = index_find(&r->labels, digest_text(0, label));
+	return (struct label){ .text = r->word,
+		.length = (int)(r->end - r->word),
+		.hash = digest_text(0, r->word) };
+}
+
+static int find_label(struct reader *r, const struct label *l, uint32_t *op)
+{
+	uint32_t id = index_find(&r->labels, l->hash);
 
 	if (!id)
-		return err_set(r->b->e, "%s:%u: no operation is called \"%s\"",
-			r->b->path, r->line, label);
+		return err_set(r->b->e,
+			"%s:%u: no operation is called \"%.*s\"", r->b->path,
+			r->line, l->length, l->text);
 	*op = id - 1;
 	return 0;
 }
 
-static int read_pair(struct reader *r, const char *label, bool is_start)
+static int read_pair(struct reader *r, const struct label *label, bool is_start)
 {
 	uint32_t op = 0, on = 0;
+	struct label other;
 
-	if (find_label(r, label, &op) || find_label(r, next_word(r), &on))
+	if (find_label(r, label, &op))
+		return -1;
+	next_word(r);
+	other = label_here(r);
+	if (find_label(r, &other, &on))
 		return -1;
 	goal_build_pair(r->b, op, on, is_start);
 	return 0;
@@ -332,26 +361,25 @@ static int read_pair(struct reader *r, const char *label, bool is_start)
 /* A line inside a rank's braces. */
 static int read_statement(struct reader *r)
 {
-	char label[WORD];
+	struct label label = label_here(r);
 	bool is_start;
 
-	memcpy(label, r->word, sizeof(label));
 	next_word(r);
 	if (*r->word == ':') {
-		if (index_find(&r->labels, digest_text(0, label)))
+		if (index_find(&r->labels, label.hash))
 			return err_set(r->b->e,
-				"%s:%u: \"%s\" is defined twice", r->b->path,
-				r->line, label);
-		index_add(&r->labels, digest_text(0, label),
-			r->b->rank->n_ops + 1);
+				"%s:%u: \"%.*s\" is defined twice", r->b->path,
+				r->line, label.length, label.text);
+		index_add(&r->labels, label.hash, r->b->rank->n_ops + 1);
 		next_word(r);
 		return read_op(r);
 	}
 	is_start = !strcmp(r->word, "irequires");
 	if (is_start || !strcmp(r->word, "requires"))
-		return read_pair(r, label, is_start);
+		return read_pair(r, &label, is_start);
 	/* an operation without a label: its first word again */
-	r->at = r->text;
+	end_word(r);
+	start_line(r);
 	next_word(r);
 	return read_op(r);
 }
@@ -402,10 +430,10 @@ static int read_all(struct reader *r)
 
 int goal_read_text(struct goal_build *b, FILE *f)
 {
-	struct reader r = { .b = b, .file = f };
+	struct reader r = { .b = b, .lines.file = f };
 	int failed = read_all(&r);
 
-	mem_free(r.text);
+	lines_fini(&r.lines);
 	index_fini(&r.labels);
 	return failed;
 }

@@ -90,8 +90,10 @@ static inline __attribute__((always_inline)) packet_id make_packet(
 		.born = y->is_open ? src->due : t,
 		.kind = y->is_mixed ? mixed_kind(y, src->k / y->per_message)
 				    : y->kind,
-		.bytes = (uint16_t)(src->left ? y->bytes : y->last_bytes),
+		.bytes = (uint16_t)(src->left ? y->each : y->last_bytes),
 	};
+	if (n->topo->cards) /* each in turn */
+		p->card = p->to_card = (uint8_t)(src->k % n->topo->cards);
 	src->k++;
 	src->made++;
 	if (y->is_open && src->k % y->per_unit == 0)

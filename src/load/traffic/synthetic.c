@@ -231,12 +231,13 @@ static int cut_messages(struct synthetic *y, struct err *e)
 				  "message");
 	if (y->message == AUTO)
 		y->message = y->bytes;
+	y->each = (uint32_t)(y->bytes == most ? link_longest(y->load.link)
+					      : y->bytes);
 	y->per_message = 1;
-	if (y->message > y->bytes)
+	if (y->message > y->each)
 		y->per_message =
-			(uint32_t)((y->message + y->bytes - 1) / y->bytes);
-	y->last_bytes =
-		(uint32_t)(y->message - (y->per_message - 1) * y->bytes);
+			(uint32_t)((y->message + y->each - 1) / y->each);
+	y->last_bytes = (uint32_t)(y->message - (y->per_message - 1) * y->each);
 	y->per_unit = y->per_message * (uint32_t)(y->burst ? y->burst : 1);
 	y->whole = y->per_message;
 	if ((uint64_t)y->per_message * (uint64_t)(y->burst ? y->burst : 1) >
@@ -316,7 +317,7 @@ static int synthetic_init(struct load *l, struct err *e)
 	y->is_mixed = y->routing == MIXED && !y->class;
 	y->is_open = y->rate != LOAD_MAX || y->matrix.is_rates;
 	y->peak = peak_of(y);
-	y->packet_time = load_packet_time(l->link, (uint32_t)y->bytes);
+	y->packet_time = load_packet_time(l->link, y->each);
 	set_batches(y);
 	if (!y->is_open && y->burst > 1)
 		return err_set(e, "burst: has no effect with load=max, where a "
@@ -371,8 +372,7 @@ static struct judged look(const struct synthetic *y, uint32_t n)
 	sim_sum(y->load.net->sim, x, N);
 	now.generated = (uint64_t)((uint128)x[PACKETS] * (uint64_t)y->message /
 				   y->per_message);
-	now.inside =
-		now.generated - x[DELIVERED] - x[GONE] * (uint64_t)y->bytes;
+	now.inside = now.generated - x[DELIVERED] - x[GONE] * (uint64_t)y->each;
 	return now;
 }
 
@@ -625,6 +625,13 @@ static void synthetic_report(struct load *l, struct load_result *r)
 		load_figure(r, "confidence_95_half_width_pct", width / 1e4);
 }
 
+static uint64_t synthetic_message(const struct load *l)
+{
+	const struct synthetic *y = (const struct synthetic *)l;
+
+	return y->bytes == l->link->payload ? (uint64_t)y->message : 0;
+}
+
 static void synthetic_fini(struct load *l)
 {
 	struct synthetic *y = of(l);
@@ -654,6 +661,7 @@ static void synthetic_fini(struct load *l)
 		.next = synthetic_next,                                        \
 		.report = synthetic_report,                                    \
 		.fini = synthetic_fini,                                        \
+		.message = synthetic_message,                                  \
 	}
 /* All but the hotspot's. */
 #define PLAIN(symbol, kind, word, text)                                        \
@@ -673,6 +681,8 @@ PLAIN(load_complement, PATTERN_COMPLEMENT, "complement",
 	"packets to the node's mirror image");
 PLAIN(load_permutation, PATTERN_PERMUTATION, "permutation",
 	"packets that follow a random permutation of the nodes");
+PLAIN(load_worst, PATTERN_WORST, "worst",
+	"packets that follow the permutation with the longest paths");
 SYNTHETIC(load_group_shift, PATTERN_GROUP_SHIFT, "group-shift",
 	"packets to random nodes of the next group, or one further on",
 	shift_params, N_SHIFT);

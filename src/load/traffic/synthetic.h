@@ -69,6 +69,7 @@ struct synthetic {
 	struct matrix matrix;
 	uint8_t kind;
 	bool is_mixed, is_open;
+	uint32_t each; /* payload of a packet, or of a train */
 	uint32_t per_message, per_unit; /* packets */
 	uint32_t last_bytes; /* of a message's last packet */
 	uint32_t whole; /* packets that are measured together */

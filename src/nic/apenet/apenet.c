@@ -202,7 +202,7 @@ static __attribute__((noinline)) void on_other(struct net_client *me,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
 	struct nic *nic = me->state;
-	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	struct nic_at a = { nic, nic->nodes[s], w, s, 0, t };
 	uint32_t number = sim_number(&e);
 	bool is_program = sim_phase(&e) == PHASE_PROGRAM;
 
@@ -221,7 +221,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct nic *nic = me->state;
 	/* the node exists: it has posted the event */
-	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	struct nic_at a = { nic, nic->nodes[s], w, s, 0, t };
 	uint32_t i = sim_key(&e) - SIM_KEY(PHASE_ENGINE, APE_NIOS);
 
 	if (sim_phase(&e) == PHASE_ENGINE)

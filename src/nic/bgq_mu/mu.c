@@ -292,7 +292,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 		return;
 	}
 	/* the node exists, except for barriers */
-	a = (struct nic_at){ nic, nic->nodes[s], w, s, t };
+	a = (struct nic_at){ nic, nic->nodes[s], w, s, 0, t };
 	on_engine(&a, &e);
 }
 

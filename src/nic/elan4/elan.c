@@ -268,7 +268,7 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
 	struct nic *nic = me->state;
-	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	struct nic_at a = { nic, nic->nodes[s], w, s, 0, t };
 
 	if (__builtin_expect(!a.node, 0)) {
 		on_first_event(me, w, s, t, e);

@@ -1,5 +1,11 @@
-/* Shared by the card's files: send.c cuts entries into requests; receive.c
- * executes them at the other node, and takes the answers. */
+/*
+ * Shared by the card's files: send.c cuts entries into requests; receive.c
+ * executes them at the other node, and takes the answers; cards.c chooses among
+ * several cards.
+ *
+ * A node's cards share what they know of packets: which are unanswered, and
+ * which have been executed.  So a packet may be sent again by another card.
+ */
 #ifndef NIC_PLAIN_CARD_H
 #define NIC_PLAIN_CARD_H
 
@@ -12,6 +18,10 @@ enum plain_engine {
 	PLAIN_TURN = PLAIN_QUEUES + WORKQS_EVENTS, /* to cut a packet */
 	PLAIN_READS,
 	PLAIN_ASKS = PLAIN_READS + SIDE_READS_EVENTS,
+	/* Up to here the events of a card, then those of a node.  The numbers
+	 * of card N are N times as much higher, those of the node are behind
+	 * those of all its cards. */
+	PLAIN_OF_CARD = PLAIN_ASKS - ENGINE_CLIENT,
 	PLAIN_WRITTEN = PLAIN_ASKS + ASKS_EVENTS, /* it is in memory */
 	PLAIN_ENGINES = PLAIN_WRITTEN + 1 - ENGINE_CLIENT,
 };
@@ -29,7 +39,8 @@ enum { PLAIN_PROCESS = 0xffff << 3 }; /* of a key's flags */
 /* An entry under way. */
 struct plain_work {
 	struct slot slot;
-	uint32_t queue, out; /* packets without an answer */
+	uint32_t card, queue; /* the queue's own card */
+	uint32_t out; /* packets without an answer */
 	struct plain_entry e;
 	uint64_t from, made; /* its bytes' address; those that were cut */
 	uint32_t status; /* an enum plain_status */
@@ -41,35 +52,58 @@ struct plain_sending {
 	uint32_t work;
 };
 
+/* A card's part in a queue. */
+struct plain_lane {
+	struct wide_window window; /* of packets */
+	uint32_t out; /* packets of these, where they are trains */
+	bool is_running;
+};
+
 struct plain_queue {
 	struct workq q;
-	struct window window; /* of packets */
-	uint32_t out; /* packets of these, where they are trains */
 	uint32_t work; /* that packets are cut from, or 0 */
-	bool is_running, has_atomic;
+	bool has_atomic;
+	struct plain_lane lane[]; /* its own card's; or of each card */
+};
+
+struct plain_run {
+	uint32_t card, queue; /* the queue's own card */
+};
+
+struct plain_card {
+	struct side_reads reads;
+	struct workqs queues; /* struct plain_queue */
+	struct ring run; /* struct plain_run of those with something to do */
+	uint32_t n_made; /* packets that have not left */
+	sim_time next_turn;
+	sim_time woken; /* when it last slept until now */
+	bool is_turn_posted;
 };
 
 struct plain_node {
 	struct asks asks; /* struct plain_sending */
 	struct ranges keys;
-	struct side_reads reads;
-	struct workqs queues; /* struct plain_queue */
-	struct ring run; /* numbers of those with something to do */
 	struct slots works;
-	uint32_t n_made; /* packets that have not left */
-	sim_time next_turn;
-	sim_time woken; /* when it last slept until now */
-	bool is_turn_posted;
 	uint64_t status[PLAIN_STATUSES]; /* entries that ended so */
+	uint32_t n_cards;
+	/* a bit each: cards without a link, and those that have failed */
+	uint32_t down, dead;
+	struct plain_card card[];
 };
+
+_Static_assert(sizeof(struct plain_node) == offsetof(struct plain_node, card),
+	"cards are behind a node's part");
 
 struct plain {
 	struct nic nic;
 	struct side *side;
-	struct side_reads_how reads;
-	struct workqs_how queues;
+	struct side_reads_how reads[PLAIN_CARDS];
+	struct workqs_how queues[PLAIN_CARDS];
 	struct asks_how asks;
-	uint32_t window, buffers; /* in packets; more than a train has */
+	uint32_t window, buffers; /* in packets, with room for trains */
+	uint32_t seen; /* see struct seen, its span */
+	uint32_t n_lanes; /* of a queue */
+	uint32_t shift; /* of the numbers of a node's events */
 };
 
 static inline struct plain *plain_of(const struct nic_at *a)
@@ -85,6 +119,38 @@ static inline const struct plain_params *plain_params(const struct nic_at *a)
 static inline struct plain_node *plain_here(const struct nic_at *a)
 {
 	return a->node;
+}
+
+/* The card that an event or a call is of. */
+static inline struct plain_card *plain_card(const struct nic_at *a)
+{
+	return &plain_here(a)->card[a->card];
+}
+
+static inline struct nic_at plain_at(const struct nic_at *a, uint32_t card)
+{
+	struct nic_at at = *a;
+
+	at.card = card;
+	return at;
+}
+
+/* Where a card is connected to memory. */
+static inline site_id plain_place(const struct nic_at *a)
+{
+	return side_place(plain_of(a)->side, a->s, a->card);
+}
+
+/* Posts an event of a card; that a packet is in memory. */
+static inline void plain_post_turn(const struct nic_at *a, sim_time t)
+{
+	asks_post(a, t, PLAIN_TURN + a->card * PLAIN_OF_CARD, 0);
+}
+
+static inline void plain_post_written(
+	const struct nic_at *a, sim_time t, packet_id id)
+{
+	asks_post(a, t, PLAIN_WRITTEN + plain_of(a)->shift, id);
 }
 
 static inline uint32_t plain_bytes(const struct ask_header *h)
@@ -106,10 +172,29 @@ void plain_read_rest(
 /* Writes what has come; returns when loads can see the last of it. */
 sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes);
 
-/* A queue may have got something to do. */
+/* Before anything of a node happens that is no event of its own. */
+void plain_settle(const struct nic_at *a);
+
+/* --- cards.c --- */
+
+/* The card that stands in for one with a queue: itself, if it is up. */
+uint32_t plain_leader(const struct nic_at *a);
+/* Whether a card makes no packets, since others do. */
+bool plain_is_resting(const struct nic_at *a);
+/* See struct asks_how and struct net_client_faults. */
+bool plain_choose(
+	const struct nic_at *a, const struct ask_item *s, struct packet *p);
+void plain_on_link(struct net_client *me, struct sim_worker *w, site_id s,
+	port_id p, bool is_up, sim_time t);
+
+/* --- send.c, receive.c --- */
+
+/* A queue of a card may have got something to do. */
 void plain_send_wake(const struct nic_at *a, uint32_t queue);
+/* A card may have. */
+void plain_send_kick(const struct nic_at *a);
 void plain_send_on_turn(const struct nic_at *a);
-void plain_send_left(const struct nic_at *a, uint32_t bytes);
+void plain_send_left(const struct nic_at *a, uint32_t card, uint32_t bytes);
 void plain_send_give_up(const struct nic_at *a, uint32_t id);
 /* A request is answered: returns whose it was; then, its work is done. */
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id);

@@ -1,4 +1,5 @@
 #include "nic/plain/card.h"
+#include "parts/cards/cards.h"
 
 #define AT(field) offsetof(struct plain_params, field)
 #define CARD	  "assumed: a card of the 2020s, 100 Gb/s"
@@ -7,6 +8,9 @@
 #define TIME(name_, field_, def_, min_, ...)                                   \
 	PARAM_ROW(PARAM_TIME, name_, AT(field_), def_, min_, PS_PER_S / 1000,  \
 		__VA_ARGS__)
+
+/* What receivers remember of a channel suffices for it without a call. */
+enum { SHORT_WINDOW = 32 };
 
 static const struct param params[] = {
 	PARAM_ONE_OF("routing", AT(routing), "dynamic", "dynamic|deterministic",
@@ -20,7 +24,16 @@ static const struct param params[] = {
 		"requests and answers share channels",
 		"assumed: answers are short, or an address, and fit into the "
 		"card's or the host's memory"),
-	COUNT("window", window, "32", 1, 32,
+	COUNT("cards", cards, "1", 1, PLAIN_CARDS,
+		"number of cards of a node, each with its own link "
+		"and its own connection to memory; process N uses card N "
+		"modulo this number",
+		"assumed: one"),
+	PARAM_ROW(PARAM_FLAG, "stripe", AT(stripe), "no", 0, 1,
+		"whether all cards of a node share the messages of each "
+		"process, packet by packet, and replace one that has failed",
+		"assumed: a process has a card"),
+	COUNT("window", window, "32", 1, WINDOW_WIDE,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
 		"number of buffers for packets that are being built or wait to "
@@ -43,11 +56,14 @@ static const struct param params[] = {
 };
 
 #define COUNT_OF(field_) "", offsetof(struct plain_node, field_)
+#define COUNT_OF_CARDS(field_)                                                 \
+	"", offsetof(struct plain_node, card) +                                \
+		    offsetof(struct plain_card, field_)
 
 static const struct nic_counter counters[] = {
 	{ "packets", COUNT_OF(asks.packets), false },
 	{ "answers", COUNT_OF(asks.answers), false },
-	{ "fetches", COUNT_OF(queues.fetches), false },
+	{ "fetches", COUNT_OF_CARDS(queues.fetches), false },
 	{ "completions", COUNT_OF(status[PLAIN_OK]), false },
 	{ "resent", COUNT_OF(asks.resent), false },
 	{ "timeouts", COUNT_OF(asks.timeouts), false },
@@ -59,14 +75,15 @@ static const struct nic_counter counters[] = {
 		COUNT_OF(status[PLAIN_OUT_OF_BOUNDS]), true },
 	{ "no permission", COUNT_OF(status[PLAIN_NO_RIGHT]), true },
 	{ "too many retries", COUNT_OF(status[PLAIN_GAVE_UP]), NIC_LATE },
+	{ "card has failed", COUNT_OF(status[PLAIN_NO_CARD]), NIC_LATE },
 	{ "queue has stopped", COUNT_OF(status[PLAIN_STOPPED]), true },
-	{ "ring overrun", COUNT_OF(queues.overruns), true },
+	{ "ring overrun", COUNT_OF_CARDS(queues.overruns), true },
 	{ .key = NULL },
 };
 
-struct workqs *plain_queues(struct nic *nic, site_id s)
+struct workqs *plain_queues(struct nic *nic, site_id s, uint32_t card)
 {
-	return &((struct plain_node *)nic_node(nic, s))->queues;
+	return &((struct plain_node *)nic_node(nic, s))->card[card].queues;
 }
 
 struct ranges *plain_keys(struct nic *nic, site_id s)
@@ -74,14 +91,41 @@ struct ranges *plain_keys(struct nic *nic, site_id s)
 	return &((struct plain_node *)nic_node(nic, s))->keys;
 }
 
-/* Data that is at the far end of the bus before an event crosses it first. */
+/* Data that is at the far end of a bus before an event crosses it first. */
 static inline void settle(const struct nic_at *a, uint32_t number)
 {
-	struct side_reads *r = &plain_here(a)->reads;
+	for (uint32_t i = 0; i < a->nic->n_cards; i++) {
+		struct side_reads *r = &plain_here(a)->card[i].reads;
 
-	r->now = a->t;
-	if (r->due <= a->t)
-		side_reads_settle(a, r, a->t - (number < PLAIN_READS));
+		r->now = a->t;
+		if (r->due > a->t && !r->silent.n)
+			continue;
+		r->over = a->t - (number < PLAIN_READS);
+		side_reads_settle(a, r, r->over);
+	}
+}
+
+void plain_settle(const struct nic_at *a)
+{
+	settle(a, PLAIN_QUEUES);
+}
+
+/* Several cards: finds the one that an event is of, and returns the event's
+ * number as if there were one. */
+static uint32_t find_card(
+	struct nic_at *a, uint32_t number, const struct sim_event *e)
+{
+	const struct plain *x = plain_of(a);
+	uint32_t card = (number - ENGINE_CLIENT) / PLAIN_OF_CARD;
+
+	if (card < a->nic->n_cards) {
+		a->card = card;
+		return number - card * PLAIN_OF_CARD;
+	}
+	number -= x->shift;
+	if (number == PLAIN_WRITTEN || number + x->shift == x->asks.input)
+		a->card = a->nic->net->packets[e->data].to_card;
+	return number;
 }
 
 static void leave(const struct nic_at *a)
@@ -98,14 +142,16 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct nic_at a = nic_at(me->state, w, s, t);
 	struct plain_node *n = a.node;
-	uint32_t number;
+	uint32_t number, was;
 
 	if (sim_phase(&e) == PHASE_PROGRAM) {
 		settle(&a, PLAIN_READS);
 		host_event(a.nic->host, w, s, t, &e);
 		return;
 	}
-	number = asks_number(&n->asks, sim_number(&e));
+	was = number = asks_number(&n->asks, sim_number(&e));
+	if (a.nic->n_cards > 1)
+		number = find_card(&a, number, &e);
 	settle(&a, number);
 	ticks_check(&a, &n->asks.ticks, &e);
 	if (number == PLAIN_TURN)
@@ -113,11 +159,11 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	else if (number == PLAIN_WRITTEN)
 		plain_receive_on_written(&a, e.data);
 	else if (number >= PLAIN_ASKS)
-		asks_on_event(&a, number, e.data);
+		asks_on_event(&a, was, e.data);
 	else if (number >= PLAIN_READS)
-		side_reads_on_event(&a, &n->reads, number, e.data);
+		side_reads_on_event(&a, &plain_card(&a)->reads, was, e.data);
 	else
-		workqs_on_event(&a, &n->queues, number, e.data);
+		workqs_on_event(&a, &plain_card(&a)->queues, was, e.data);
 	if (n->asks.is_leaving)
 		leave(&a);
 }
@@ -130,10 +176,48 @@ static uint32_t plain_waits_for(const void *values, enum net_class class)
 							     : 0;
 }
 
-/* Room for a train, and for one more behind it. */
-static uint32_t at_least(int64_t packets, uint32_t train)
+/* Packets of a window, or of buffers, with room for trains. */
+static uint32_t with_trains(int64_t packets, uint32_t train)
 {
-	return packets > train ? (uint32_t)packets : train + (train > 1);
+	return (uint32_t)link_trains(train, packets, LINK_WINDOW_MORE) * train;
+}
+
+/* Of nodes whose links are watched. */
+static const struct net_client_faults watching_faults = {
+	.on_hurt = asks_on_hurt,
+	.on_link = plain_on_link,
+};
+
+static const struct net_client_ops watching = {
+	.on_room = asks_on_room,
+	.on_packet = asks_on_packet,
+	.on_event = on_event,
+	.on_lost = nic_on_lost,
+	.faults = &watching_faults,
+	.combine = &nic_combine,
+	.carry = &nic_carry,
+};
+
+static void set_up_card(struct plain *x, uint32_t card)
+{
+	const struct plain_params *p = x->nic.params;
+	uint32_t shift = card * PLAIN_OF_CARD;
+
+	x->reads[card] = (struct side_reads_how){ .side = x->side,
+		.processor = card,
+		.first = PLAIN_READS + shift,
+		.is_settled = x->side->ops->least != NULL,
+		/* of several cards, reads come among others' events */
+		.is_silent =
+			x->side->ops->least != NULL && x->nic.n_cards == 1 };
+	x->queues[card] = (struct workqs_how){
+		.first = PLAIN_QUEUES + shift,
+		.entry = sizeof(struct plain_entry),
+		.size = (uint32_t)(sizeof(struct plain_queue) +
+				   x->n_lanes * sizeof(struct plain_lane)),
+		.params = &p->work,
+		.fetched = plain_send_wake,
+	};
 }
 
 static int plain_init(struct nic *nic, struct err *e)
@@ -141,46 +225,64 @@ static int plain_init(struct nic *nic, struct err *e)
 	struct plain *x = (struct plain *)nic;
 	const struct plain_params *p = nic->params;
 
+	if (nic->n_cards > 1 && p->answers == PLAIN_HELD)
+		return err_set(e,
+			"nic.answers: held needs FIFOs of its own for "
+			"answers, which nodes of several cards "
+			"(nic.cards) do not have");
 	x->side = host_side(nic->host);
 	if (!x->side)
 		return err_set(e, "side.kind: nic.kind plain needs a bus or a "
 				  "cache between card and memory");
-	x->reads = (struct side_reads_how){ .side = x->side,
-		.first = PLAIN_READS,
-		.is_settled = x->side->ops->least != NULL };
-	x->queues = (struct workqs_how){
-		.first = PLAIN_QUEUES,
-		.entry = sizeof(struct plain_entry),
-		.size = sizeof(struct plain_queue),
-		.params = &p->work,
-		.fetched = plain_send_wake,
-	};
+	if (p->stripe && nic->n_cards == 1)
+		return err_set(
+			e, "nic.stripe: a node has one card (nic.cards)");
+	x->n_lanes = p->stripe ? nic->n_cards : 1;
+	if (nic->n_cards > 1 || cards_fail(nic->plan))
+		nic->client = &watching;
+	x->shift = (nic->n_cards - 1) * PLAIN_OF_CARD;
+	for (uint32_t i = 0; i < nic->n_cards; i++)
+		set_up_card(x, i);
 	x->asks = (struct asks_how){
 		.resend.give_up = plain_send_give_up,
 		.latency = p->input,
 		.kind = p->routing ? PACKET_DETERMINISTIC : PACKET_DYNAMIC,
 		.kept = PLAIN_GET,
 		.holds = p->answers == PLAIN_HELD,
+		.has_cards = nic->n_cards > 1,
+		.choose = nic->client == &watching ? plain_choose : NULL,
 		.left = plain_send_left,
 		.asked = plain_receive_asked,
 		.fits = plain_receive_fits,
 		.answered = plain_receive_answered,
 	};
-	x->window = at_least(p->window, nic->net->link.train);
-	x->buffers = at_least(p->buffers, nic->net->link.train);
-	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS, PLAIN_ENGINES);
+	x->window = with_trains(p->window, nic->net->link.train);
+	x->buffers = with_trains(p->buffers, nic->net->link.train);
+	if (p->window > SHORT_WINDOW)
+		x->seen = 2 * WINDOW_WIDE;
+	asks_set_up(&x->asks, &p->retry, nic->net, PLAIN_ASKS + x->shift,
+		PLAIN_ENGINES + x->shift);
 	return asks_check(nic, e);
 }
 
 static const struct nic_member members[] = {
 	NIC_MEMBER(asks, struct plain_node, asks, 0),
 	NIC_MEMBER(ranges, struct plain_node, keys, 0),
-	NIC_MEMBER(side_reads, struct plain_node, reads, 0),
-	NIC_MEMBER(workqs, struct plain_node, queues, 0),
-	NIC_MEMBER(ring, struct plain_node, run, sizeof(uint32_t)),
 	NIC_MEMBER(slots, struct plain_node, works, sizeof(struct plain_work)),
 	{ 0 },
 };
+
+static const struct nic_member card_members[] = {
+	NIC_MEMBER(side_reads, struct plain_card, reads, 0),
+	NIC_MEMBER(workqs, struct plain_card, queues, 0),
+	NIC_MEMBER(ring, struct plain_card, run, sizeof(struct plain_run)),
+	{ 0 },
+};
+
+static uint32_t plain_cards(const void *values)
+{
+	return (uint32_t)((const struct plain_params *)values)->cards;
+}
 
 static void node_init(struct nic *nic, void *node, site_id s)
 {
@@ -189,16 +291,26 @@ static void node_init(struct nic *nic, void *node, site_id s)
 
 	(void)s;
 	asks_init(&n->asks, &x->asks, sizeof(struct plain_sending));
-	side_reads_init(&n->reads, &x->reads, &n->asks.ticks);
-	workqs_init(&n->queues, &x->queues, &n->reads);
+	if (x->seen)
+		seen_init(&n->asks.seen, x->seen);
+	n->n_cards = nic->n_cards;
+	for (uint32_t i = 0; i < nic->n_cards; i++) {
+		struct plain_card *c = &n->card[i];
+
+		side_reads_init(&c->reads, &x->reads[i], &n->asks.ticks);
+		workqs_init(&c->queues, &x->queues[i], &c->reads);
+	}
 }
 
 static int audit_node(const void *node, site_id s, struct err *e)
 {
 	const struct plain_node *n = node;
+	bool is_busy = n->works.used || !asks_is_idle(&n->asks);
 
-	if (!n->works.used && !n->n_made && asks_is_idle(&n->asks) &&
-		!workqs_is_busy(&n->queues))
+	for (uint32_t i = 0; i < n->n_cards; i++)
+		is_busy |=
+			n->card[i].n_made || workqs_is_busy(&n->card[i].queues);
+	if (!is_busy)
 		return 0;
 	return err_set_code(e, EXIT_INTERNAL,
 		"audit: node %u: %u work entries, %u requests and %u packets "
@@ -225,9 +337,12 @@ const struct nic_ops plain_ops = {
 	.title = "plain RDMA card",
 	.machine = "torus",
 	.can = NIC_RESENDS | NIC_ATOMICS | NIC_FETCHES,
-	.has = "any-side domain trains",
+	.has = "any-side domain trains cards",
 	.size = sizeof(struct plain),
 	.node_size = sizeof(struct plain_node),
+	.cards = plain_cards,
+	.card_size = sizeof(struct plain_card),
+	.card_members = card_members,
 	PARAMS(params),
 	.params_size = sizeof(struct plain_params),
 	.client = &client,

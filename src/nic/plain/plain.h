@@ -12,6 +12,12 @@
  * one packet everywhere.  A put or get can count: what of it is in memory is
  * subtracted from a word there.
  *
+ * A node may have several cards, each with ports of its own into network and
+ * memory.  A queue is one card's, and an entry names the card of the other node
+ * by which its packets come; or all cards make packets of each queue, each for
+ * the card of its own number (nic.stripe).  Keys are known to all cards of a
+ * node.
+ *
  * What is wrong with an entry stops its queue, and no other: it completes
  * with the reason, and the queue's other entries as stopped.
  */
@@ -39,13 +45,18 @@ enum plain_status {
 	PLAIN_NO_RIGHT = RANGE_FORBIDDEN,
 	PLAIN_BAD_ENTRY, /* no such operation, node or word */
 	PLAIN_GAVE_UP, /* no answer after the last retransmission */
+	PLAIN_NO_CARD, /* the card has failed */
 	PLAIN_STOPPED, /* the queue stopped before all of it was sent */
 	PLAIN_STATUSES,
 };
 
+enum { PLAIN_CARDS = 8 }; /* of a node, at most */
+
 struct plain_entry {
 	uint64_t id;
-	uint32_t node, op;
+	uint32_t node;
+	uint16_t op;
+	uint16_t card; /* of that node, if it has several */
 	uint32_t key, own_key; /* of its bytes there, and here */
 	uint64_t offset, own_offset; /* in these ranges */
 	uint64_t bytes; /* of a word 8, and nothing is here */
@@ -61,6 +72,8 @@ enum plain_answers { PLAIN_BUFFERED, PLAIN_HELD };
 struct plain_params {
 	int64_t routing; /* 0: dynamic, 1: deterministic */
 	int64_t answers; /* an enum plain_answers */
+	int64_t cards; /* of a node */
+	int64_t stripe; /* all of them work for each queue */
 	int64_t window, buffers; /* packets */
 	int64_t dispatch, packet, input; /* ps */
 	struct workq_params work;
@@ -69,7 +82,8 @@ struct plain_params {
 
 extern const struct nic_ops plain_ops;
 
-struct workqs *plain_queues(struct nic *nic, site_id s);
+/* Of a card. */
+struct workqs *plain_queues(struct nic *nic, site_id s, uint32_t card);
 struct ranges *plain_keys(struct nic *nic, site_id s);
 
 /* Flags of a key: its process, and the rights that others have to it. */

@@ -56,7 +56,8 @@ struct pt_queue pt_open_as(uint32_t id, uint32_t process, uint32_t completions)
 {
 	struct pt_queue q = {
 		.nic = host_nic(program_host()),
-		.all = plain_queues(host_nic(program_host()), program_node()),
+		.all = plain_queues(
+			host_nic(program_host()), program_node(), 0),
 		.id = id,
 		.at = PT_RINGS + id * 0x10000,
 	};

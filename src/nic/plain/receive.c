@@ -49,6 +49,7 @@ static void answer(const struct nic_at *a, packet_id id, struct ask *x)
 {
 	uint32_t came = x->h.bytes;
 
+	x->is_named &= x->h.op == PLAIN_GET && !x->h.status;
 	x->h.bytes =
 		x->h.op == PLAIN_GET && !x->h.status ? plain_bytes(&x->h) : 0;
 	asks_answer(a, id, link_others(&a->nic->net->link, came));
@@ -61,11 +62,12 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 
 	nic_charge(a, r->id, CAUSE_MEMORY_READ, a->t);
 	if (x->h.op >= PLAIN_WORD) {
-		asks_post(a, side->ops->write(side, a->s, a->t, r->at, 8),
-			PLAIN_WRITTEN, r->id);
+		plain_post_written(a,
+			side->ops->write(side, plain_place(a), a->t, r->at, 8),
+			r->id);
 		return;
 	}
-	if (!host_read(a->nic->host, a->s, r->at, x->data, plain_bytes(&x->h)))
+	if (!asks_read(a, x, r->at, plain_bytes(&x->h)))
 		x->h.status = PLAIN_OUT_OF_BOUNDS;
 	answer(a, r->id, x);
 }
@@ -82,19 +84,20 @@ static void execute(const struct nic_at *a, packet_id id, const struct ask *x)
 		uint32_t bytes = plain_bytes(&x->h);
 		uint32_t first = plain_first(a, bytes);
 
-		side_reads_begin(a, &plain_here(a)->reads, word[WORD_AT], first,
+		side_reads_begin(a, &plain_card(a)->reads, word[WORD_AT], first,
 			on_read, NULL, id);
 		plain_read_rest(a, word[WORD_AT], first, bytes);
 		return;
 	}
 	if (is_word)
-		t = side->ops->atomic(side, a->s, a->t, word[WORD_AT]);
+		t = side->ops->atomic(
+			side, plain_place(a), a->t, word[WORD_AT]);
 	else
 		t = plain_write(a, word[WORD_AT], x->is_again ? 0 : x->h.bytes);
 	if (x->h.op == PLAIN_PUT && word[WORD_OPERAND] && !x->is_again)
 		t = side->ops->write(
-			side, a->s, a->t, word[WORD_OPERAND] - 1, 8);
-	asks_post(a, t, PLAIN_WRITTEN, id);
+			side, plain_place(a), a->t, word[WORD_OPERAND] - 1, 8);
+	plain_post_written(a, t, id);
 }
 
 void plain_receive_asked(const struct nic_at *a, packet_id id, struct ask *x)
@@ -126,8 +129,7 @@ static bool write_bytes(const struct nic_at *a, packet_id id, struct ask *x)
 
 	nic_charge(a, id, CAUSE_MEMORY_WRITE, a->t);
 	if (x->h.op <= PLAIN_GET) {
-		done = host_write(
-			host, a->w, a->s, a->t, at, x->data, x->h.bytes);
+		done = asks_write(a, x, at);
 		if (done && *operand)
 			done = host_add(host, a->w, a->s, a->t, *operand - 1,
 				-(uint64_t)x->h.bytes);
@@ -178,8 +180,8 @@ void plain_receive_answered(const struct nic_at *a, packet_id id, struct ask *x,
 		h->word[WORD_OPERAND] = w->e.operand;
 	h->id = plain_send_ended(a, h->id);
 	if (h->bytes) {
-		asks_post(a, plain_write(a, h->word[WORD_AT], h->bytes),
-			PLAIN_WRITTEN, id);
+		plain_post_written(
+			a, plain_write(a, h->word[WORD_AT], h->bytes), id);
 		return;
 	}
 	plain_send_done(

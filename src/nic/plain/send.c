@@ -1,63 +1,130 @@
 #include "nic/plain/card.h"
 
-static struct plain_queue *queue_of(const struct nic_at *a, uint32_t queue)
+static struct plain_queue *queue_of(
+	const struct nic_at *a, uint32_t card, uint32_t queue)
 {
-	return (struct plain_queue *)plain_here(a)->queues.queue[queue];
+	return (struct plain_queue *)plain_here(a)
+		->card[card]
+		.queues.queue[queue];
+}
+
+static struct plain_queue *queue_of_work(
+	const struct nic_at *a, const struct plain_work *x)
+{
+	return queue_of(a, x->card, x->queue);
+}
+
+/* Of a card. */
+static struct plain_lane *lane_of(
+	const struct nic_at *a, struct plain_queue *q, uint32_t card)
+{
+	return &q->lane[plain_of(a)->n_lanes > 1 ? card : 0];
 }
 
 /* One atomic of a queue is under way at a time, since a node that is asked
  * again remembers the value of one. */
-static bool can_go(const struct nic_at *a, const struct plain_queue *q)
+static bool can_go(const struct nic_at *a, struct plain_queue *q)
 {
+	const struct plain_lane *l = lane_of(a, q, a->card);
 	const struct plain_entry *e;
 
 	if (q->q.is_stopped)
 		return q->work || q->q.entries.n;
 	e = !q->work && q->q.entries.n ? ring_at(&q->q.entries, 0) : NULL;
 	return (q->work || (e && !(q->has_atomic && e->op >= PLAIN_WORD))) &&
-	       q->out < plain_of(a)->window &&
-	       window_span(&q->window) < (uint32_t)plain_params(a)->window;
+	       l->out < plain_of(a)->window &&
+	       wide_window_span(&l->window) < (uint32_t)plain_params(a)->window;
 }
 
-static void kick(const struct nic_at *a)
+void plain_send_kick(const struct nic_at *a)
 {
-	struct plain_node *n = a->node;
+	struct plain_card *c = plain_card(a);
 
-	if (n->is_turn_posted || !n->run.n || n->n_made >= plain_of(a)->buffers)
+	if (c->is_turn_posted || !c->run.n ||
+		c->n_made >= plain_of(a)->buffers || plain_is_resting(a))
 		return;
-	n->is_turn_posted = true;
-	asks_post(a, n->next_turn, PLAIN_TURN, 0);
+	c->is_turn_posted = true;
+	plain_post_turn(a, c->next_turn);
+}
+
+/* A card gets a queue of its own or of another card. */
+static void wake(const struct nic_at *a, struct plain_run run)
+{
+	struct plain_card *c = plain_card(a);
+	struct plain_queue *q = queue_of(a, run.card, run.queue);
+	struct plain_lane *l = lane_of(a, q, a->card);
+
+	if (l->is_running || !can_go(a, q))
+		return;
+	l->is_running = true;
+	*(struct plain_run *)ring_push(&c->run) = run;
+	/* an engine that slept takes its time to begin */
+	if (!c->is_turn_posted && c->next_turn < a->t) {
+		c->woken = a->t;
+		c->next_turn = a->t + plain_params(a)->dispatch;
+	}
+	plain_send_kick(a);
+}
+
+/* Whether several cards have something to do for a queue. */
+static bool is_long(const struct nic_at *a, const struct plain_queue *q)
+{
+	uint32_t most = a->nic->net->link.max_payload;
+	const struct plain_work *x;
+
+	if (q->work) {
+		x = slots_at(&plain_here(a)->works, q->work);
+		return x->e.bytes - x->made > most;
+	}
+	return q->q.entries.n > 1 ||
+	       (q->q.entries.n &&
+		       ((const struct plain_entry *)ring_at(&q->q.entries, 0))
+				       ->bytes > most);
+}
+
+/* All cards have their turns at a long message; one packet is its own card's,
+ * or another's if that is down. */
+static __attribute__((noinline)) void wake_lanes(
+	const struct nic_at *a, uint32_t queue)
+{
+	struct plain_run run = { a->card, queue };
+	uint32_t first = plain_leader(a), n = a->nic->n_cards;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nic_at at = plain_at(a, (first + i) % n);
+
+		if (!i || is_long(a, queue_of(a, run.card, queue)))
+			wake(&at, run);
+	}
 }
 
 void plain_send_wake(const struct nic_at *a, uint32_t queue)
 {
-	struct plain_node *n = a->node;
-	struct plain_queue *q = queue_of(a, queue);
+	if (plain_of(a)->n_lanes > 1)
+		wake_lanes(a, queue);
+	else
+		wake(a, (struct plain_run){ a->card, queue });
+}
 
-	if (q->is_running || !can_go(a, q))
-		return;
-	q->is_running = true;
-	*(uint32_t *)ring_push(&n->run) = queue;
-	/* an engine that slept takes its time to begin */
-	if (!n->is_turn_posted && n->next_turn < a->t) {
-		n->woken = a->t;
-		n->next_turn = a->t + plain_params(a)->dispatch;
-	}
-	kick(a);
+/* The reason why a queue of a card has stopped. */
+static uint32_t why_stopped(const struct nic_at *a, uint32_t card)
+{
+	return plain_here(a)->dead >> card & 1 ? PLAIN_NO_CARD : PLAIN_STOPPED;
 }
 
 /* What its node alone can say of an entry. */
 static uint32_t check(const struct nic_at *a, struct plain_work *x)
 {
-	const struct workq *q = &queue_of(a, x->queue)->q;
+	const struct workq *q = &queue_of_work(a, x)->q;
 	uint32_t mine = PLAIN_FLAGS(q->rings.owner, 0);
 	struct plain_entry *e = &x->e;
 	const struct ranges *keys = &plain_here(a)->keys;
 	uint32_t status = PLAIN_OK;
 
 	if (q->is_stopped)
-		return PLAIN_STOPPED;
+		return why_stopped(a, x->card);
 	if (e->op >= PLAIN_OPS || e->node >= a->nic->n_nodes ||
+		e->card >= a->nic->n_cards ||
 		(e->op >= PLAIN_WORD && e->bytes != 8))
 		return PLAIN_BAD_ENTRY;
 	if (e->op == PLAIN_GET && e->operand) {
@@ -75,7 +142,7 @@ static uint32_t check(const struct nic_at *a, struct plain_work *x)
 static void account(const struct nic_at *a, struct plain_work *x,
 	const struct workq_birth *birth)
 {
-	const struct plain_node *n = a->node;
+	const struct plain_card *n = plain_card(a);
 	uint32_t most = a->nic->net->link.max_payload;
 	bool has_slept = n->woken + plain_params(a)->dispatch == a->t;
 	enum book_kind kind = x->e.op == PLAIN_PUT   ? BOOK_PUT
@@ -94,7 +161,8 @@ static void account(const struct nic_at *a, struct plain_work *x,
 }
 
 /* Takes the next entry; false where it has ended already. */
-static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
+static bool begin(
+	const struct nic_at *a, struct plain_queue *q, struct plain_run run)
 {
 	struct plain_node *n = a->node;
 	uint32_t id = slots_take(&n->works);
@@ -103,8 +171,9 @@ static bool begin(const struct nic_at *a, struct plain_queue *q, uint32_t queue)
 	struct workq_birth birth;
 
 	x->e = *(const struct plain_entry *)workqs_take(
-		a, &n->queues, queue, &birth);
-	x->queue = queue;
+		a, &n->card[run.card].queues, run.queue, &birth);
+	x->card = run.card;
+	x->queue = run.queue;
 	status = check(a, x);
 	if (status) {
 		plain_send_done(a, id, status, 0);
@@ -121,21 +190,30 @@ static void on_payload(const struct nic_at *a, const struct side_read *x)
 {
 	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
 
-	if (!host_read(a->nic->host, a->s, x->at, s->data, s->h.bytes))
+	if (!asks_read(a, s, x->at, s->h.bytes))
 		s->h.op = PLAIN_OPS; /* so its target turns it away */
 	asks_ready(a, x->id);
+}
+
+/* A queue's packets have numbers by the card that makes them. */
+static uint32_t channel_of(const struct nic_at *a, const struct plain_work *x)
+{
+	return x->queue * a->nic->n_cards + a->card;
 }
 
 /* The next packet of an entry; returns how many it is a train of. */
 static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 {
 	struct plain_node *n = a->node;
+	struct plain_card *c = plain_card(a);
+	struct plain_lane *l = lane_of(a, q, a->card);
 	struct plain_work *x = slots_at(&n->works, q->work);
 	uint64_t left = x->e.bytes - x->made, from = x->from + x->made;
 	uint32_t most = a->nic->net->link.max_payload;
 	uint32_t bytes = left < most ? (uint32_t)left : most;
 	uint32_t first = plain_first(a, bytes);
-	uint32_t id = asks_new(a, x->e.node, x->queue, q->window.next++);
+	uint32_t id =
+		asks_new(a, x->e.node, channel_of(a, x), l->window.next++);
 	struct plain_sending *s = asks_item(a, id);
 	struct ask_header *h = &s->ask.copy->h;
 
@@ -147,17 +225,19 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 	if (a->nic->net->book)
 		s->ask.account = x->account;
 	s->work = q->work;
-	q->out += link_packets(&a->nic->net->link, bytes);
+	if (!a->nic->net->topo->is_apart && plain_of(a)->n_lanes == 1)
+		s->ask.to_card = (uint8_t)x->e.card;
+	l->out += link_packets(&a->nic->net->link, bytes);
 	x->out++;
 	x->made += bytes;
 	if (x->made == x->e.bytes)
 		q->work = 0;
 	h->bytes = x->e.op == PLAIN_PUT ? bytes : 0;
-	n->n_made += link_packets(&a->nic->net->link, h->bytes);
+	c->n_made += link_packets(&a->nic->net->link, h->bytes);
 	s->ask.others = h->bytes ? 0 : link_others(&a->nic->net->link, bytes);
 	if (h->bytes) {
 		side_reads_begin(
-			a, &n->reads, from, first, on_payload, NULL, id);
+			a, &c->reads, from, first, on_payload, NULL, id);
 		plain_read_rest(a, from, first, bytes);
 	} else {
 		asks_ready(a, id);
@@ -168,43 +248,55 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 void plain_send_on_turn(const struct nic_at *a)
 {
 	struct plain_node *n = a->node;
-	uint32_t queue = *(uint32_t *)ring_pop(&n->run);
-	struct plain_queue *q = queue_of(a, queue);
+	struct plain_card *c = plain_card(a);
+	struct plain_run run = *(struct plain_run *)ring_pop(&c->run);
+	struct plain_queue *q = queue_of(a, run.card, run.queue);
 
-	n->is_turn_posted = q->is_running = false;
-	n->next_turn = a->t + plain_params(a)->packet;
+	c->is_turn_posted = lane_of(a, q, a->card)->is_running = false;
+	c->next_turn = a->t + plain_params(a)->packet;
 	if (q->work && q->q.is_stopped) {
 		((struct plain_work *)slots_at(&n->works, q->work))->out++;
-		plain_send_done(a, q->work, PLAIN_STOPPED, 0);
-	} else if (q->work || (q->q.entries.n && begin(a, q, queue))) {
-		n->next_turn = a->t + cut(a, q) * plain_params(a)->packet;
+		plain_send_done(a, q->work, why_stopped(a, run.card), 0);
+	} else if (q->work || (q->q.entries.n && begin(a, q, run))) {
+		c->next_turn = a->t + cut(a, q) * plain_params(a)->packet;
 	}
-	plain_send_wake(a, queue);
-	kick(a);
+	wake(a, run);
+	plain_send_kick(a);
 }
 
-void plain_send_left(const struct nic_at *a, uint32_t bytes)
+void plain_send_left(const struct nic_at *a, uint32_t card, uint32_t bytes)
 {
-	plain_here(a)->n_made -= link_packets(&a->nic->net->link, bytes);
-	kick(a);
+	const struct nic_at at = plain_at(a, card);
+
+	plain_card(&at)->n_made -= link_packets(&a->nic->net->link, bytes);
+	plain_send_kick(&at);
 }
 
 uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
 {
 	const struct plain_sending *s = asks_item(a, id);
 	const struct ask_header *h = &s->ask.copy->h;
-	struct plain_queue *q = queue_of(a, h->channel);
 	uint32_t work = s->work;
+	struct plain_lane *l = lane_of(a,
+		queue_of_work(a, slots_at(&plain_here(a)->works, work)),
+		s->ask.card);
 
-	q->out -= link_packets(&a->nic->net->link, plain_bytes(h));
-	window_done(&q->window, h->number);
+	l->out -= link_packets(&a->nic->net->link, plain_bytes(h));
+	wide_window_done(&l->window, h->number);
 	asks_answered(a, id);
 	return work;
 }
 
 void plain_send_give_up(const struct nic_at *a, uint32_t id)
 {
-	plain_send_done(a, plain_send_ended(a, id), PLAIN_GAVE_UP, 0);
+	const struct plain_node *n = a->node;
+	const struct ask_item *s = asks_item(a, id);
+	bool is_dead =
+		n->dead >> s->card & 1 ||
+		(plain_of(a)->n_lanes > 1 && n->down == (1u << n->n_cards) - 1);
+
+	plain_send_done(a, plain_send_ended(a, id),
+		is_dead ? PLAIN_NO_CARD : PLAIN_GAVE_UP, 0);
 }
 
 void plain_send_done(
@@ -212,8 +304,9 @@ void plain_send_done(
 {
 	struct plain_node *n = a->node;
 	struct plain_work *x = slots_at(&n->works, work);
-	struct plain_queue *q = queue_of(a, x->queue);
+	struct plain_queue *q = queue_of_work(a, x);
 	struct workq_completion end = { .id = x->e.id, .value = value };
+	const struct nic_at at = plain_at(a, x->card);
 	uint32_t queue = x->queue;
 
 	x->out -= x->out > 0;
@@ -228,7 +321,7 @@ void plain_send_done(
 		n->status[x->status]++;
 		end.status = x->status;
 		slots_give(&n->works, work);
-		workqs_complete(a, &n->queues, queue, &end);
+		workqs_complete(&at, &plain_card(&at)->queues, queue, &end);
 	}
-	plain_send_wake(a, queue);
+	plain_send_wake(&at, queue);
 }

@@ -29,7 +29,7 @@ void plain_read_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
 {
 	if (bytes > first)
-		side_reads_begin(a, &plain_here(a)->reads, at + first,
+		side_reads_begin(a, &plain_card(a)->reads, at + first,
 			bytes - first, on_rest, NULL, 0);
 }
 
@@ -43,7 +43,8 @@ sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes)
 	/* the packets before the last one have come earlier */
 	if (n) {
 		late = link_ser(r, bytes) - link_ser(r, bytes - before);
-		side->ops->write(side, a->s, a->t - late, at, before);
+		side->ops->write(side, plain_place(a), a->t - late, at, before);
 	}
-	return side->ops->write(side, a->s, a->t, at + before, bytes - before);
+	return side->ops->write(
+		side, plain_place(a), a->t, at + before, bytes - before);
 }

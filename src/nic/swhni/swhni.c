@@ -254,7 +254,7 @@ static void on_engine(
 static __attribute__((noinline)) void on_program(struct nic *nic,
 	struct sim_worker *w, site_id s, sim_time t, struct sim_event e)
 {
-	struct nic_at a = { nic, nic->nodes[s], w, s, t };
+	struct nic_at a = { nic, nic->nodes[s], w, s, 0, t };
 
 	if (a.node) {
 		sw_here(&a)->running = SW_ALL_EVENTS;

@@ -64,11 +64,64 @@ bool asks_is_idle(const struct asks *x)
 	return !x->resend.items.used && !x->inside;
 }
 
+/* All that there is of it. */
+static size_t ask_bytes(const struct ask *x)
+{
+	return sizeof(*x) +
+	       (x->is_named ? sizeof(struct memory_name) : x->h.bytes);
+}
+
 size_t asks_load_bytes(const struct packet *p)
 {
 	const struct ask *x = payload_of_load(p->load);
 
-	return sizeof(*x) + x->h.bytes;
+	return ask_bytes(x);
+}
+
+/* --- data --- */
+
+bool asks_read(
+	const struct nic_at *a, struct ask *x, uint64_t at, uint32_t bytes)
+{
+	struct memory_name name;
+
+	x->is_named = bytes > sizeof(name) &&
+		      host_find_name(a->nic->host, a->s, at, bytes, &name);
+	if (!x->is_named)
+		return host_read(a->nic->host, a->s, at, x->data, bytes);
+	memcpy(x->data, &name, sizeof(name));
+	return true;
+}
+
+static struct memory_name name_of(const struct ask *x)
+{
+	struct memory_name name;
+
+	memcpy(&name, x->data, sizeof(name));
+	return name;
+}
+
+bool asks_write(const struct nic_at *a, struct ask *x, uint64_t at)
+{
+	struct host *h = a->nic->host;
+	struct memory_name name;
+
+	if (!x->is_named)
+		return host_write(h, a->w, a->s, a->t, at, x->data, x->h.bytes);
+	name = name_of(x);
+	return host_write_named(h, a->w, a->s, a->t, at, &name, x->h.bytes);
+}
+
+/* Bytes that may be hurt must be there. */
+static void make_bytes(struct ask *x)
+{
+	struct memory_name name;
+
+	if (!x->is_named)
+		return;
+	name = name_of(x);
+	memory_fill(&name, x->data, x->h.bytes);
+	x->is_named = false;
 }
 
 /* --- requests leave --- */
@@ -85,6 +138,8 @@ uint32_t asks_new(
 		.h = { .channel = channel, .number = number, .id = id },
 	};
 	s->item.dst = dst;
+	s->card = s->to_card = (uint8_t)a->card;
+	s->copy->card = s->card;
 	s->cut = a->t;
 	s->others = 0;
 	slots_push(&x->resend.items, &x->leaving, id);
@@ -135,7 +190,7 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 	struct net *net = a->nic->net;
 	const struct ask *x = ask_of(a, id);
 	bool is_answer = x->h.is_answer, is_first = x->is_first;
-	uint32_t bytes = x->h.bytes;
+	uint32_t bytes = x->h.bytes, card = x->card;
 	struct ask_hold hold = x->hold;
 
 	nic_charge(a, id, CAUSE_CARD, a->t);
@@ -144,8 +199,15 @@ static void leave(const struct nic_at *a, uint32_t fifo, packet_id id)
 		asks_of(a)->inside--;
 		release(a, &hold);
 	} else if (is_first) {
-		asks_of(a)->how->left(a, bytes);
+		asks_of(a)->how->left(a, card, bytes);
 	}
+}
+
+/* A packet is in a card of the node. */
+static void is_in_card(const struct nic_at *a, packet_id id, uint32_t card)
+{
+	book_at_one(a->nic->net->book, id, a->s, "card",
+		asks_of(a)->how->has_cards ? card : BOOK_NO_NUMBER);
 }
 
 static void account(
@@ -157,7 +219,7 @@ static void account(
 	if (!k)
 		return;
 	book_open(k, id, &s->account.message);
-	book_at_part(k, id, a->s, "card");
+	is_in_card(a, id, a->nic->net->packets[id].card);
 	nic_charge(a, id, CAUSE_SOFTWARE, b->handed);
 	nic_charge(a, id, CAUSE_DESCRIPTOR, b->heard);
 	nic_charge(a, id, CAUSE_CARD, b->asked);
@@ -170,7 +232,20 @@ static void account(
 	nic_charge(a, id, CAUSE_RETRY, a->t);
 }
 
-static void send_try(const struct nic_at *a, uint32_t id)
+/* Packets to one node keep their order. */
+static uint32_t fifo_of(const struct asks *x, const struct packet *p)
+{
+	return x->how->user.first +
+	       (x->how->has_cards ? p->card : p->dst % x->how->user.count);
+}
+
+static uint32_t answer_fifo(const struct asks *x, const struct packet *p)
+{
+	return x->how->has_cards ? fifo_of(x, p) : x->how->high.first;
+}
+
+/* Puts a copy of a request into a packet. */
+static void send_copy(const struct nic_at *a, uint32_t id, uint16_t cards)
 {
 	struct asks *x = a->node;
 	struct ask_item *s = asks_item(a, id);
@@ -179,7 +254,7 @@ static void send_try(const struct nic_at *a, uint32_t id)
 	struct ask *copy = payload_take(a->nic->payloads, a->w->id);
 
 	s->copy->is_first = !s->item.tries;
-	memcpy(copy, s->copy, sizeof(*copy) + s->copy->h.bytes);
+	memcpy(copy, s->copy, ask_bytes(s->copy));
 	net->packets[p] = (struct packet){
 		.src = a->s,
 		.dst = s->item.dst,
@@ -188,6 +263,7 @@ static void send_try(const struct nic_at *a, uint32_t id)
 		.kind = x->how->kind,
 		.bytes = (uint16_t)copy->h.bytes,
 		.size = s->others,
+		.tag = cards,
 		.load = payload_to_load(copy),
 	};
 	/* tries take the ways in turn */
@@ -198,10 +274,22 @@ static void send_try(const struct nic_at *a, uint32_t id)
 	x->packets++;
 	x->resent += s->item.tries > 0;
 	account(a, p, s);
-	/* those to one node keep their order */
-	outbox_send(a, &x->out,
-		x->how->user.first + s->item.dst % x->how->user.count, p,
-		leave);
+	outbox_send(a, &x->out, fifo_of(x, &net->packets[p]), p, leave);
+}
+
+static void send_try(const struct nic_at *a, uint32_t id)
+{
+	const struct asks_how *how = asks_of(a)->how;
+	const struct ask_item *s = asks_item(a, id);
+	struct packet p = { .card = s->card, .to_card = s->to_card };
+
+	if (!how->choose || how->choose(a, s, &p)) {
+		send_copy(a, id, p.tag);
+		return;
+	}
+	if (!s->item.tries)
+		how->left(a, s->card, s->copy->h.bytes);
+	how->resend.give_up(a, id);
 }
 
 void asks_on_room(struct net_client *me, struct sim_worker *w, site_id s,
@@ -279,6 +367,8 @@ void asks_answer(const struct nic_at *a, packet_id id, uint16_t others)
 		.kind = PACKET_HIGH,
 		.bytes = (uint16_t)x->h.bytes,
 		.size = others,
+		.card = p->to_card,
+		.to_card = p->card,
 		.load = p->load,
 	};
 	/* that to the last try may have been lost; so that all pairs of ways
@@ -290,8 +380,7 @@ void asks_answer(const struct nic_at *a, packet_id id, uint16_t others)
 	asks_of(a)->answers++;
 	if (!asks_of(a)->how->holds)
 		release(a, &x->hold);
-	outbox_send(
-		a, &asks_of(a)->out, asks_of(a)->how->high.first, id, leave);
+	outbox_send(a, &asks_of(a)->out, answer_fifo(asks_of(a), p), id, leave);
 }
 
 /* Its CRC has found nothing; a length that has changed is found, too. */
@@ -302,6 +391,7 @@ static bool is_sound(const struct nic_at *a, struct ask *x)
 
 	if (!x->flips.n)
 		return true;
+	make_bytes(x);
 	harm = flips_judge(&x->flips, &x->h, sizeof(x->h), x->data, bytes);
 	asks_of(a)->escapes += harm == FLIPS_ESCAPED;
 	return harm != FLIPS_FOUND && x->h.bytes == bytes;
@@ -349,7 +439,7 @@ static void on_input(const struct nic_at *a, packet_id id)
 	struct ask *x = ask_of(a, id);
 
 	nic_charge(a, id, CAUSE_INPUT, a->t);
-	book_at_part(a->nic->net->book, id, a->s, "card");
+	is_in_card(a, id, a->nic->net->packets[id].to_card);
 	if (!is_sound(a, x)) {
 		asks_of(a)->torn++;
 		asks_finish(a, id, false);

@@ -24,7 +24,9 @@
 /* Sent with a packet's data; the CRC covers both. */
 struct ask_header {
 	uint64_t word[4]; /* the owner's */
-	uint32_t channel, number; /* at most 32 of a channel are unanswered */
+	/* of a channel at most half as many are unanswered as asks.seen
+	 * remembers */
+	uint32_t channel, number;
 	uint32_t id; /* of the sender's item */
 	uint32_t bytes; /* of data */
 	uint8_t op, status; /* the owner's; status 0: executed */
@@ -45,6 +47,8 @@ struct ask {
 	struct ask_hold hold;
 	bool is_first; /* try */
 	bool is_again; /* executed before */
+	bool is_named; /* data has only a name: see asks_read() */
+	uint8_t card; /* its sender's, that made it */
 	uint8_t data[];
 };
 
@@ -60,6 +64,9 @@ struct ask_item {
 	struct resend_item item;
 	struct ask *copy;
 	bool is_ready; /* to leave */
+	/* if nodes have several: the card that makes it, and the card that it
+	 * is for */
+	uint8_t card, to_card;
 	struct ask_account account;
 	sim_time cut, read, left;
 	uint16_t others; /* see link_others() */
@@ -74,9 +81,17 @@ struct asks_how {
 	uint8_t kind; /* of requests, an enum packet_kind */
 	uint8_t kept; /* an op that may be executed twice, or none */
 	bool holds; /* requests keep their places until answers have left */
+	/* If nodes have several cards: a card's requests and answers share the
+	 * FIFO of its port. */
+	bool has_cards;
 
-	/* A request has left for the first time, with so many bytes. */
-	void (*left)(const struct nic_at *a, uint32_t bytes);
+	/* Sets the cards of a request that is to leave, now; false: there is
+	 * none to leave by.  NULL: those that it was made for. */
+	bool (*choose)(const struct nic_at *a, const struct ask_item *s,
+		struct packet *p);
+	/* A request has left for the first time, with so many bytes, of a
+	 * card. */
+	void (*left)(const struct nic_at *a, uint32_t card, uint32_t bytes);
 	/* A request has arrived: asks_answer() follows, now or later; if
 	 * is_again, nothing else. */
 	void (*asked)(const struct nic_at *a, packet_id id, struct ask *x);
@@ -150,7 +165,8 @@ static inline void asks_post(
 		a, &asks_of(a)->ticks, t > a->t ? t : a->t + 1, number, data);
 }
 
-/* A new request; its copy's header is all zero but for channel and number. */
+/* A new request from a card to that of the same number; its copy's header is
+ * all zero but for channel and number. */
 uint32_t asks_new(
 	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number);
 /* It is complete: requests leave in the order in which they were made. */
@@ -165,6 +181,12 @@ static inline bool asks_is_last(const struct nic_at *a)
 }
 /* It is answered, or given up: frees its copy. */
 void asks_answered(const struct nic_at *a, uint32_t id);
+
+/* Reads data from the node's memory, or writes the h.bytes that have come to
+ * it; false if that may not be.  Synthetic bytes travel by name. */
+bool asks_read(
+	const struct nic_at *a, struct ask *x, uint64_t at, uint32_t bytes);
+bool asks_write(const struct nic_at *a, struct ask *x, uint64_t at);
 
 /* A request has been executed, or refused as its status says; others: see
  * link_others(). */

@@ -119,8 +119,9 @@ static void give_up(const struct nic_at *a, uint32_t item)
 	end(a, item, STATUS_GAVE_UP, 0);
 }
 
-static void on_left(const struct nic_at *a, uint32_t bytes)
+static void on_left(const struct nic_at *a, uint32_t card, uint32_t bytes)
 {
+	(void)card;
 }
 
 static void on_asked(const struct nic_at *a, packet_id id, struct ask *x)

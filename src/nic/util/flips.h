@@ -16,7 +16,7 @@
 
 enum {
 	FLIPS_MOST = 16, /* that a packet remembers */
-	FLIPS_FRAME = 3276, /* bytes, of flips_judge() */
+	FLIPS_FRAME = 4096 + 128, /* bytes, of flips_judge() */
 	FLIPS_CRC = 4, /* bytes */
 };
 

@@ -25,4 +25,33 @@ static inline void window_done(struct window *w, uint32_t number)
 		w->oldest++;
 }
 
+/* The same for a span of WINDOW_WIDE or less: number n has bit n modulo that.
+ */
+enum { WINDOW_WIDE = 256 };
+
+struct wide_window {
+	uint32_t next, oldest;
+	uint64_t done[WINDOW_WIDE / 64];
+};
+
+static inline uint32_t wide_window_span(const struct wide_window *w)
+{
+	return w->next - w->oldest;
+}
+
+static inline void wide_window_done(struct wide_window *w, uint32_t number)
+{
+	uint64_t *word = &w->done[number % WINDOW_WIDE / 64];
+
+	*word |= UINT64_C(1) << number % 64;
+	for (;; w->oldest++) {
+		uint64_t bit = UINT64_C(1) << w->oldest % 64;
+
+		word = &w->done[w->oldest % WINDOW_WIDE / 64];
+		if (!(*word & bit))
+			return;
+		*word &= ~bit;
+	}
+}
+
 #endif

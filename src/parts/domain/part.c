@@ -237,6 +237,34 @@ static void add_facts(const void *params, const struct part_place *at,
 	facts_end(f);
 }
 
+static void show(
+	const void *params, const struct part_place *at, struct facts *f)
+{
+	const struct domain_params *p = params;
+
+	(void)at;
+	if (!p->rate)
+		return;
+	facts_group(f, "domain");
+	facts_real(f, "rate_GBps", (double)p->rate / 1e9);
+	facts_real(f, "latency_ns", sim_ns(p->latency));
+	facts_int(f, "chunk_bytes", p->chunk);
+	facts_flag(f, "adds", p->sums);
+	facts_text(f, "_adds", p->sums ? "; its switch adds" : "");
+	facts_line(f, "domain",
+		"{rate_GBps:.4g} GB/s each way for each process of a node, "
+		"{latency_ns:.4g} ns, chunks of {chunk_bytes} B{_adds}");
+	facts_end(f);
+}
+
+/* One for each node. */
+static uint64_t n_priced(const void *params, const struct part_place *at)
+{
+	const struct domain_params *p = params;
+
+	return p->rate ? at->topo->n_nodes : 0;
+}
+
 const struct part_ops part_domain = {
 	.name = "domain",
 	.needs = "domain",
@@ -249,5 +277,8 @@ const struct part_ops part_domain = {
 	.start = start,
 	.memory = memory,
 	.facts = add_facts,
+	.show = show,
+	.priced = "domains",
+	.n_priced = n_priced,
 	.audit = audit,
 };

@@ -57,7 +57,7 @@ static size_t crossbar_site_bytes(uint32_t n_ports)
 
 static const struct router_calls *calls_of(const struct crossbar *x)
 {
-	if (x->book || x->is_faulty || x->has_rates)
+	if (x->book || x->is_faulty || x->has_rates || x->news)
 		return &crossbar_calls_full;
 	return x->is_stepped ? &crossbar_calls_stepped : &crossbar_calls;
 }
@@ -128,6 +128,8 @@ static void crossbar_make(struct router *r, const struct net_setup *s)
 		x->is_stepped ? n->route->n_channels : CROSSBAR_CHANNELS;
 	x->full = n->full;
 	x->capacity = n->full * (int32_t)s->router->packets;
+	if (x->route->has_news)
+		crossbar_news_make(x);
 	r->calls = calls_of(x);
 	r->lock_packets = (uint64_t)s->router->packets;
 	make_sites(x);
@@ -165,6 +167,7 @@ static void crossbar_fini(struct router *r)
 
 	map_free(x->queues, queue_bytes(x, x->n_channels));
 	mem_free(x->site);
+	crossbar_news_free(x);
 }
 
 /* --- from outside --- */

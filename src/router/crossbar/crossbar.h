@@ -9,7 +9,9 @@
  * The queues of an input share its buffer, by channel.  The switch itself is no
  * bottleneck: an input may feed several outputs at once.  If routing offers
  * several ports, an arriving packet takes the one with the least load: packets
- * that wait for the port here, and packets behind it.
+ * that wait for the port here, and packets behind it.  Where the routing names
+ * channels, and some packets lack room, the one that has waited longest goes
+ * first, so that no channel starves another.
  *
  * Nodes have routers of another kind.
  *
@@ -35,6 +37,7 @@ struct crossbar_port {
 	uint8_t turn; /* the channel to serve first */
 	uint8_t busy; /* channels that want any, a bit each */
 	bool is_awaited; /* packets wait for its timer */
+	bool is_short; /* packets that leave on some channel lacked tokens */
 	/* cold */
 	_Alignas(64) uint64_t packets[CROSSBAR_CHANNELS]; /* received that have
 							   * left */
@@ -56,6 +59,22 @@ struct crossbar_site {
 	struct packet_list *queue; /* [out][in] of channel 0 */
 	struct crossbar_port port[];
 };
+
+/*
+ * What a switch has been told of others, and has told them, of the load of some
+ * ports, for routings that look at more than its own queues: news.c.
+ */
+struct crossbar_news {
+	struct route_news of; /* which switches and ports */
+	uint32_t n_ports; /* of each */
+	uint32_t unchanged; /* how often the same would have been told */
+	bool is_due; /* there is an event that tells */
+	uint32_t load[]; /* [switch][port], in chunks */
+};
+
+/* Events: in PHASE_ENGINE, to tell; in PHASE_TOKEN, + the number of the switch
+ * among those that tell each other, with the port's as aux. */
+enum { CROSSBAR_TELL = 1, CROSSBAR_TOLD = 1024 };
 
 enum { CROSSBAR_PORT_BITS = 6 };
 
@@ -80,6 +99,7 @@ struct crossbar {
 	const struct link_rules *link;
 	struct book *book;
 	struct crossbar_site **site; /* from the first one on */
+	struct crossbar_news **news; /* the same; NULL: they do not tell */
 	/* Queues of all sites, channel by channel: a channel that no packet
 	 * takes is never touched. */
 	struct packet_list *queues;
@@ -125,6 +145,30 @@ static inline uint32_t crossbar_leaves(
 {
 	return x->is_stepped ? p->channel : came;
 }
+
+/* The load of a port: chunks that wait for it, and chunks behind it, with
+ * tokens that have returned by a time. */
+static inline uint32_t crossbar_load(const struct crossbar *x,
+	struct crossbar_port *o, uint32_t channel, sim_time t)
+{
+	link_collect(&o->sender, &o->returns, t);
+	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
+}
+
+/* --- news.c --- */
+
+void crossbar_news_make(struct crossbar *x);
+void crossbar_news_free(struct crossbar *x);
+/* A packet waits for a port: others are to know. */
+void crossbar_news_begin(const struct crossbar *x, struct sim_worker *w,
+	const struct crossbar_site *s, port_id out, sim_time t);
+void crossbar_news_tell(const struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, sim_time t);
+void crossbar_news_hear(const struct crossbar *x, const struct crossbar_site *s,
+	const struct sim_event *e);
+/* What another switch has told of a port. */
+uint32_t crossbar_news_of(const struct crossbar *x,
+	const struct crossbar_site *s, router_id at, port_id port);
 
 extern const struct router_ops crossbar_ops;
 /* Without budgets, faults and rates that differ, and where the routing names

@@ -184,34 +184,24 @@ INLINE void grant(struct crossbar *x, struct sim_worker *w,
 /* --- arbitration --- */
 
 /*
- * The input whose packet goes next, of those that arrived on a channel.  If it
- * lacks tokens, all others of its channel wait, too: otherwise short packets
- * could keep a long one waiting for ever.
+ * Where the routing does not name channels: the input whose packet goes next,
+ * of those that arrived on a channel, and leave on it.  If it lacks tokens, all
+ * others of its channel wait, too: otherwise short packets could keep a long
+ * one waiting for ever.
  */
 INLINE struct choice pick(struct crossbar *x, struct crossbar_site *s,
-	port_id out, uint32_t came, uint32_t *blocked, sim_time t, unsigned how)
+	port_id out, uint32_t came, sim_time t, unsigned how)
 {
 	struct crossbar_port *o = &s->port[out];
 	struct packet_list *queues = crossbar_queue(x, s, came, out, 0);
-	uint64_t m = o->want[came];
+	port_id in = net_first(o->want[came], o->first[came]);
+	packet_id id = queues[in].first;
+	const struct packet *p = &x->packets[id];
+	uint32_t channel = leaves_by(x, p, came, how);
 
-	do {
-		port_id in = net_first(m, o->first[came]);
-		packet_id id = queues[in].first;
-		const struct packet *p = &x->packets[id];
-		uint32_t channel = leaves_by(x, p, came, how);
-
-		if (!(*blocked >> channel & 1)) {
-			if (o->sender.tokens[channel] >=
-				crossbar_takes(x, p, channel))
-				return (struct choice){ in, came, queues + in };
-			*blocked |= 1u << channel;
-			book_wait(book_of(x, how), id, CAUSE_TOKENS, t);
-		}
-		if (!(how & HOW_STEPPED) || !x->is_stepped)
-			break; /* the others want the same channel */
-		m &= ~BIT(in);
-	} while (m && *blocked != BIT(CROSSBAR_CHANNELS) - 1);
+	if (o->sender.tokens[channel] >= crossbar_takes(x, p, channel))
+		return (struct choice){ in, came, queues + in };
+	book_wait(book_of(x, how), id, CAUSE_TOKENS, t);
 	return (struct choice){ .in = TOPO_NO_PORT };
 }
 
@@ -228,16 +218,83 @@ static struct choice pick_any(struct crossbar *x, struct crossbar_site *s,
 	port_id out, sim_time t, unsigned how)
 {
 	const struct crossbar_port *o = &s->port[out];
-	uint32_t m = o->busy, blocked = 0;
+	uint32_t m = o->busy;
 	struct choice c;
 
 	do {
 		uint32_t came = first_in_turn(o, m);
 
-		c = pick(x, s, out, came, &blocked, t, how);
+		c = pick(x, s, out, came, t, how);
 		m ^= 1u << came;
-	} while (c.in == TOPO_NO_PORT && m &&
-		 blocked != BIT(CROSSBAR_CHANNELS) - 1);
+	} while (c.in == TOPO_NO_PORT && m);
+	return c;
+}
+
+/* Of packets that leave on one channel, the one that has waited longest. */
+struct eldest {
+	sim_time head;
+	struct choice choice;
+};
+
+static uint32_t find_eldest(const struct crossbar *x,
+	const struct crossbar_site *s, port_id out, struct eldest *eldest)
+{
+	const struct crossbar_port *o = &s->port[out];
+	uint32_t n = 0;
+
+	for (uint32_t b = o->busy; b; b &= b - 1) {
+		uint32_t came = (uint32_t)__builtin_ctz(b);
+		struct packet_list *q = crossbar_queue(x, s, came, out, 0);
+
+		for (uint64_t m = o->want[came]; m; m &= m - 1) {
+			port_id in = (port_id)__builtin_ctzll(m);
+			const struct packet *p = &x->packets[q[in].first];
+			struct eldest *e = &eldest[p->channel];
+
+			n++;
+			if (p->head >= e->head)
+				continue;
+			e->head = p->head;
+			e->choice = (struct choice){ in, came, q + in };
+		}
+	}
+	return n;
+}
+
+/*
+ * Where the routing names channels, and one lacks tokens: the packet that has
+ * waited longest of those that can go, and of each channel only the first.  By
+ * turns, packets that lack tokens would lose theirs to packets of other
+ * channels, and some would wait almost for ever.
+ */
+static struct choice pick_eldest(struct crossbar *x, struct crossbar_site *s,
+	port_id out, sim_time t, unsigned how)
+{
+	struct crossbar_port *o = &s->port[out];
+	struct eldest eldest[CROSSBAR_CHANNELS];
+	struct choice c = { .in = TOPO_NO_PORT };
+	sim_time head = SIM_NEVER;
+	uint32_t i, n;
+
+	for (i = 0; i < x->n_channels; i++)
+		eldest[i].head = SIM_NEVER;
+	n = find_eldest(x, s, out, eldest);
+	o->is_short = n > 1;
+	for (i = 0; i < x->n_channels; i++) {
+		packet_id id;
+
+		if (eldest[i].head == SIM_NEVER)
+			continue;
+		id = eldest[i].choice.queue->first;
+		if (o->sender.tokens[i] <
+			crossbar_takes(x, &x->packets[id], i)) {
+			o->is_short = true;
+			book_wait(book_of(x, how), id, CAUSE_TOKENS, t);
+		} else if (eldest[i].head < head) {
+			head = eldest[i].head;
+			c = eldest[i].choice;
+		}
+	}
 	return c;
 }
 
@@ -247,19 +304,25 @@ INLINE struct choice pick_with_tokens(struct crossbar *x,
 	struct crossbar_site *s, port_id out, sim_time t, unsigned how)
 {
 	struct crossbar_port *o = &s->port[out];
-	uint32_t blocked = 0;
+	bool is_stepped = how & HOW_STEPPED && x->is_stepped;
 
-	if (o->returns.n >= MANY_RETURNS)
+	if (o->returns.n >= MANY_RETURNS || how & HOW_FULL)
 		link_collect(&o->sender, &o->returns, t);
-	if (!(how & HOW_FULL)) {
-		struct choice c = pick(
-			x, s, out, first_in_turn(o, o->busy), &blocked, t, how);
+	if (!is_stepped || !o->is_short) {
+		uint32_t came = first_in_turn(o, o->busy);
+		struct choice c = pick(x, s, out, came, t, how);
 
-		if (__builtin_expect(!blocked, 1))
+		if (__builtin_expect(c.in != TOPO_NO_PORT, 1))
+			return c;
+		link_collect(&o->sender, &o->returns, t);
+		if (!is_stepped)
+			return pick_any(x, s, out, t, how);
+		c = pick(x, s, out, came, t, how);
+		if (c.in != TOPO_NO_PORT)
 			return c;
 	}
 	link_collect(&o->sender, &o->returns, t);
-	return pick_any(x, s, out, t, how);
+	return pick_eldest(x, s, out, t, how);
 }
 
 INLINE void arbitrate(struct crossbar *x, struct sim_worker *w,
@@ -290,14 +353,13 @@ INLINE void arbitrate(struct crossbar *x, struct sim_worker *w,
 
 /* --- arrivals --- */
 
-/* The load of a port: chunks that wait for it, and chunks behind it. */
+/* The load of a port, when a packet arrives. */
 static uint32_t load_of(const struct crossbar *x, struct crossbar_port *o,
 	uint32_t channel, sim_time t)
 {
 	/* tokens that return now may also be events of another worker, which
 	 * come after arrivals */
-	link_collect(&o->sender, &o->returns, t - 1);
-	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
+	return crossbar_load(x, o, channel, t - 1);
 }
 
 /* The port with the least load. */
@@ -339,10 +401,19 @@ static uint32_t look_load(
 	return load_of(k->x, &k->s->port[port], channel, k->t);
 }
 
+static uint32_t look_told(
+	const struct route_look *l, router_id at, port_id port)
+{
+	const struct look *k = (const struct look *)l;
+
+	return crossbar_news_of(k->x, k->s, at, port);
+}
+
 static void decide(const struct crossbar *x, const struct route *r,
 	struct crossbar_site *s, struct packet *p, port_id in, sim_time t)
 {
-	struct look l = { { look_load, (uint32_t)x->capacity }, x, s, t };
+	struct look l = { { look_load, (uint32_t)x->capacity, look_told }, x, s,
+		t };
 
 	r->ops->decide(r, p, s->id, in, &l.look);
 }
@@ -405,6 +476,8 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	o->want[channel] |= BIT(in);
 	o->busy |= (uint8_t)BIT(channel);
 	o->backlog += p->chunks;
+	if (how & HOW_FULL && x->news)
+		crossbar_news_begin(x, w, s, out, t);
 	if (o->is_awaited)
 		return 0;
 	if (o->sender.free_at <= t)
@@ -423,6 +496,23 @@ static uint64_t on_token(struct sim_worker *w, struct crossbar_site *s,
 	return (uint64_t)s->port[port].returns.is_starving << port;
 }
 
+/* Whether an event has to do with news. */
+static bool on_news(const struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, const struct sim_event *e, sim_time t)
+{
+	bool is_due = sim_key(e) == SIM_KEY(PHASE_ENGINE, CROSSBAR_TELL);
+
+	if (!is_due &&
+		(sim_phase(e) != PHASE_TOKEN || sim_number(e) < CROSSBAR_TOLD))
+		return false;
+	sim_discount(w);
+	if (is_due)
+		crossbar_news_tell(x, w, s, t);
+	else
+		crossbar_news_hear(x, s, e);
+	return true;
+}
+
 INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
 	struct crossbar_site *s, const struct sim_event *next, sim_time t,
 	unsigned how)
@@ -434,6 +524,8 @@ INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
 		return on_arrival(x, w, s, &e, t, how);
 	if (sim_phase(&e) == PHASE_TOKEN && number < NET_LINK)
 		return on_token(w, s, number, sim_aux(&e), e.data);
+	if (how & HOW_FULL && x->news && on_news(x, w, s, &e, t))
+		return 0;
 	if (sim_phase(&e) == PHASE_TOKEN)
 		net_on_link(x->router.net, w, s->id, t, &e);
 	else

@@ -105,7 +105,7 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 {
 	return s->route->rings && s->route->n_channels == 2 &&
 	       s->route->is_exact && s->router->queues == 1 && !n->link.owed &&
-	       topo_is_direct(s->topo);
+	       topo_is_direct(s->topo) && !n->repair;
 }
 
 /* The smallest build that suffices. */
@@ -162,6 +162,7 @@ static void direct_make(struct router *r, const struct net_setup *s)
 	if (s->route->n_channels > 1)
 		d->channel_bits = d->n_queues;
 	d->is_exact = s->route->is_exact;
+	d->has_cards = s->topo->cards;
 	d->is_staged = is_staged(s->router);
 	d->capacity = (uint32_t)n->full * (uint32_t)s->router->packets;
 	d->router.lock_packets =
@@ -216,9 +217,13 @@ static void site_init(struct direct *d, site_id id)
 		wire_port(d, s, i);
 	find_straight(d, s);
 	for (uint32_t i = 0; i < N_FIFOS; i++) {
+		/* those of cards receive high packets, too */
+		int32_t kinds = d->has_cards && i < d->n_fifos ? 2 : 1;
+
 		s->inject[i].chunks =
 			(uint16_t)((int32_t)p->injection * d->full);
-		s->reception[i].chunks = (int32_t)p->reception * d->full;
+		s->reception[i].chunks =
+			kinds * (int32_t)p->reception * d->full;
 	}
 }
 
@@ -413,13 +418,10 @@ static uint32_t requesting(const struct direct_requests *r)
 /* Ports that the head of a FIFO requests or, while the packet in front leaves,
  * will request. */
 static uint32_t injection_ports(const struct direct *d,
-	const struct direct_site *s, const uint32_t *asked, uint32_t f)
+	const struct direct_site *s, uint32_t ports, uint32_t f)
 {
 	const struct packet *p = &d->packets[s->inject[f].head];
-	uint32_t ports = 0;
 
-	for (uint32_t port = 0; port < d->n_ports; port++)
-		ports |= (asked[port] >> f & 1u) << port;
 	if (d->n_ports == 1)
 		return 1;
 	if (!ports)
@@ -431,16 +433,17 @@ static void direct_injecting(
 	const struct router *r, site_id id, double *waiting)
 {
 	const struct direct_site *s = site_of(r, id);
-	uint32_t asked[DIRECT_PORTS]; /* by which FIFOs */
+	uint32_t asked[N_FIFOS] = { 0 }; /* ports, by each FIFO */
+	uint32_t ports, m;
 
 	for (uint32_t p = 0; p < of(r)->n_ports; p++)
-		asked[p] = requesting(&s->port[p].requests);
+		for (m = requesting(&s->port[p].requests); m; m &= m - 1)
+			asked[__builtin_ctz(m)] |= 1u << p;
 	for (uint32_t f = 0; f < N_FIFOS; f++) {
-		uint32_t ports = s->inject[f].n
-					 ? injection_ports(of(r), s, asked, f)
-					 : 0;
-
-		for (uint32_t m = ports; m; m &= m - 1)
+		if (!s->inject[f].n)
+			continue;
+		ports = injection_ports(of(r), s, asked[f], f);
+		for (m = ports; m; m &= m - 1)
 			waiting[__builtin_ctz(m)] += (double)s->inject[f].n /
 						     __builtin_popcount(ports);
 	}
@@ -530,10 +533,11 @@ static sim_time direct_count(const struct router *r, site_id id, port_id p,
 	for (uint32_t i = 0; i < N_CHANNELS; i++, c++, q += DIRECT_QUEUES) {
 		c->sent = port->sender.count[i];
 		c->came = port->receiver.packets[i];
-		c->waiting = n_waiting(q);
 		c->stayed = port->receiver.waited[i];
-		if (c->waiting)
-			c->stayed += waiting_time(of(r), q, now);
+		if (!has_packets(q))
+			continue;
+		c->waiting = n_waiting(q);
+		c->stayed += waiting_time(of(r), q, now);
 	}
 	return port->sender.free_at;
 }

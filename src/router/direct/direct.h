@@ -211,6 +211,7 @@ struct direct {
 	uint32_t transit;
 	uint32_t channel_bits; /* of a stepped routing, see heads.h; or 0 */
 	bool is_exact; /* as route.is_exact */
+	bool has_cards; /* nodes have several: packets come to their ports */
 	bool is_staged; /* see stages.h */
 	site_id n_nodes;
 	/* by kind of site; itself if the other kind is not a direct router */
@@ -311,6 +312,8 @@ static inline uint32_t direct_reception_at(const struct direct *d,
 {
 	if (p->kind == PACKET_SYSTEM && s->id >= d->n_nodes)
 		return FIFO_USER + in - d->n_fifos;
+	if (d->has_cards && p->kind == PACKET_HIGH)
+		return FIFO_USER + in;
 	return direct_reception_of(p, in);
 }
 

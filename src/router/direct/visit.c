@@ -375,6 +375,26 @@ static inline void avoid_dead(const struct direct *d,
 		p->escape = (uint8_t)__builtin_ctz(alive);
 }
 
+/* The same by tables: the next step, at a packet's source or behind a hop.  Its
+ * escape stays. */
+static void step_around(const struct direct *d, const struct direct_site *s,
+	struct packet *p, port_id in, sim_time t)
+{
+	const struct route *r = route_at(d, t);
+	uint16_t alive;
+
+	r->ops->next(r, p, s->id, in);
+	alive = (uint16_t)(p->ask &
+			   ~net_repair_dead(d->router.net->repair, s->id, t));
+	if (alive)
+		p->ask = alive;
+}
+
+static inline bool is_repaired(const struct direct *d)
+{
+	return DIRECT_FAULTS && d->router.net->repair;
+}
+
 static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t,
 	const struct sim_event *e)
@@ -401,6 +421,8 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	} else if (!d->tables) {
 		step = route_arrive(route_at(d, t), p, s->id, in);
 		avoid_dead(d, s, p, t);
+	} else if (is_repaired(d)) {
+		step_around(d, s, p, in, t);
 	} else {
 		route_hop(d->tables, p, in);
 	}
@@ -449,8 +471,11 @@ static inline void begin(const struct direct *d, const struct direct_site *s,
 		avoid_dead(d, s, p, t);
 		return;
 	}
-	d->route->ops->start(d->route, p);
-	route_look_up(d->tables, p);
+	route_at(d, t)->ops->start(route_at(d, t), p);
+	if (is_repaired(d))
+		step_around(d, s, p, TOPO_NO_PORT, t);
+	else
+		route_look_up(d->tables, p);
 }
 
 /* The packet in front has left, and the next one reaches the head. */

@@ -47,7 +47,8 @@ static bool open_queue(struct bench_end *x, uint32_t i, uint32_t queue)
 	struct workq_user *u = user(x, i);
 
 	*u = (struct workq_user){
-		.queues = plain_queues(x->load->nic, x->node),
+		.queues = plain_queues(
+			x->load->nic, x->node, queue % x->load->nic->n_cards),
 		.queue = queue,
 		.entries_at = RINGS_AT + (uint64_t)queue * RINGS,
 	};
@@ -86,12 +87,14 @@ static bool card_await(struct bench_end *x, uint32_t counter)
 		workq_user_loop(user(x, 0)), &word);
 }
 
+/* From a queue's card to that of the same number. */
 static void post(struct workq_user *u, uint32_t op, uint32_t node,
 	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand)
 {
 	struct plain_entry e = {
-		.op = op,
+		.op = (uint16_t)op,
 		.node = node,
+		.card = (uint16_t)(u->queue % u->nic->n_cards),
 		.key = KEY,
 		.own_key = KEY,
 		.offset = there,

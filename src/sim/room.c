@@ -1,0 +1,480 @@
+#define _GNU_SOURCE
+#include "sim/room.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "base/mem.h"
+#include "base/relax.h"
+#include "sim/barrier.h"
+#include "sim/pace.h"
+
+enum {
+	LINE = 128, /* so that no two are fetched together */
+	BOX = 1 << 17, /* bytes of mail on its way from one to another */
+	BOARD = 512, /* words */
+	LOOKS = 200, /* before it lets others run */
+	IDLE_LOOKS = 16,
+	SPIN_NS = 30000, /* that it looks before it sleeps */
+	SLEEP_NS = 100000000, /* before it looks whether all are alive */
+	NAP_NS = 100000, /* while a box is full */
+};
+
+/* Waits for a round of all, see has_round(). */
+#define AT_ROUND UINT64_MAX
+
+struct seat {
+	_Alignas(LINE) _Atomic uint64_t version, clock;
+	_Alignas(LINE) _Atomic uint64_t call; /* complemented: 0 is never */
+	_Alignas(LINE) _Atomic uint32_t bell, is_asleep;
+	_Atomic uint64_t wake_at; /* of what the others have left to do */
+	_Atomic uint64_t heard; /* the call that it knows of */
+	_Alignas(LINE) _Atomic uint64_t round; /* that it has begun */
+	uint64_t board[2][BOARD];
+};
+
+struct box {
+	_Alignas(LINE) _Atomic uint64_t put;
+	uint64_t seen; /* got, as far as the sender has looked */
+	_Alignas(LINE) _Atomic uint64_t got;
+	_Alignas(LINE) char bytes[BOX];
+};
+
+struct shared {
+	_Alignas(LINE) _Atomic uint32_t n_asleep;
+	_Alignas(LINE) _Atomic uint32_t alarms;
+	struct seat seat[];
+};
+
+struct room {
+	struct shared *shared;
+	struct box *box; /* [from][to] */
+	struct cluster *c;
+	bool is_crowded; /* there are not enough cores to look on */
+	uint32_t alarms; /* when it entered */
+};
+
+/* What others may see once they see this, and what was written before it. */
+static void set(_Atomic uint64_t *x, uint64_t value)
+{
+	atomic_store_explicit(x, value, memory_order_release);
+}
+
+static uint64_t get(const _Atomic uint64_t *x)
+{
+	return atomic_load_explicit(x, memory_order_acquire);
+}
+
+static size_t seats_size(uint32_t n)
+{
+	return sizeof(struct shared) + n * sizeof(struct seat);
+}
+
+size_t room_size(uint32_t n)
+{
+	return seats_size(n) + (size_t)n * n * sizeof(struct box);
+}
+
+struct room *room_open(void *memory, struct cluster *c)
+{
+	struct room *r = mem_alloc(1, sizeof(*r));
+
+	*r = (struct room){
+		.shared = memory,
+		.box = (struct box *)((char *)memory + seats_size(c->n)),
+		.c = c,
+		.is_crowded = c->n > barrier_cpus(),
+	};
+	return r;
+}
+
+void room_close(struct room *r)
+{
+	mem_free(r);
+}
+
+static struct seat *own_seat(const struct room *r)
+{
+	return &r->shared->seat[r->c->me];
+}
+
+/* --- mail --- */
+
+static struct box *box_of(const struct room *r, uint32_t from, uint32_t to)
+{
+	return &r->box[(size_t)from * r->c->n + to];
+}
+
+size_t room_put(struct room *r, uint32_t to, const char *bytes, size_t n)
+{
+	struct box *b = box_of(r, r->c->me, to);
+	uint64_t put = atomic_load_explicit(&b->put, memory_order_relaxed);
+	size_t room = BOX - (size_t)(put - b->seen);
+	size_t at = put % BOX, first = BOX - at;
+
+	if (room < n) {
+		b->seen = get(&b->got);
+		room = BOX - (size_t)(put - b->seen);
+	}
+	n = n < room ? n : room;
+	first = first < n ? first : n;
+	memcpy(b->bytes + at, bytes, first);
+	memcpy(b->bytes, bytes + first, n - first);
+	set(&b->put, put + n);
+	return n;
+}
+
+bool room_get(struct room *r, uint32_t from, struct cluster_bytes *in)
+{
+	struct box *b = box_of(r, from, r->c->me);
+	uint64_t got = atomic_load_explicit(&b->got, memory_order_relaxed);
+	size_t n = (size_t)(get(&b->put) - got);
+	size_t at = got % BOX, first = BOX - at;
+	char *to;
+
+	if (!n)
+		return false;
+	first = first < n ? first : n;
+	to = cluster_add(in, n);
+	memcpy(to, b->bytes + at, first);
+	memcpy(to + first, b->bytes, n - first);
+	set(&b->got, got + n);
+	return true;
+}
+
+static bool has_mail(const struct room *r)
+{
+	for (uint32_t i = 0; i < r->c->n; i++) {
+		const struct box *b = box_of(r, i, r->c->me);
+
+		if (atomic_load(&b->put) != atomic_load(&b->got))
+			return true;
+	}
+	return false;
+}
+
+static void wake(struct seat *s)
+{
+	atomic_fetch_add(&s->bell, 1);
+	futex_wake(&s->bell);
+}
+
+/* --- clocks --- */
+
+void room_enter(struct room *r, uint64_t clock)
+{
+	r->alarms = atomic_load(&r->shared->alarms);
+	room_begin(r);
+	room_end(r, clock);
+}
+
+void room_begin(struct room *r)
+{
+	struct seat *s = own_seat(r);
+
+	set(&s->version, s->version + 1);
+	atomic_thread_fence(memory_order_release);
+	if (get(&s->call))
+		atomic_exchange(&s->call, 0); /* and sees the mail put before */
+}
+
+void room_call(struct room *r, uint32_t to, uint64_t window)
+{
+	_Atomic uint64_t *call = &r->shared->seat[to].call;
+	uint64_t was = get(call);
+
+	while (was < ~window &&
+		!atomic_compare_exchange_weak(call, &was, ~window))
+		;
+}
+
+/* What a process has left to do at the earliest, and what waits for it. */
+static uint64_t left_to(const struct seat *s)
+{
+	uint64_t call = ~get(&s->call), clock = get(&s->clock);
+
+	return clock < call ? clock : call;
+}
+
+/* Whether all have begun the round that a process has. */
+static bool has_round(const struct room *r, uint32_t i)
+{
+	const struct seat *s = r->shared->seat;
+	uint64_t round = atomic_load(&s[i].round);
+
+	for (uint32_t k = 0; k < r->c->n; k++)
+		if (atomic_load(&s[k].round) < round)
+			return false;
+	return true;
+}
+
+/* Whether what a sleeping process waits for may have come. */
+static bool is_due(const struct room *r, uint32_t i)
+{
+	const struct seat *s = &r->shared->seat[i];
+	uint64_t at = atomic_load(&s->wake_at);
+
+	if (at == AT_ROUND)
+		return has_round(r, i);
+	if (~atomic_load(&s->call) != atomic_load(&s->heard) ||
+		room_is_alarmed(r))
+		return true;
+	for (uint32_t k = 0; k < r->c->n; k++)
+		if (k != i && left_to(&r->shared->seat[k]) < at)
+			return false;
+	return true;
+}
+
+static void wake_others(const struct room *r)
+{
+	struct seat *s = r->shared->seat;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load(&r->shared->n_asleep))
+		return;
+	for (uint32_t i = 0; i < r->c->n; i++)
+		if (i != r->c->me && atomic_load(&s[i].is_asleep) &&
+			is_due(r, i))
+			wake(&s[i]);
+}
+
+void room_end(struct room *r, uint64_t clock)
+{
+	struct seat *s = own_seat(r);
+
+	set(&s->clock, clock);
+	set(&s->version, s->version + 1);
+	wake_others(r);
+}
+
+void room_post(struct room *r, uint64_t clock)
+{
+	struct seat *s = own_seat(r);
+
+	if (get(&s->clock) == clock)
+		return;
+	set(&s->clock, clock);
+	wake_others(r);
+}
+
+uint64_t room_call_of(const struct room *r)
+{
+	return ~get(&own_seat(r)->call);
+}
+
+uint64_t room_left(const struct room *r)
+{
+	return left_to(own_seat(r));
+}
+
+/* All versions added up; odd: somebody is about to change something. */
+static bool is_quiet(const struct room *r, uint64_t *sum)
+{
+	uint64_t odd = 0;
+
+	*sum = 0;
+	for (uint32_t i = 0; i < r->c->n; i++) {
+		uint64_t v = get(&r->shared->seat[i].version);
+
+		*sum += v;
+		odd |= v & 1;
+	}
+	return !odd;
+}
+
+bool room_look(const struct room *r, const bool *is_near, struct room_view *v)
+{
+	uint64_t before, after;
+
+	*v = (struct room_view){ ROOM_NEVER, ROOM_NEVER };
+	if (!is_quiet(r, &before))
+		return false;
+	for (uint32_t i = 0; i < r->c->n; i++) {
+		uint64_t k, at;
+
+		if (i == r->c->me)
+			continue;
+		k = left_to(&r->shared->seat[i]);
+		at = k + (is_near[i] ? 1 : 2);
+		v->first = k < v->first ? k : v->first;
+		if (k != ROOM_NEVER && at < v->horizon)
+			v->horizon = at;
+	}
+	atomic_thread_fence(memory_order_acquire);
+	return is_quiet(r, &after) && before == after;
+}
+
+void room_alarm(struct room *r)
+{
+	atomic_fetch_add(&r->shared->alarms, 1);
+	wake_others(r);
+}
+
+bool room_is_alarmed(const struct room *r)
+{
+	return atomic_load_explicit(&r->shared->alarms, memory_order_relaxed) !=
+	       r->alarms;
+}
+
+/* --- waiting --- */
+
+/* What a process waits for: a round of all, or what room_wait() is told. */
+struct wait {
+	const bool *is_near; /* NULL: a round */
+	uint64_t window, end, call;
+	bool is_full; /* a box is, which is no such wait */
+	uint32_t every; /* so many looks it looks at what others write */
+};
+
+static bool is_over(const struct room *r, const struct wait *w)
+{
+	struct room_view v;
+
+	if (w->is_full)
+		return false;
+	if (!w->is_near)
+		return has_round(r, r->c->me);
+	if (room_call_of(r) != w->call || room_is_alarmed(r))
+		return true;
+	return room_look(r, w->is_near, &v) &&
+	       (v.horizon > w->window || v.first >= w->end);
+}
+
+/* Looks for some microseconds: to be woken takes longer than many windows. */
+static bool spin(const struct room *r, const struct wait *w)
+{
+	int64_t since;
+
+	for (uint32_t i = 0; i < (r->is_crowded ? 1 : LOOKS); i++) {
+		if (i % w->every ? room_call_of(r) != w->call : is_over(r, w))
+			return true;
+		relax();
+	}
+	since = pace_clock();
+	do {
+		sched_yield();
+		if (is_over(r, w))
+			return true;
+	} while (pace_clock() - since < SPIN_NS);
+	return false;
+}
+
+/* The others wake a process that has said that it sleeps, and it looks once
+ * more after that. */
+static void sleep_until(const struct room *r, const struct wait *w)
+{
+	struct seat *s = own_seat(r);
+	struct timespec most = { .tv_nsec = SLEEP_NS };
+	uint32_t bell = atomic_load(&s->bell);
+
+	atomic_store(&s->wake_at, !w->is_near	       ? AT_ROUND
+				  : w->window < w->end ? w->window
+						       : w->end);
+	atomic_store(&s->heard, w->call);
+	atomic_fetch_add(&r->shared->n_asleep, 1);
+	atomic_store(&s->is_asleep, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!is_over(r, w) && !has_mail(r))
+		futex_wait(&s->bell, bell, &most);
+	atomic_store(&s->is_asleep, 0);
+	atomic_fetch_sub(&r->shared->n_asleep, 1);
+}
+
+/* What a process did before it ended is known to all: it may have been the last
+ * thing that they waited for. */
+static void look_for_gone(const struct room *r, const struct wait *w)
+{
+	const struct cluster_ops *ops = r->c->ops;
+	uint32_t gone = ops->find_gone ? ops->find_gone(r->c) : r->c->n;
+
+	if (gone < r->c->n && !is_over(r, w))
+		ops->give_up(r->c, gone);
+}
+
+static void wait_for(const struct room *r, const struct wait *w)
+{
+	if (spin(r, w))
+		return;
+	sleep_until(r, w);
+	if (is_over(r, w))
+		return;
+	cluster_look(r->c);
+	look_for_gone(r, w);
+}
+
+void room_wait(struct room *r, const bool *is_near, uint64_t window,
+	uint64_t end, uint64_t call)
+{
+	struct wait w = {
+		.is_near = is_near,
+		.window = window,
+		.end = end,
+		.call = call,
+		.every = window == ROOM_NEVER ? IDLE_LOOKS : 1,
+	};
+
+	wait_for(r, &w);
+}
+
+void room_press(struct room *r, uint32_t to)
+{
+	struct timespec t = { .tv_nsec = NAP_NS };
+
+	if (atomic_load(&r->shared->seat[to].is_asleep))
+		wake(&r->shared->seat[to]);
+	nanosleep(&t, NULL);
+	cluster_look(r->c);
+	look_for_gone(r, &(struct wait){ .is_full = true });
+}
+
+/* --- meetings of all --- */
+
+static uint64_t *board_of(const struct room *r, uint32_t i)
+{
+	return r->shared->seat[i].board[own_seat(r)->round & 1];
+}
+
+/* All have written to their boards.  They have two, used in turn: nobody writes
+ * to one before all have read it, since they have written to the other. */
+static void begin_round(struct room *r, const void *bytes, size_t n)
+{
+	struct seat *s = own_seat(r);
+
+	memcpy(s->board[(s->round + 1) & 1], bytes, n);
+	atomic_fetch_add(&s->round, 1);
+	wake_others(r);
+	while (!has_round(r, r->c->me))
+		wait_for(r, &(struct wait){ .every = 1 });
+}
+
+static void merge(uint64_t *x, const uint64_t *y, size_t n, bool is_sum)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = is_sum ? x[i] + y[i] : x[i] > y[i] ? x[i] : y[i];
+}
+
+void room_reduce(struct room *r, uint64_t *x, size_t n, bool is_sum)
+{
+	for (size_t at = 0, part; at < n; at += part) {
+		part = n - at < BOARD ? n - at : BOARD;
+		begin_round(r, x + at, part * sizeof(*x));
+		for (uint32_t i = 0; i < r->c->n; i++)
+			if (i != r->c->me)
+				merge(x + at, board_of(r, i), part, is_sum);
+	}
+}
+
+void room_tell(struct room *r, uint32_t from, void *bytes, size_t n)
+{
+	const size_t most = BOARD * sizeof(uint64_t);
+	bool is_own = from == r->c->me;
+	char *x = bytes;
+
+	for (size_t at = 0, part; at < n; at += part) {
+		part = n - at < most ? n - at : most;
+		begin_round(r, x + at, is_own ? part : 0);
+		if (!is_own)
+			memcpy(x + at, board_of(r, from), part);
+	}
+}
