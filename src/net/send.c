@@ -528,6 +528,20 @@ sim_time net_send_by(struct net *n, struct sim_worker *w, struct link_sender *l,
 	return sent.is_lost ? SIM_NEVER : sent.arrival;
 }
 
+void net_post_far(struct sim_worker *w, const struct link_sender *l, sim_time t,
+	uint32_t channel, packet_id id)
+{
+	sim_post(w, l->peer, t, SIM_KEY(PHASE_ARRIVAL, l->peer_port), channel,
+		id);
+}
+
+void net_post_back(struct sim_worker *w, const struct link_sender *l,
+	sim_time t, uint32_t channel, uint32_t chunks)
+{
+	sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port), channel,
+		chunks);
+}
+
 void net_post_returns(
 	struct sim_worker *w, site_id s, port_id p, struct link_returns *r)
 {

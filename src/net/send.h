@@ -69,6 +69,13 @@ struct net_sent net_send(
 sim_time net_send_by(struct net *n, struct sim_worker *w, struct link_sender *l,
 	const struct net_sending *x);
 
+/* By themselves, so that the usual cases do not pay for them: the arrival of a
+ * packet at any site, and tokens that return as an event. */
+void net_post_far(struct sim_worker *w, const struct link_sender *l, sim_time t,
+	uint32_t channel, packet_id id);
+void net_post_back(struct sim_worker *w, const struct link_sender *l,
+	sim_time t, uint32_t channel, uint32_t chunks);
+
 /*
  * Gives tokens back at t to the sender at a link's other end, whose returns are
  * r, which is not looked at if that is far.  They go as a stamp; as an event if
@@ -83,8 +90,7 @@ static inline void net_give_back(struct sim_worker *w,
 {
 	if (__builtin_expect(
 		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
-		sim_post(w, l->peer, t, SIM_KEY(PHASE_TOKEN, l->peer_port),
-			(uint16_t)channel, chunks);
+		net_post_back(w, l, t, channel, chunks);
 	else
 		r->stamp[r->n++] = link_stamp(t, channel, chunks);
 }

@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void post_arrival(struct direct *d,
 	if (DIRECT_FAULTS && arrival == SIM_NEVER)
 		return; /* it is lost */
 	if (__builtin_expect(l->is_far, 0) || faulty_is_late(d))
-		sim_post(w, l->peer, arrival, key, channel, id);
+		net_post_far(w, l, arrival, channel, id);
 	else
 		sim_post_near(w, l->peer, arrival, key, channel, id);
 }
