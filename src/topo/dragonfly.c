@@ -439,7 +439,7 @@ static uint64_t dragonfly_peak(
 	}
 	if (t->a > 1) {
 		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
-			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
+			(p * p * (m + t->a * most_global(t)));
 		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
 			return peak_of_edges(t, k);
 	}
