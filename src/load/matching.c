@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-enum { NOBODY = UINT32_MAX };
+#define NOBODY UINT32_MAX
 
 struct matching {
 	const uint8_t *weight;

@@ -498,8 +498,9 @@ static void dragonfly_describe(const struct route *r, FILE *f)
 				  "another group, by the queues of each router "
 				  "of the first group",
 		[DRAGONFLY_UGAL_G] =
-			"the shortest path or a detour through another group, "
-			"by the queues of all global links of the first group",
+			("the shortest path or a detour through another group, "
+			 "by the queues of all global links of the first "
+			 "group"),
 	};
 
 	fprintf(f, "routing     %s, on ", words[of(r)->mode]);

@@ -179,13 +179,15 @@ void room_begin(struct room *r)
 		atomic_exchange(&s->call, 0); /* and sees the mail put before */
 }
 
+/* Also where it changes nothing this is an exchange: so either the receiver
+ * sees the mail that was put before, or the call is left to it. */
 void room_call(struct room *r, uint32_t to, uint64_t window)
 {
 	_Atomic uint64_t *call = &r->shared->seat[to].call;
 	uint64_t was = get(call);
 
-	while (was < ~window &&
-		!atomic_compare_exchange_weak(call, &was, ~window))
+	while (!atomic_compare_exchange_weak(
+		call, &was, was > ~window ? was : ~window))
 		;
 }
 

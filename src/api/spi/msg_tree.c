@@ -309,7 +309,7 @@ static struct weft_msg_done inject(struct msg_state *m,
 			.Word_Length =
 				type == MU_BROADCAST ? BROADCAST_WORD : 8,
 			.Class_Route = r->class,
-			.Misc = (uint8_t)(r->channel << 5 | type) },
+			.Misc = (uint8_t)((unsigned)r->channel << 5 | type) },
 		.DirectPut = { .Rec_Payload_Base_Address_Id =
 				       (uint16_t)(first + BASE_TREE),
 			.Rec_Counter_Base_Address_Id =
