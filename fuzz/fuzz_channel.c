@@ -309,7 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct err e = { 0 };
 
-	all.output = output_new(RANKS, nowhere, false, &e);
+	all.output = output_new(RANKS, nowhere, false);
 	check(all.output, e.text);
 	program_run(&app, on[size ? data[0] % 4 : 0], data, size);
 	all.is_over = 1;

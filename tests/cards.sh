@@ -22,6 +22,14 @@ ends 0 show superpod-1024 --json
 shows 'cards and domains are shown' '.cards == 8' '.domain.rate_GBps == 450' \
 	'.domain.latency_ns == 500'
 
+# Of 512 cards of a group 292 links lead out.
+ends 0 show frontier --json
+shows 'frontier has the groups and links of its papers' '.nodes == 9408' \
+	'.cards == 4' '.switches == 74 * 32' '.ports == 64' \
+	'[.parts[] | select(.part == "group") | .number, .nodes, .global_links]
+		== [74, 128, 292]' \
+	'[.wires[].links] == [37632, 37632, 36704, 10804]'
+
 # Two of its nodes, on two leaves for each rail and a spine for each card.
 pair="run superpod-1024 --quiet --json --shape 2 --set topology.ports=0 \
 	--set topology.radix=2x8 --set link.train=4"
@@ -147,6 +155,21 @@ for spread in source rotate adaptive; do
 done
 report 'packets find the card that they name, on rails that join or not'
 
+fly="dragonfly --shape 24 --set topology.routers=4 --set topology.per-router=2 \
+	--set nic.cards=4"
+for attach in same spread; do
+	ends 0 check $fly --set topology.attach=$attach
+	ends 0 run $fly --set topology.attach=$attach alltoall via=msg procs=4 \
+		bytes=100 --quiet
+	ends 0 run $fly --set topology.attach=$attach random load=0.2 --quiet
+done
+report 'packets find their cards on a dragonfly'
+refused '4 cards cannot be spread over the 3 routers of a group' \
+	show dragonfly --set nic.cards=4 --set topology.attach=spread \
+	--set topology.routers=3 --shape 24
+refused 'only the last may have empty places' show frontier --shape 9300
+refused 'topology.groups: 200 groups are 200 groups, but the global links' \
+	show dragonfly --set topology.groups=200 --shape 0
 refused 'nic.cards: 8 cards, but topology.rails: 4' run fattree random \
 	--set nic.cards=8 --set topology.rails=4
 refused 'nic.stripe: a node has one card' run fattree alltoall via=msg \

@@ -62,6 +62,10 @@ plan <<-EOF
     - 12 us domain 0 dies
 EOF
 ends 3 $node $ring bytes=1MiB --faults "$tmp/plan.yaml" --json
+ends 3 run torus --shape 2 alltoall via=msg procs=3 bytes=20000 \
+	--set domain.rate=100GB/s --faults "$tmp/plan.yaml"
+grep -q 'weft: domain 0 died at 12.000 us' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
 ends 3 $node collective op=broadcast procs=4 rounds=9 bytes=20000 \
 	--faults "$tmp/plan.yaml" --json
 ends 3 $node collective op=allreduce by=domain procs=4 rounds=9 bytes=20000 \

@@ -31,6 +31,9 @@ shape_of() { # MACHINE
 	gemini*) echo --shape 4x2x1 ;;
 	torus) echo --shape 4x4 ;;
 	dragonfly | kim*) echo --shape 64 ;;
+	frontier) echo --shape 64 --set topology.groups=0 \
+		--set topology.routers=4 --set topology.per-router=2 \
+		--set topology.global=4 --set topology.between=2 ;;
 	superpod*) echo --shape 16 --set topology.ports=16 ;;
 	sunway*) echo --shape 32 ;;
 	slimfly*) echo --shape 3 --set topology.per-router=1 ;;
@@ -90,7 +93,7 @@ refusal() { # WORKLOAD MACHINE
 	router-shift\ graph | router-shift\ [dfkqs]*)
 		echo 'needs routers in a box' ;;
 	neighbours\ [dfkqs]* | tornado\ [dfkqs]*) echo 'needs a torus' ;;
-	transpose\ superpod*) ;;
+	transpose\ superpod* | fan\ frontier | group-shift\ frontier) ;;
 	crossover\ superpod*) echo 'has only one' ;;
 	fan\ superpod* | fan\ [fq]* | fan\ *-loop) echo 'no neighbours' ;;
 	*\ *-loop) echo 'two nodes|nodes 0 to 0' ;;

@@ -55,6 +55,7 @@ same '2x2' bgq hotspot --shape 4x4 message=4KiB load=0.3 $short
 same '4x1' torus neighbours --shape 4x4x2 $short
 same '3x1' qsnet2-16 random $short
 same '2x1' gemini random --shape 3x2x2 $short
+same '5x1' gemini random --shape 2x2x1 $short # nodes without their chip
 same '3x1' sunway-32 random $short
 same '2x1' fattree incast --shape 16 $short
 same '4x1' dragonfly permutation --shape 64 $short

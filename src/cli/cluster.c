@@ -27,14 +27,6 @@ void cli_cluster_hush(const struct cluster *c)
 	close(nowhere);
 }
 
-/* What only one process can write yet. */
-static int check_options(const struct cli_args *a, struct err *e)
-{
-	if (!a->rest)
-		return 0;
-	return err_set(e, "-- PROGRAM cannot be used with several processes");
-}
-
 /* --- the same in all processes --- */
 
 /* The first page of the program has what its linker made of all of it. */
@@ -60,6 +52,8 @@ static uint64_t hash_arguments(const struct cli_args *a)
 		h = digest_text(h, a->word[i]);
 	for (size_t i = 0; i < a->n_sets; i++)
 		h = digest_text(h, a->set[i]);
+	for (const char *const *word = a->rest; word && *word; word++)
+		h = digest_text(h, *word);
 	if (a->shape)
 		h = digest_text(h, a->shape);
 	return digest_mix(h + (uint64_t)a->until);
@@ -190,8 +184,6 @@ int cli_cluster_begin(
 	*c = NULL;
 	if (n < 2 && a->processes < 2)
 		return 0;
-	if (check_options(a, e))
-		return -1;
 	if (n > 1)
 		return cli_cluster_join(a, c, e);
 	fflush(stdout); /* or each prints what is there */

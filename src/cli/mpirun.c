@@ -62,7 +62,8 @@ static int mpirun(const struct cli_args *a, struct err *e)
 const struct cli_command cli_mpirun = { .name = "mpirun",
 	.brief = "run an MPI program on a machine",
 	.takes = CLI_MACHINE | CLI_RUN | CLI_BOOK | CLI_FAULTS | CLI_RECORD |
-		 CLI_JSON | CLI_REST | CLI_MPI | CLI_LAUNCH | CLI_FILE,
+		 CLI_JSON | CLI_REST | CLI_MPI | CLI_LAUNCH | CLI_FILE |
+		 CLI_PROCESSES,
 	.usage = "MACHINE [KEY=VALUE...] -n N -- PROGRAM [ARGUMENT...]",
 	.load = "mpi",
 	.help = "Runs an MPI program, as it was built for Debian's Open MPI, "

@@ -314,7 +314,7 @@ static int tell_facts(struct facts *f, const struct cli_args *a,
 		return cli_tell(a, f, CLI_PLAIN, e);
 	if (a->report && writes(&r->setup))
 		code = write_file(a, f, e);
-	else if (!a->report)
+	else if (!a->report && writes(&r->setup))
 		write_report(a, f, stderr);
 	facts_fini(f);
 	return code;

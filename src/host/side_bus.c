@@ -232,9 +232,11 @@ static sim_time side_bus_data(struct side *side, site_id place, sim_time t,
 static sim_time side_bus_least(const struct side *side, uint32_t bytes)
 {
 	const struct side_bus *s = (const struct side_bus *)side;
-	uint32_t payload = (uint32_t)s->params.bus.payload;
-	uint32_t full = bytes / payload;
+	uint32_t payload = (uint32_t)s->params.bus.payload, full;
 
+	if (bytes < payload)
+		return bus_packet(&s->params.bus, BUS_DATA, bytes);
+	full = bytes / payload;
 	bytes -= full * payload;
 	return full * s->full +
 	       (bytes ? bus_packet(&s->params.bus, BUS_DATA, bytes) : 0);

@@ -202,7 +202,8 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	if (s->places >= 0)
 		environ_set(
 			list, start_text("WEFT_PLACES=%d", START_PLACES_FD));
-	environ_set(list, start_text("WEFT_TRACER=%010d", (int)getppid()));
+	environ_set(list,
+		start_text("WEFT_TRACER=%010d", (int)s->rank[rank].tracer));
 	environ_set(list, start_text("WEFT_NODE=%u", s->rank[rank].node));
 	environ_set(list, start_text("WEFT_RANK=%u", rank));
 	environ_set(list, start_text("WEFT_RANKS=%u", s->n_ranks));

@@ -126,6 +126,7 @@ static void take_rank(struct start *s, const struct channel_rank *order,
 		.process = order->process,
 		.n_processes = order->n_processes,
 		.program = order->program,
+		.tracer = order->tracer,
 	};
 	s->n_nodes = order->n_nodes;
 	r->arguments = split(&at, end, order->n_arguments);

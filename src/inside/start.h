@@ -28,6 +28,7 @@ enum {
 
 struct start_rank {
 	uint32_t node, process, n_processes, program;
+	pid_t tracer; /* the process that reads and writes its memory */
 	char **arguments, **variables; /* each ends with NULL */
 	int fd[4]; /* channel, standard input, output, errors; or -1 */
 	int pmi; /* the rank's end of its socket, or -1 */

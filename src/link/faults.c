@@ -553,6 +553,7 @@ struct faults *faults_new(const struct fault_plan *p, const struct topo *t,
 		faults_plan_reloads(f, p, t);
 	find_blind(f, p, t);
 	faults_note_deaths(f, p, t);
+	faults_note_losses(f, p);
 	if (f->chips)
 		f->chip = map_alloc(t->n_routers * sizeof(*f->chip));
 	for (router_id r = 0; f->chip && r < t->n_routers; r++)
@@ -590,6 +591,7 @@ void faults_free(struct faults *f)
 	if (f->chip)
 		map_free(f->chip, f->n_chips * sizeof(*f->chip));
 	mem_free(f->death);
+	mem_free(f->loss);
 	mem_free(f->reload);
 	mem_free(f);
 }

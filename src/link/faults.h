@@ -249,6 +249,13 @@ struct fault_death {
 	sim_time at;
 };
 
+/* A part without links or programs of its own dies: "domain 3". */
+struct fault_loss {
+	const char *name; /* borrowed */
+	int length; /* of the name */
+	sim_time from, until;
+};
+
 struct faults {
 	struct topo_links links; /* their numbers */
 	struct fault_link *link; /* [link] */
@@ -263,9 +270,10 @@ struct faults {
 	uint32_t n_narrow; /* links that lack lanes at some time */
 	struct fault_tally *tally; /* [worker] */
 	struct fault_death *death; /* by site */
+	struct fault_loss *loss; /* in the order of the plan */
 	struct fault_reload *reload; /* in order */
 	size_t n_outages, n_widths, n_deaths, n_reloads, n_chips;
-	size_t n_memories;
+	size_t n_memories, n_losses;
 	/* Packets wait for their link to return, unless its outage is longer
 	 * than this, or a death that routers heal. */
 	sim_time patience;
@@ -340,6 +348,8 @@ void faults_plan_reloads(
 /* Then finds the deaths of sites. */
 void faults_note_deaths(
 	struct faults *f, const struct fault_plan *p, const struct topo *t);
+/* And those of parts that have neither links nor programs. */
+void faults_note_losses(struct faults *f, const struct fault_plan *p);
 /* The links that the tables of reload i avoid, a mask of ports per router.
  * Returns their number, both directions counted as one. */
 uint32_t faults_avoided(const struct faults *f, const struct topo *t, size_t i,

@@ -171,3 +171,41 @@ void faults_note_deaths(
 	}
 	keep_first(f);
 }
+
+/* --- other parts --- */
+
+/* When a part returns that dies with an event. */
+static sim_time returns_at(const struct fault_plan *p, size_t i)
+{
+	const struct fault_event *e = p->event;
+
+	for (size_t k = i + 1; k < p->n_events; k++)
+		if (e[k].returns && e[k].kind == e[i].kind &&
+			e[k].site == e[i].site && e[k].unit == e[i].unit)
+			return e[k].at;
+	return SIM_NEVER;
+}
+
+static bool is_other(const struct fault_event *e)
+{
+	return e->kind && !e->kind->is_site && !e->kind->is_whole &&
+	       e->kind != &fault_lane && !e->returns && !e->is_sick &&
+	       !e->fails && !e->escapes && !e->flips;
+}
+
+void faults_note_losses(struct faults *f, const struct fault_plan *p)
+{
+	for (size_t i = 0; i < p->n_events; i++) {
+		const struct fault_event *e = &p->event[i];
+		const char *name = is_other(e) && e->text
+					   ? strstr(e->text, e->kind->word)
+					   : NULL;
+		const char *end = name ? strrchr(name, ' ') : NULL;
+
+		if (!end)
+			continue;
+		f->loss = mem_more(f->loss, f->n_losses, sizeof(*f->loss));
+		f->loss[f->n_losses++] = (struct fault_loss){ name,
+			(int)(end - name), e->at, returns_at(p, i) };
+	}
+}

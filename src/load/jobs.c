@@ -141,7 +141,7 @@ static int jobs_check(struct load *l, struct err *e)
 	return sim_share_error(l->net->sim, e);
 }
 
-static const char *jobs_alone(const struct load *l)
+static const char *jobs_one_host(const struct load *l)
 {
 	const struct jobs *j = jobs_of(l);
 	const char *what = NULL;
@@ -149,7 +149,7 @@ static const char *jobs_alone(const struct load *l)
 	for (uint32_t i = 0; i < j->n && !what; i++) {
 		const struct load *p = j->part[i].load;
 
-		what = p->ops->alone ? p->ops->alone(p) : NULL;
+		what = p->ops->one_host ? p->ops->one_host(p) : NULL;
 	}
 	return what;
 }
@@ -224,7 +224,7 @@ static void jobs_fini(struct load *l)
 	.size = sizeof(struct jobs), .on_delivered = jobs_delivered,           \
 	.start = jobs_start, .next = jobs_next, .report = jobs_report,         \
 	.check = jobs_check, .fini = jobs_fini, .estimate = jobs_estimate,     \
-	.alone = jobs_alone, .tell_waiting = jobs_tell_waiting,                \
+	.one_host = jobs_one_host, .tell_waiting = jobs_tell_waiting,          \
 	.message = jobs_message
 
 static const struct load_ops packets_ops = { JOBS_OPS,

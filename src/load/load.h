@@ -168,9 +168,9 @@ struct load_ops {
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
-	/* What about it needs all nodes in one process: "a program of ...";
-	 * NULL, or a call that returns NULL: nothing does. */
-	const char *(*alone)(const struct load *l);
+	/* What about it needs all processes on one computer: "a program of
+	 * ..."; NULL, or a call that returns NULL: nothing does. */
+	const char *(*one_host)(const struct load *l);
 	/* Of the network; NULL where it runs programs on hosts instead, which
 	 * use the machine's network interface. */
 	const struct net_client_ops *client;

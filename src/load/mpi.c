@@ -1,6 +1,8 @@
 /*
  * An MPI program on the machine: each rank is a process of the host, and a
- * program of the machine stands for it (outside/proxy.h).
+ * program of the machine stands for it (outside/proxy.h).  Of several Weft
+ * processes (sim/cluster.h), the first one starts all ranks, and each serves
+ * those of its own nodes (outside/siblings.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,15 +15,16 @@
 #include "load/commands.h"
 #include "load/keys.h"
 #include "load/mpi_facts.h"
+#include "load/mpi_launch.h"
 #include "load/mpi_room.h"
 #include "load/mpi_time.h"
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
 #include "outside/debugger.h"
-#include "outside/inspect.h"
 #include "outside/limits.h"
 #include "outside/proxy.h"
+#include "outside/siblings.h"
 #include "parts/mpi/mpi.h"
 
 #define AT(field) offsetof(struct mpi, field)
@@ -42,14 +45,18 @@ struct mpi {
 	struct host_world world;
 	const struct host_world **worlds;
 	struct start_rank *place_of; /* [rank] */
+	struct siblings *siblings; /* NULL: there is one process */
 	struct output *output;
 	struct start *start;
 	struct registry *registry;
 	struct proxy *proxy; /* [rank] */
 	struct pin *pin;
-	atomic_int is_over; /* no rank is waited for any longer */
+	/* Not 0: no rank is waited for any longer; of all processes. */
+	atomic_int *over, own_over;
 	sim_time dies_next; /* the next node with ranks */
 	struct proxy *buried; /* the first whose node has died, or NULL */
+	bool is_any_buried; /* in any process */
+	struct trip_sums trips;
 };
 
 static const struct param params[] = {
@@ -119,37 +126,10 @@ static int check_room(struct mpi *m, struct err *e)
 
 static const char *const stacks[] = { "openmpi", "pmi", "none" };
 
-/* What is certain to go wrong is not begun. */
-static int check_programs(const struct mpi *m, struct err *e)
-{
-	const struct load_launch *launch = &m->programs.load.needs.launch;
-	const struct inspect_how how = { .folder = launch->folder,
-		.variables = launch->variables,
-		.stack = stacks[m->stack] };
-	struct inspect *x = mem_alloc(1, sizeof(*x));
-	int code = 0;
-
-	for (uint32_t i = 0; i < m->commands.n && !code; i++) {
-		const char *program = commands_name(&m->commands, i);
-		const struct inspect_finding *f;
-
-		inspect(x, program, &how);
-		f = inspect_worst(x);
-		if (f && f->weight >= INSPECT_WRONG)
-			code = err_set(e, "%.200s: %.240s", program, f->text);
-	}
-	mem_free(x);
-	return code;
-}
-
 static int check_launch(const struct mpi *m, struct err *e)
 {
-	const struct load_launch *how = &m->programs.load.needs.launch;
-
-	if (how->is_debugged && how->debugged >= m->n_ranks)
-		return err_set(e, "--debug: there is no rank %u (want 0 to %u)",
-			how->debugged, m->n_ranks - 1);
-	return check_programs(m, e) || limits_check(m->n_ranks, e) ? -1 : 0;
+	return mpi_launch_check(&m->programs.load.needs.launch, &m->commands,
+		stacks[m->stack], m->n_ranks, e);
 }
 
 static int mpi_init(struct load *l, struct err *e)
@@ -250,7 +230,7 @@ static void on_lost(struct proxy *p)
 		return;
 	complain(m, p);
 	/* the others need not be waited for */
-	m->is_over = 1;
+	atomic_store(m->over, 1);
 }
 
 /*
@@ -342,10 +322,33 @@ static void set_world(struct mpi *m)
 static bool has_cores(const struct mpi *m)
 {
 	return pin_has_cores(
-		m->n_ranks + sim_n_workers(m->programs.load.net->sim));
+		m->n_ranks + siblings_n(m->siblings) *
+				     sim_n_workers(m->programs.load.net->sim));
 }
 
-static int start_all(struct mpi *m, struct err *e)
+static bool is_own(const struct mpi *m, uint32_t rank)
+{
+	return sim_has(m->programs.load.net->sim,
+		m->world.node[rank / (uint32_t)m->ppn]);
+}
+
+static void place_ranks(struct mpi *m)
+{
+	const struct sim *sim = m->programs.load.net->sim;
+	uint32_t each = (uint32_t)m->ppn;
+
+	m->place_of = mem_alloc(m->n_ranks, sizeof(*m->place_of));
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		m->place_of[i] = (struct start_rank){
+			.node = m->world.node[i / each],
+			.process = i % each,
+			.program = commands_of(&m->commands, i),
+			.home = sim_process(sim, m->world.node[i / each]),
+			.command = commands_words(&m->commands, i),
+		};
+}
+
+static int begin_ranks(struct mpi *m, struct err *e)
 {
 	struct load *l = &m->programs.load;
 	const struct msg_ops *ops = api_to(l->nic_ops)->msg;
@@ -368,27 +371,45 @@ static int start_all(struct mpi *m, struct err *e)
 		.seed = l->seed,
 		.ways = m->time.ways,
 		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
+		.siblings = m->siblings,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
 		return -1;
 	limits_raise(m->n_ranks, &s.files);
-	m->output = output_new(m->n_ranks, to, m->tags, e);
-	if (!m->output)
-		return -1;
-	m->place_of = mem_alloc(m->n_ranks, sizeof(*m->place_of));
-	for (uint32_t i = 0; i < m->n_ranks; i++)
-		m->place_of[i] = (struct start_rank){
-			.node = m->world.node[i / s.n_processes],
-			.process = i % s.n_processes,
-			.program = commands_of(&m->commands, i),
-			.command = commands_words(&m->commands, i),
-		};
+	m->output = output_new(m->n_ranks, to, m->tags);
+	place_ranks(m);
 	s.rank = m->place_of;
 	s.output = m->output;
 	m->start = start_ranks(&s, e);
-	return m->start ? start_await_begin(m->start, sim_stop(l->net->sim), e)
-			: -1;
+	return m->start ? 0 : -1;
+}
+
+static void write_output(struct mpi *m, int64_t until)
+{
+	output_gather(m->output, m->programs.load.net->sim, until);
+	output_write(m->output, until);
+}
+
+/* Processes begin together, or none does. */
+static int start_all(struct mpi *m, struct err *e)
+{
+	const struct sim *sim = m->programs.load.net->sim;
+
+	m->siblings = siblings_meet(sim, e);
+	if (e->code)
+		return -1;
+	m->over = m->siblings ? siblings_word(m->siblings) : &m->own_over;
+	begin_ranks(m, e);
+	if (sim_share_error(sim, e))
+		return -1;
+	start_await_begin(m->start, sim_stop(sim), e);
+	if (!sim_share_error(sim, e))
+		start_check_begin(m->start, e);
+	if (!sim_share_error(sim, e))
+		return 0;
+	write_output(m, INT64_MAX);
+	return -1;
 }
 
 static struct proxy_times times_of(const struct load *l)
@@ -422,7 +443,7 @@ static struct proxy proxy_of(struct mpi *m, uint32_t rank)
 		.node = node,
 		.process = rank % (uint32_t)m->ppn,
 		.times = times_of(l),
-		.stop = { &m->is_over, sim_stop(l->net->sim) },
+		.stop = { m->over, sim_stop(l->net->sim) },
 		.pin = m->pin,
 		.by_channel = m->copy,
 		.dies_at = host_dies_at(l->host, node),
@@ -443,8 +464,11 @@ static void mpi_start(struct load *l)
 	if (start_all(m, &e))
 		err_raise(&e);
 	m->registry = registry_new(m->n_groups * each);
+	registry_share(m->registry, l->net->sim, m->world.node, each);
 	m->proxy = mem_alloc(m->n_ranks, sizeof(*m->proxy));
-	m->pin = takes_turns(m) ? pin_new() : NULL;
+	m->pin = takes_turns(m) ? pin_new(siblings_me(m->siblings),
+					  siblings_n(m->siblings))
+				: NULL;
 	m->dies_next = SIM_NEVER;
 	for (uint32_t i = 0; i < m->n_groups * each; i++) {
 		struct proxy *p = i < m->n_ranks ? &m->proxy[i] : NULL;
@@ -457,6 +481,8 @@ static void mpi_start(struct load *l)
 			p->ending = PROXY_FINISHED;
 			p = NULL;
 		}
+		if (!is_own(m, i))
+			continue; /* another process runs it */
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
 			p ? run_rank : run_nothing, p);
@@ -473,7 +499,7 @@ static sim_time bury(struct mpi *m, sim_time now)
 	for (uint32_t i = 0; i < m->n_ranks; i++) {
 		struct proxy *p = &m->proxy[i];
 
-		if (p->ending != PROXY_RUNS)
+		if (p->ending != PROXY_RUNS || !is_own(m, i))
 			continue;
 		if (p->dies_at > now) {
 			next = p->dies_at < next ? p->dies_at : next;
@@ -486,19 +512,40 @@ static sim_time bury(struct mpi *m, sim_time now)
 	return next;
 }
 
+/* Of all processes. */
+static bool is_any(const struct mpi *m, bool is)
+{
+	uint64_t any = is;
+
+	sim_max(m->programs.load.net->sim, &any, 1);
+	return any;
+}
+
+static void bury_all(struct mpi *m, sim_time now)
+{
+	uint64_t next = ~(uint64_t)bury(m, now);
+
+	sim_max(m->programs.load.net->sim, &next, 1);
+	m->dies_next = (sim_time)~next;
+	m->is_any_buried = is_any(m, m->buried);
+}
+
 static sim_time mpi_next(struct load *l)
 {
 	struct mpi *m = of(l);
 	sim_time now = sim_now(l->net->sim), next;
 
-	output_write(m->output, now);
-	if (!m->is_over && l->net->faults)
-		m->dies_next = bury(m, now);
-	if (m->buried && m->death == DEATH_END)
-		m->is_over = 1;
-	l->has_given_up = m->is_over;
-	if (m->is_over)
+	write_output(m, now);
+	/* the others' word may change at any time */
+	l->has_given_up = is_any(m, atomic_load(m->over));
+	if (!l->has_given_up && l->net->faults)
+		bury_all(m, now);
+	if (m->is_any_buried && m->death == DEATH_END)
+		l->has_given_up = true;
+	if (l->has_given_up) {
+		atomic_store(m->over, 1);
 		return SIM_NEVER;
+	}
 	if (mpi_time_is_over(&m->time, l, m->proxy, m->n_ranks))
 		return programs_stall(&m->programs);
 	next = programs_next(l);
@@ -506,57 +553,93 @@ static sim_time mpi_next(struct load *l)
 }
 
 /* A rank that ended otherwise than with 0, though it had left in order. */
-static int check_codes(struct mpi *m, struct err *e)
+static int check_code(struct mpi *m, uint32_t i, struct err *e)
 {
-	start_await_end(m->start, CHANNEL_ANY);
-	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		struct start_end end = start_end(m->start, i);
-		char how[300];
-		int code;
+	struct start_end end = start_end(m->start, i);
+	char how[300];
+	int code;
 
-		if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
-			continue;
-		code = describe_end(m, i, how, sizeof(how));
-		return err_set_code(e, end.has_ended ? code : EXIT_ANSWER_NO,
-			"rank %u %s after MPI_Finalize at %.3f us", i,
-			end.has_ended ? how : "does not end",
-			(double)m->proxy[i].ended / 1e6);
-	}
-	return 0;
+	if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
+		return 0;
+	code = describe_end(m, i, how, sizeof(how));
+	return err_set_code(e, end.has_ended ? code : EXIT_ANSWER_NO,
+		"rank %u %s after MPI_Finalize at %.3f us", i,
+		end.has_ended ? how : "does not end",
+		(double)m->proxy[i].ended / 1e6);
 }
 
-static int check_accounts(const struct mpi *m, struct err *e)
+static int check_account(struct mpi *m, uint32_t i, struct err *e)
 {
-	for (uint32_t i = 0; i < m->n_ranks; i++)
-		if (!proxy_is_exact(&m->proxy[i]))
-			return err_set_code(e, EXIT_INTERNAL,
-				"rank %u: its account is not the sum of its "
-				"parts",
-				i);
-	return 0;
+	return proxy_is_exact(&m->proxy[i])
+		       ? 0
+		       : err_set_code(e, EXIT_INTERNAL,
+				 "rank %u: its account is not the sum of its "
+				 "parts",
+				 i);
 }
 
 /* A rank that has left without MPI_Finalize(), for which others wait. */
-static int tell_missing(const struct mpi *m, struct err *e)
+static int check_missing(struct mpi *m, uint32_t i, struct err *e)
 {
-	for (uint32_t i = 0; i < m->n_ranks; i++)
-		if (m->proxy[i].is_gone) {
-			*e = (struct err){ 0 };
-			return err_set_code(e, EXIT_ANSWER_NO,
-				"rank %u ended without MPI_Finalize, and other "
-				"ranks wait for it",
-				i);
-		}
+	return m->proxy[i].is_gone
+		       ? err_set_code(e, EXIT_ANSWER_NO,
+				 "rank %u ended without MPI_Finalize, and "
+				 "other ranks wait for it",
+				 i)
+		       : 0;
+}
+
+/* The first of all ranks that a check finds something wrong with. */
+static int check_all(struct mpi *m,
+	int (*check)(struct mpi *m, uint32_t rank, struct err *e),
+	struct err *e)
+{
+	uint32_t i = 0;
+
+	while (i < m->n_ranks && (!is_own(m, i) || !check(m, i, e)))
+		i++;
+	return sim_share_first(m->programs.load.net->sim, e, i);
+}
+
+static int check_codes(struct mpi *m, struct err *e)
+{
+	start_await_end(m->start, CHANNEL_ANY);
+	return check_all(m, check_code, e);
+}
+
+static int tell_missing(struct mpi *m, struct err *e)
+{
+	struct err missing = { 0 };
+
+	if (check_all(m, check_missing, &missing))
+		*e = missing;
 	return -1;
 }
 
-static int tell_buried(const struct proxy *p, struct err *e)
+/* Of several processes, whether it was the first in any. */
+static bool is_first_buried(const struct mpi *m)
 {
+	const struct sim *sim = m->programs.load.net->sim;
+	uint64_t at = m->buried ? ~(uint64_t)m->buried->ended : 0, first = at;
+	uint64_t rank, least;
+
+	sim_max(sim, &first, 1);
+	rank = least = at && at == first ? ~(uint64_t)m->buried->rank : 0;
+	sim_max(sim, &least, 1);
+	return rank && rank == least;
+}
+
+static int tell_buried(const struct mpi *m, struct err *e)
+{
+	const struct proxy *p = m->buried;
 	char text[64];
 
-	return err_set_code(e, EXIT_ANSWER_NO,
-		"node %u died at %.3f us, and rank %u with it, %s", p->node,
-		(double)p->ended / 1e6, p->rank, where(p, text, sizeof(text)));
+	if (is_first_buried(m))
+		err_set_code(e, EXIT_ANSWER_NO,
+			"node %u died at %.3f us, and rank %u with it, %s",
+			p->node, (double)p->ended / 1e6, p->rank,
+			where(p, text, sizeof(text)));
+	return sim_share_error(m->programs.load.net->sim, e);
 }
 
 /* What was printed and is nowhere. */
@@ -574,20 +657,27 @@ static int mpi_check(struct load *l, struct err *e)
 	struct mpi *m = of(l);
 	int code;
 
-	if (m->buried && m->death == DEATH_END)
-		code = tell_buried(m->buried, e);
+	if (m->is_any_buried && m->death == DEATH_END)
+		code = tell_buried(m, e);
 	else
 		code = programs_check(l, e);
 	if (code && e->code == EXIT_DEADLOCK)
 		code = tell_missing(m, e);
-	if (!code && m->buried)
-		code = tell_buried(m->buried, e);
+	if (!code && m->is_any_buried)
+		code = tell_buried(m, e);
 	if (!code)
 		code = check_codes(m, e);
 	if (!code)
-		code = check_accounts(m, e);
-	output_write(m->output, INT64_MAX);
-	return code ? code : check_output(m, e);
+		code = check_all(m, check_account, e);
+	write_output(m, INT64_MAX);
+	if (!code)
+		check_output(m, e);
+	return sim_share_error(l->net->sim, e);
+}
+
+static bool records(const struct mpi *m)
+{
+	return m->time.ways.computing == CHANNEL_RECORD;
 }
 
 static void mpi_report(struct load *l, struct load_result *result)
@@ -596,15 +686,21 @@ static void mpi_report(struct load *l, struct load_result *result)
 
 	programs_report(&m->programs, result);
 	for (uint32_t i = 0; i < m->n_ranks; i++)
-		proxy_close_account(&m->proxy[i], sim_now(l->net->sim));
-	mpi_figures(m->proxy, m->n_ranks, result);
+		if (is_own(m, i))
+			proxy_close_account(&m->proxy[i], sim_now(l->net->sim));
+	proxy_gather(m->proxy, m->n_ranks, l->net->sim);
+	for (uint32_t i = 0; i < m->n_ranks && records(m); i++)
+		computing_tell(
+			m->time.computing, i, l->net->sim, m->proxy[i].node);
+	m->trips = mpi_trips(m->proxy, m->n_ranks, l->net->sim);
+	mpi_figures(m->proxy, m->n_ranks, &m->trips, result);
 }
 
 static void mpi_facts(const struct load *l, struct facts *f)
 {
 	const struct mpi *m = (const struct mpi *)l;
 
-	mpi_facts_of(m->proxy, m->n_ranks, f);
+	mpi_facts_of(m->proxy, m->n_ranks, &m->trips, f);
 	mpi_time_facts(&m->time, m->proxy, m->n_ranks, f);
 }
 
@@ -627,7 +723,7 @@ static const char *mpi_file(const struct load *l)
 {
 	const struct mpi *m = (const struct mpi *)l;
 
-	return m->time.ways.computing == CHANNEL_RECORD ? m->time.file : NULL;
+	return records(m) ? m->time.file : NULL;
 }
 
 static void mpi_write(const struct load *l, FILE *f)
@@ -644,6 +740,7 @@ static void mpi_fini(struct load *l)
 	if (m->output)
 		output_write(m->output, INT64_MAX);
 	output_free(m->output);
+	siblings_free(m->siblings);
 	for (uint32_t i = 0; m->proxy && i < m->n_ranks; i++)
 		proxy_free(&m->proxy[i]);
 	pin_free(m->pin);
@@ -659,14 +756,14 @@ static void mpi_fini(struct load *l)
 	programs_fini(l);
 }
 
-static const char *mpi_alone(const struct load *l)
+static const char *mpi_one_host(const struct load *l)
 {
 	(void)l;
 	return "an MPI program";
 }
 
 const struct load_ops load_mpi = {
-	.alone = mpi_alone,
+	.one_host = mpi_one_host,
 	.name = "mpi",
 	.help = "an MPI program, whose ranks are processes of the host",
 	.size = sizeof(struct mpi),

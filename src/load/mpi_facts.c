@@ -66,22 +66,24 @@ static double ns(sim_time t)
 	return (double)t / SIM_NS;
 }
 
-static struct trip_sums sum_up_trips(const struct proxy *p, uint32_t n)
+struct trip_sums mpi_trips(
+	const struct proxy *p, uint32_t n, const struct sim *sim)
 {
 	struct trip_sums s = { 0 };
 
 	for (uint32_t i = 0; i < n; i++)
 		if (p[i].endpoint)
 			trips_add(&s, endpoint_trips(p[i].endpoint));
+	trips_gather(&s, sim);
 	return s;
 }
 
-void mpi_figures(const struct proxy *p, uint32_t n, struct load_result *r)
+void mpi_figures(const struct proxy *p, uint32_t n,
+	const struct trip_sums *trips, struct load_result *r)
 {
 	const struct proxy *slowest = find_slowest(p, n);
 	const sim_time *spent = slowest->account.spent;
 	struct sums s = sum_up(p, n);
-	struct trip_sums trips = sum_up_trips(p, n);
 
 	load_figure(r, "ranks", n);
 	load_figure(r, "time_ns", ns(lasted(slowest)));
@@ -96,7 +98,7 @@ void mpi_figures(const struct proxy *p, uint32_t n, struct load_result *r)
 	load_figure(r, "short_messages", (double)s.n_short);
 	load_figure(r, "long_messages", (double)s.n_long);
 	load_figure(r, "message_bytes", (double)s.bytes);
-	load_trips(&trips, r);
+	load_trips(trips, r);
 }
 
 /* --- facts --- */
@@ -174,11 +176,11 @@ static void write_shares(const struct proxy *p, char *text, size_t size)
 	text[n >= 2 && n < size ? n - 2 : size - 1] = '\0';
 }
 
-void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
+void mpi_facts_of(const struct proxy *p, uint32_t n,
+	const struct trip_sums *trips, struct facts *f)
 {
 	const struct proxy *slowest = find_slowest(p, n);
 	struct sums s = sum_up(p, n);
-	struct trip_sums trips = sum_up_trips(p, n);
 	char shares[256];
 
 	write_shares(slowest, shares, sizeof(shares));
@@ -210,7 +212,7 @@ void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f)
 		"{collectives_by_messages} by messages");
 	add_ranks(f, p, n);
 	add_calls(f, p, n);
-	load_trip_facts(&trips, f);
+	load_trip_facts(trips, f);
 }
 
 /* --- in a word --- */

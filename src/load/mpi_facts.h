@@ -9,8 +9,13 @@
 #include "load/load.h"
 #include "outside/proxy.h"
 
-void mpi_figures(const struct proxy *p, uint32_t n, struct load_result *r);
-void mpi_facts_of(const struct proxy *p, uint32_t n, struct facts *f);
+/* Where messages' time went, of all ranks. */
+struct trip_sums mpi_trips(
+	const struct proxy *p, uint32_t n, const struct sim *sim);
+void mpi_figures(const struct proxy *p, uint32_t n,
+	const struct trip_sums *trips, struct load_result *r);
+void mpi_facts_of(const struct proxy *p, uint32_t n,
+	const struct trip_sums *trips, struct facts *f);
 /* "8 ranks on nodes 0..7, Open MPI 4.1.4" */
 void mpi_head(const struct proxy *p, uint32_t n, char *text, size_t size);
 

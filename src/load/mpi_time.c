@@ -80,12 +80,17 @@ void mpi_time_set(struct mpi_time *t, struct proxy *p)
 bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
 	const struct proxy *p, uint32_t n)
 {
-	sim_time now = sim_now(l->net->sim);
+	const struct sim *sim = l->net->sim;
+	sim_time now = sim_now(sim);
+	uint64_t n_active = 0;
 	struct nic_pending e;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!p[i].ended && now - p[i].active < t->idle)
-			return false;
+		n_active += sim_has(sim, p[i].node) && !p[i].ended &&
+			    now - p[i].active < t->idle;
+	sim_sum(sim, &n_active, 1);
+	if (n_active)
+		return false;
 	e = nic_pending(l->nic, l->place);
 	return e.n <= e.programs + e.patient;
 }

@@ -223,6 +223,23 @@ static void tell_loss(const struct load *l, char *text, size_t size)
 		port, us(o->from), lost, lost == 1 ? "" : "s");
 }
 
+/* A part that is gone, and has no links of its own. */
+static void tell_part(const struct load *l, char *text, size_t size)
+{
+	const struct faults *f = l->net->faults;
+	sim_time now = sim_now(l->net->sim);
+
+	for (size_t i = 0; i < f->n_losses; i++) {
+		const struct fault_loss *x = &f->loss[i];
+
+		if (x->from > now || x->until <= now)
+			continue;
+		snprintf(text, size, "%.*s died at %.3f us; ", x->length,
+			x->name, us(x->from));
+		return;
+	}
+}
+
 /* How it ends where something waits for ever: what a machine check has stopped,
  * or a node or link that has died, is named first. */
 static void tell_why(
@@ -246,6 +263,8 @@ static void tell_why(
 	} else if (f) {
 		tell_loss(l, first, sizeof(first));
 	}
+	if (f && !*first)
+		tell_part(l, first, sizeof(first));
 	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
 }
 

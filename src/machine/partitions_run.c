@@ -176,7 +176,7 @@ static void check_memory(
 
 	if (!c || c->n_here < c->n)
 		return;
-	c->ops->sum(o->how->cluster, &need, 1);
+	cluster_sum(o->how->cluster, &need, 1);
 	if (need > have)
 		err_set_code(e, EXIT_LIMIT,
 			"the partitions of all processes need about %.1f GiB "

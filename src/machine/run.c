@@ -321,15 +321,19 @@ static int check_deaths(const struct load *l, struct err *e)
 	return 0;
 }
 
-/* What several processes cannot do. */
+/* What processes of several computers cannot do. */
 static int check_processes(const struct machine_run *r, struct err *e)
 {
 	const struct load *l = r->load;
-	const char *what = l->ops->alone ? l->ops->alone(l) : NULL;
+	const struct cluster *c = r->setup.cluster;
+	const char *what = l->ops->one_host ? l->ops->one_host(l) : NULL;
 
-	if (!r->setup.cluster || !what)
+	if (!c || c->n_here == c->n || !what)
 		return 0;
-	return err_set(e, "%s cannot be run by several processes", what);
+	return err_set(e,
+		"%s cannot be run by processes of several computers (want all "
+		"%u on one)",
+		what, c->n);
 }
 
 static int build(struct machine_run *r, struct err *e)

@@ -13,8 +13,9 @@
  * search sees them.
  *
  * First a quick look: only receivers whose senders lack tokens can be part of a
- * knot.  If these alone, in thought, get room again, nothing is locked, and no
- * other packet is looked at.
+ * knot, and of these only those that lack room, too, once what is on its way
+ * counts as such.  If these alone, in thought, get room again, nothing is
+ * locked, and no other packet is looked at.
  */
 #include "net/net.h"
 
@@ -38,7 +39,8 @@ struct knot {
 	/* Of the quick look, else NULL: [receiver] it may have too little
 	 * room; all others have enough. */
 	uint8_t *is_full;
-	size_t n_full;
+	size_t *full; /* these, and those that were */
+	size_t n_full, n_suspects;
 	site_id n_todo;
 	uint32_t *list; /* of buffers of a site */
 	size_t n_receivers, n_buffers;
@@ -404,32 +406,31 @@ static int32_t enough(const struct knot *k)
 	return 2 * k->n->full;
 }
 
-static void suspect(
-	struct knot *k, struct topo_end to, uint32_t channel, int32_t tokens)
+static void suspect(struct knot *k, struct topo_end to, uint32_t channel)
 {
+	const struct router *r = net_router(k->n, to.router);
 	size_t i = receiver(k, to.router, to.port, channel);
 
-	k->room[i] = tokens; /* or more */
-	k->n_full += !k->is_full[i];
+	if (to.router == NO_ROUTER || k->is_full[i])
+		return;
 	k->is_full[i] = 1;
+	k->n_full++;
+	k->full = mem_more(k->full, k->n_suspects, sizeof(*k->full));
+	k->full[k->n_suspects++] = i;
+	k->room[i] = r->ops->capacity(r, to.port, channel);
 	look_at(k, to.router);
 }
 
-/* Whether a channel of a port may lack tokens, where that is quickly seen. */
-static bool may_be_low(
-	const struct knot *k, const struct router *r, site_id s, port_id p)
+/* It is not, if it has enough room. */
+static void acquit(struct knot *k, size_t receiver)
 {
-	int32_t tokens[NET_MOST_CHANNELS];
-	bool is_low = !r->ops->all_tokens;
-
-	if (is_low)
-		return true;
-	r->ops->all_tokens(r, s, p, tokens);
-	for (uint32_t c = 0; c < r->ops->n_channels; c++)
-		is_low |= tokens[c] < enough(k);
-	return is_low;
+	if (!k->is_full[receiver] || k->room[receiver] < enough(k))
+		return;
+	k->is_full[receiver] = 0;
+	k->n_full--;
 }
 
+/* Tokens of all channels are quickly seen, wires are not. */
 static void suspect_from(struct knot *k, site_id s)
 {
 	const struct router *r = net_router(k->n, s);
@@ -437,17 +438,14 @@ static void suspect_from(struct knot *k, site_id s)
 
 	for (port_id p = 0; p < r->sites.n_ports; p++) {
 		int32_t tokens[NET_MOST_CHANNELS];
-		struct topo_end to;
 
-		if (!may_be_low(k, r, s, p))
-			continue;
-		to = t->ops->peer(t, s, p);
-		if (to.router == NO_ROUTER)
+		if (!r->ops->all_tokens &&
+			t->ops->peer(t, s, p).router == NO_ROUTER)
 			continue;
 		net_tokens(r, s, p, r->ops->n_channels, tokens);
 		for (uint32_t c = 0; c < r->ops->n_channels; c++)
 			if (tokens[c] < enough(k))
-				suspect(k, to, c, tokens[c]);
+				suspect(k, t->ops->peer(t, s, p), c);
 	}
 }
 
@@ -455,13 +453,8 @@ static void suspect_from(struct knot *k, site_id s)
 static void suspect_kept(
 	struct knot *k, site_id s, uint32_t channel, uint32_t n)
 {
-	const struct topo *t = k->n->topo;
-	struct topo_end from = t->ops->peer(t, s, 0);
-	const struct router *r = net_router(k->n, from.router);
-
-	suspect(k, (struct topo_end){ .router = s }, channel,
-		r->ops->tokens(r, from.router, from.port, channel) -
-			(int32_t)n * k->n->full);
+	suspect(k, (struct topo_end){ .router = s }, channel);
+	k->room[receiver(k, s, 0, channel)] -= (int32_t)n * k->n->full;
 }
 
 static void suspect_node(struct knot *k, site_id s)
@@ -476,6 +469,19 @@ static void suspect_node(struct knot *k, site_id s)
 	}
 }
 
+/* Charges what is in the buffers of those at a site. */
+static void take_of(struct knot *k, site_id s)
+{
+	uint32_t n = net_in_use(k->n, s, k->list);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct place at = { s, k->list[i] };
+
+		if (k->is_full[receiver_of(k, at)])
+			take_room(k, at);
+	}
+}
+
 /* Lets go what can, until the receivers have enough room. */
 static void relieve(struct knot *k, site_id s)
 {
@@ -485,11 +491,8 @@ static void relieve(struct knot *k, site_id s)
 		struct place at = { s, k->list[i] };
 		size_t to = receiver_of(k, at);
 
-		if (k->is_full[to] && let_go(k, at) &&
-			k->room[to] >= enough(k)) {
-			k->is_full[to] = 0;
-			k->n_full--;
-		}
+		if (k->is_full[to] && let_go(k, at))
+			acquit(k, to);
 	}
 }
 
@@ -505,6 +508,10 @@ static bool is_free(struct knot *k)
 	}
 	for (site_id s = 0; s < k->n->n_nodes; s++)
 		suspect_node(k, s);
+	for (site_id i = 0; i < k->n_todo; i++)
+		take_of(k, k->todo[i]);
+	for (size_t i = 0; i < k->n_suspects; i++)
+		acquit(k, k->full[i]);
 	while (k->n_full && k->n_todo) {
 		site_id s = k->todo[--k->n_todo];
 
@@ -512,6 +519,7 @@ static bool is_free(struct knot *k)
 		relieve(k, s);
 	}
 	map_free(k->is_full, k->n_receivers);
+	mem_free(k->full);
 	k->is_full = NULL;
 	return !k->n_full;
 }

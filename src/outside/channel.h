@@ -291,6 +291,7 @@ struct channel_rank {
 	uint32_t rank, n_ranks;
 	uint32_t node, n_nodes, process, n_processes; /* of its node */
 	uint32_t program; /* which of several it runs */
+	int32_t tracer; /* the process that reads and writes its memory */
 	uint32_t n_arguments,
 		n_variables; /* strings, with their ends, in text; variables
 				are added to the helper's own */

@@ -116,6 +116,20 @@ void computing_give(struct computing *c, uint32_t rank, struct handover *h)
 	s->at += n;
 }
 
+void computing_tell(
+	struct computing *c, uint32_t rank, const struct sim *sim, site_id node)
+{
+	struct steps *s = &c->rank[rank];
+	uint64_t n = s->n;
+
+	sim_tell(sim, node, &n, sizeof(n));
+	if (n > s->n)
+		make_room(s, n - s->n);
+	s->n = n;
+	if (n)
+		sim_tell(sim, node, s->step, n * sizeof(*s->step));
+}
+
 /* --- names --- */
 
 static const char *name_of(const struct channel_step *x)

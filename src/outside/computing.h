@@ -23,6 +23,7 @@
 
 #include "base/err.h"
 #include "outside/handover.h"
+#include "sim/sim.h"
 
 #define COMPUTING_BEGINS "weft computing "
 
@@ -41,6 +42,11 @@ void computing_take(
 	struct computing *c, uint32_t rank, const struct handover *h);
 /* Gives a rank its next steps, if it needs some. */
 void computing_give(struct computing *c, uint32_t rank, struct handover *h);
+
+/* Of several processes: a rank's recording becomes that of the process that
+ * simulates its node. */
+void computing_tell(struct computing *c, uint32_t rank, const struct sim *sim,
+	site_id node);
 
 /* The name of a call, counted from 0, or NULL behind the last one. */
 const char *computing_call(

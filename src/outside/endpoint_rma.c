@@ -57,8 +57,8 @@ void endpoint_find_region(struct endpoint *e, uint32_t i, uint64_t rights)
 static void leave_region(struct endpoint *e, struct endpoint_op *x)
 {
 	if (x->region)
-		registry_done(e->client.registry, x->c.rank, x->region,
-			program_now());
+		registry_done(e->client.registry, endpoint_msg(e)->rank,
+			x->c.rank, x->region, program_now());
 	x->region = NULL;
 }
 

@@ -82,22 +82,33 @@ static int make_file(struct err *e)
 	return file;
 }
 
+int handover_join_file(struct handover *h, int file, struct err *e)
+{
+	struct channel *c = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE,
+		MAP_SHARED, file, 0);
+
+	*h = (struct handover){ .file = -1 };
+	if (c == MAP_FAILED) {
+		close(file);
+		return err_set_code(e, EXIT_LIMIT,
+			"no memory for a rank's channel: %s", strerror(errno));
+	}
+	h->channel = c;
+	h->file = file;
+	return 0;
+}
+
 int handover_open(
 	struct handover *h, const struct handover_place *p, struct err *e)
 {
 	struct channel *c;
 	int file = make_file(e);
 
-	*h = (struct handover){ .file = -1 };
-	if (file < 0)
+	if (file < 0 || handover_join_file(h, file, e)) {
+		*h = (struct handover){ .file = -1 };
 		return -1;
-	c = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
-		0);
-	if (c == MAP_FAILED) {
-		close(file);
-		return err_set_code(e, EXIT_LIMIT,
-			"no memory for a rank's channel: %s", strerror(errno));
 	}
+	c = h->channel;
 	c->magic = CHANNEL_MAGIC;
 	c->version = CHANNEL_VERSION;
 	c->rank = p->rank;
@@ -109,8 +120,6 @@ int handover_open(
 	c->seed = p->seed;
 	c->ways = p->ways;
 	atomic_store(&c->turn, CHANNEL_RANK);
-	h->channel = c;
-	h->file = file;
 	return 0;
 }
 

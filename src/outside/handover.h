@@ -61,6 +61,8 @@ struct handover_place {
 /* Makes a channel whose rank has the turn: it runs before time does. */
 int handover_open(
 	struct handover *h, const struct handover_place *p, struct err *e);
+/* Takes over the file of a channel that another process has made. */
+int handover_join_file(struct handover *h, int file, struct err *e);
 /* Also of one that is all zeros. */
 void handover_close(struct handover *h);
 

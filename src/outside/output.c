@@ -62,28 +62,46 @@ static void cut(struct text *t, size_t n)
 	t->n -= n;
 }
 
-static int open_pipe(struct output *o, uint32_t i, struct err *e)
+int output_take_over(struct output *o, uint32_t rank, enum output_stream s,
+	int reader, struct err *e)
+{
+	uint32_t i = rank * OUTPUT_STREAMS + s;
+
+	o->pipe[i] = reader;
+	fcntl(reader, F_SETFL, O_NONBLOCK);
+	if (epoll_ctl(o->news, EPOLL_CTL_ADD, reader,
+		    &(struct epoll_event){ .events = EPOLLIN, .data.u32 = i }) <
+		0)
+		return err_set_code(e, EXIT_LIMIT,
+			"cannot wait for the output of rank %u: %s", rank,
+			strerror(errno));
+	return 0;
+}
+
+static int open_pipe(
+	struct output *o, uint32_t rank, enum output_stream s, struct err *e)
 {
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set_code(e, EXIT_LIMIT,
-			"no pipe for the output of rank %u: %s",
-			i / OUTPUT_STREAMS, strerror(errno));
-	o->pipe[i] = ends[0];
-	o->other[i] = ends[1];
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	if (epoll_ctl(o->news, EPOLL_CTL_ADD, ends[0],
-		    &(struct epoll_event){ .events = EPOLLIN, .data.u32 = i }) <
-		0)
-		return err_set_code(e, EXIT_LIMIT,
-			"cannot wait for the output of rank %u: %s",
-			i / OUTPUT_STREAMS, strerror(errno));
+			"no pipe for the output of rank %u: %s", rank,
+			strerror(errno));
+	o->other[rank * OUTPUT_STREAMS + s] = ends[1];
+	return output_take_over(o, rank, s, ends[0], e);
+}
+
+int output_open(struct output *o, struct err *e)
+{
+	for (uint32_t i = 0; i < o->n_ranks; i++)
+		if (open_pipe(o, i, OUTPUT_OUT, e) ||
+			open_pipe(o, i, OUTPUT_ERR, e))
+			return -1;
 	return 0;
 }
 
-struct output *output_new(uint32_t n_ranks, const int to[OUTPUT_STREAMS],
-	bool is_tagged, struct err *e)
+struct output *output_new(
+	uint32_t n_ranks, const int to[OUTPUT_STREAMS], bool is_tagged)
 {
 	struct output *o = mem_alloc(1, sizeof(*o));
 	uint32_t n = n_ranks * OUTPUT_STREAMS;
@@ -99,11 +117,6 @@ struct output *output_new(uint32_t n_ranks, const int to[OUTPUT_STREAMS],
 	for (uint32_t i = 0; i < n; i++)
 		o->pipe[i] = o->other[i] = -1;
 	o->news = epoll_create1(EPOLL_CLOEXEC);
-	for (uint32_t i = 0; i < n; i++)
-		if (open_pipe(o, i, e)) {
-			output_free(o);
-			return NULL;
-		}
 	return o;
 }
 
@@ -138,6 +151,11 @@ void output_free(struct output *o)
 int output_pipe(const struct output *o, uint32_t rank, enum output_stream s)
 {
 	return o->other[rank * OUTPUT_STREAMS + s];
+}
+
+int output_reader(const struct output *o, uint32_t rank, enum output_stream s)
+{
+	return o->pipe[rank * OUTPUT_STREAMS + s];
 }
 
 void output_begin(struct output *o)
@@ -292,14 +310,24 @@ static void forget(struct stream *s, size_t n)
 	mem_free(old.bytes);
 }
 
-static void write_stream(struct output *o, struct stream *s, int64_t until)
+/* Sorts parts; how many of them are for times up to this. */
+static size_t find_due(struct stream *s, int64_t until)
 {
 	size_t n = 0;
 
 	if (s->n_parts)
 		qsort(s->part, s->n_parts, sizeof(*s->part), compare);
-	for (; n < s->n_parts && s->part[n].t <= until; n++) {
-		const struct part *p = &s->part[n];
+	while (n < s->n_parts && s->part[n].t <= until)
+		n++;
+	return n;
+}
+
+static void write_stream(struct output *o, struct stream *s, int64_t until)
+{
+	size_t n = find_due(s, until);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct part *p = &s->part[i];
 		const char *bytes = s->kept.bytes + p->from;
 
 		if (o->is_tagged)
@@ -311,9 +339,8 @@ static void write_stream(struct output *o, struct stream *s, int64_t until)
 		forget(s, n);
 }
 
-void output_drop(struct output *o, uint32_t rank)
+void output_leave(struct output *o, uint32_t rank)
 {
-	pthread_mutex_lock(&o->lock);
 	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++) {
 		uint32_t pipe = rank * OUTPUT_STREAMS + i;
 
@@ -321,14 +348,78 @@ void output_drop(struct output *o, uint32_t rank)
 			end_pipe(o, pipe);
 		o->fresh[pipe].n = 0;
 	}
+}
+
+void output_drop(struct output *o, uint32_t rank)
+{
+	pthread_mutex_lock(&o->lock);
+	output_leave(o, rank);
 	pthread_mutex_unlock(&o->lock);
+}
+
+/* --- several processes --- */
+
+/* Parts up to a time, each with its bytes behind it, are taken out. */
+static struct text pack_parts(struct stream *s, int64_t until)
+{
+	struct text all = { 0 };
+	size_t n = find_due(s, until);
+
+	for (const struct part *p = s->part; p < s->part + n; p++) {
+		append(&all, (const char *)p, sizeof(*p));
+		append(&all, s->kept.bytes + p->from, p->n);
+	}
+	if (n)
+		forget(s, n);
+	return all;
+}
+
+static void unpack_parts(struct stream *s, const char *bytes, size_t n)
+{
+	struct part p;
+
+	for (size_t i = 0; i < n; i += sizeof(p) + p.n) {
+		memcpy(&p, bytes + i, sizeof(p));
+		p.from = s->kept.n;
+		s->part = mem_more(s->part, s->n_parts, sizeof(*s->part));
+		s->part[s->n_parts++] = p;
+		append(&s->kept, bytes + i + sizeof(p), p.n);
+	}
+}
+
+static void date_all(struct output *o)
+{
+	for (uint32_t i = 0; i < o->n_ranks; i++)
+		output_date(o, i, INT64_MAX);
+}
+
+void output_gather(struct output *o, const struct sim *sim, int64_t until)
+{
+	if (!sim_is_shared(sim))
+		return;
+	if (until == INT64_MAX)
+		date_all(o);
+	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++) {
+		struct stream *s = &o->stream[i];
+		struct text own;
+		char *all;
+
+		pthread_mutex_lock(&o->lock);
+		own = pack_parts(s, until);
+		pthread_mutex_unlock(&o->lock);
+		all = sim_gather(sim, own.bytes, &own.n, 1);
+		pthread_mutex_lock(&o->lock);
+		if (sim_is_first(sim))
+			unpack_parts(s, all, own.n);
+		pthread_mutex_unlock(&o->lock);
+		mem_free(all);
+	}
 }
 
 void output_write(struct output *o, int64_t until)
 {
 	if (until == INT64_MAX)
-		for (uint32_t i = 0; i < o->n_ranks; i++)
-			output_date(o, i, INT64_MAX);
+		date_all(o);
 	pthread_mutex_lock(&o->lock);
 	for (uint32_t i = 0; i < OUTPUT_STREAMS; i++)
 		write_stream(o, &o->stream[i], until);

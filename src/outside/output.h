@@ -14,18 +14,26 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sim/sim.h"
 
 struct output;
 
 enum output_stream { OUTPUT_OUT, OUTPUT_ERR, OUTPUT_STREAMS };
 
 /* Writes to these descriptors; is_tagged: each line begins with its rank. */
-struct output *output_new(uint32_t n_ranks, const int to[OUTPUT_STREAMS],
-	bool is_tagged, struct err *e);
+struct output *output_new(
+	uint32_t n_ranks, const int to[OUTPUT_STREAMS], bool is_tagged);
 void output_free(struct output *o);
 
+/* Makes the pipes of all ranks. */
+int output_open(struct output *o, struct err *e);
 /* The end of a rank's pipe that it writes to; given away by the next call. */
 int output_pipe(const struct output *o, uint32_t rank, enum output_stream s);
+/* The other end, which another process may take over; and that it has. */
+int output_reader(const struct output *o, uint32_t rank, enum output_stream s);
+void output_leave(struct output *o, uint32_t rank);
+int output_take_over(struct output *o, uint32_t rank, enum output_stream s,
+	int reader, struct err *e);
 /* All ranks have their ends: closes ours. */
 void output_begin(struct output *o);
 
@@ -36,6 +44,9 @@ void output_date(struct output *o, uint32_t rank, int64_t t);
 /* No rank will print anything for a time up to this: writes all until then.
  * INT64_MAX: writes everything, also lines without an end. */
 void output_write(struct output *o, int64_t until);
+/* Of several processes, before each output_write(): what others have goes to
+ * the first one. */
+void output_gather(struct output *o, const struct sim *sim, int64_t until);
 /* Why something could not be written, an errno; or 0. */
 int output_error(const struct output *o);
 

@@ -29,7 +29,8 @@ static void set_up(struct kit *k, uint32_t n_ranks, bool is_tagged)
 		k->back[i] = ends[0];
 		to[i] = ends[1];
 	}
-	k->output = output_new(n_ranks, to, is_tagged, &e);
+	k->output = output_new(n_ranks, to, is_tagged);
+	assert_int_equal(output_open(k->output, &e), 0);
 	assert_non_null(k->output);
 }
 

@@ -17,6 +17,7 @@ struct taken {
 
 struct pin {
 	cpu_set_t all; /* cores that the run may use */
+	cpu_set_t home; /* those of them that its threads take */
 	pthread_mutex_t lock;
 	struct taken taken[CPU_SETSIZE];
 };
@@ -26,7 +27,19 @@ bool pin_has_cores(uint32_t n)
 	return barrier_cpus() >= n;
 }
 
-struct pin *pin_new(void)
+/* Every n-th core; where there are fewer, a launcher has chosen them. */
+static void leave_others(struct pin *p, uint32_t me, uint32_t n)
+{
+	uint32_t k = 0;
+
+	if ((uint32_t)CPU_COUNT(&p->all) < n)
+		return;
+	for (size_t i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &p->all) && k++ % n != me)
+			CPU_CLR(i, &p->home);
+}
+
+struct pin *pin_new(uint32_t me, uint32_t n)
 {
 	struct pin *p = mem_alloc(1, sizeof(*p));
 
@@ -34,6 +47,8 @@ struct pin *pin_new(void)
 		mem_free(p);
 		return NULL;
 	}
+	p->home = p->all;
+	leave_others(p, me, n);
 	pthread_mutex_init(&p->lock, NULL);
 	return p;
 }
@@ -67,7 +82,7 @@ static bool is_mine(const struct pin *p, int core)
 
 static bool is_free(const struct pin *p, int core)
 {
-	return CPU_ISSET((size_t)core, &p->all) && !p->taken[core].is_taken;
+	return CPU_ISSET((size_t)core, &p->home) && !p->taken[core].is_taken;
 }
 
 /* The calling thread stays where it is, or goes to a core that no other has;

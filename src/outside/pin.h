@@ -16,8 +16,9 @@
 
 struct pin;
 
-/* NULL if the threads of the run cannot be told where to be. */
-struct pin *pin_new(void);
+/* For one of n processes, each of which has cores of its own where there are
+ * enough.  NULL if the threads of the run cannot be told where to be. */
+struct pin *pin_new(uint32_t me, uint32_t n);
 /* Lets all threads run where they could before. */
 void pin_free(struct pin *p);
 

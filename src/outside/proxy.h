@@ -99,6 +99,9 @@ void proxy_close_account(struct proxy *p, sim_time now);
 /* Whether its account has all of its time, once. */
 bool proxy_is_exact(const struct proxy *p);
 
+/* Of several processes, at the end: what is known of the n ranks of all. */
+void proxy_gather(struct proxy *p, uint32_t n, const struct sim *sim);
+
 /* The program. */
 void proxy_run(void *proxy);
 void proxy_free(struct proxy *p);

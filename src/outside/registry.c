@@ -9,6 +9,7 @@ struct registered {
 	struct registered *next;
 	struct region region;
 	uint64_t key;
+	uint64_t number; /* among all of its owner */
 	sim_time began, ended; /* SIM_NEVER: it has not */
 	uint32_t n_under_way; /* operations */
 	sim_time last; /* end of one */
@@ -18,10 +19,14 @@ struct registered {
 struct owner {
 	pthread_mutex_t lock;
 	struct registered *first;
-	uint64_t n_keys;
+	uint64_t n_keys, n_added;
 };
 
 struct registry {
+	struct sim *sim; /* of several processes, or NULL */
+	uint32_t listener; /* of it */
+	uint32_t each; /* ranks of a node */
+	const site_id *node; /* [rank / each] */
 	uint32_t n_ranks;
 	struct owner owner[];
 };
@@ -45,6 +50,66 @@ void registry_free(struct registry *r)
 		pthread_mutex_destroy(&r->owner[i].lock);
 	}
 	mem_free(r);
+}
+
+/* --- several processes --- */
+
+enum change {
+	ADDED, /* this and the next two are told to all processes */
+	ENDED,
+	FORGOTTEN,
+	BEGUN, /* and these to the owner's */
+	DONE,
+};
+
+struct note {
+	uint32_t change, rank; /* rank: the owner */
+	uint64_t number, key;
+	sim_time now;
+	struct region region;
+};
+
+static site_id node_of(const struct registry *r, uint32_t rank)
+{
+	return r->node[rank / r->each];
+}
+
+/* By a rank of this process. */
+static void tell(
+	struct registry *r, uint32_t by, uint32_t process, const struct note *n)
+{
+	sim_note(sim_owner(r->sim, node_of(r, by)), process, r->listener, n,
+		sizeof(*n));
+}
+
+static void tell_all(struct registry *r, enum change change, uint32_t rank,
+	const struct registered *x, sim_time now)
+{
+	const struct note n = { .change = change,
+		.rank = rank,
+		.number = x->number,
+		.key = x->key,
+		.now = now,
+		.region = x->region };
+	uint32_t n_processes, me;
+
+	if (!r->sim)
+		return;
+	me = sim_self(r->sim, &n_processes);
+	for (uint32_t i = 0; i < n_processes; i++)
+		if (i != me)
+			tell(r, rank, i, &n);
+}
+
+static void tell_owner(struct registry *r, enum change change, uint32_t by,
+	uint32_t rank, const struct registered *x, sim_time now)
+{
+	const struct note n = {
+		.change = change, .rank = rank, .number = x->number, .now = now
+	};
+
+	if (r->sim && !sim_has(r->sim, node_of(r, rank)))
+		tell(r, by, sim_process(r->sim, node_of(r, rank)), &n);
 }
 
 /* --- the owner --- */
@@ -71,6 +136,22 @@ static struct registered *find_own(struct owner *o, uint64_t key)
 	return x;
 }
 
+static struct registered *add(struct owner *o, const struct region *region,
+	uint64_t key, sim_time now)
+{
+	struct registered *x = mem_alloc(1, sizeof(*x));
+
+	*x = (struct registered){
+		.next = o->first,
+		.region = *region,
+		.key = key,
+		.began = now,
+		.ended = SIM_NEVER,
+	};
+	o->first = x;
+	return x;
+}
+
 int registry_add(struct registry *r, uint32_t rank, sim_time now,
 	const struct region *region, bool is_wanted, uint64_t *key)
 {
@@ -85,15 +166,9 @@ int registry_add(struct registry *r, uint32_t rank, sim_time now,
 		unlock(o);
 		return ENOKEY;
 	}
-	x = mem_alloc(1, sizeof(*x));
-	*x = (struct registered){
-		.next = o->first,
-		.region = *region,
-		.key = *key,
-		.began = now,
-		.ended = SIM_NEVER,
-	};
-	o->first = x;
+	x = add(o, region, *key, now);
+	x->number = o->n_added++;
+	tell_all(r, ADDED, rank, x, now);
 	unlock(o);
 	return 0;
 }
@@ -103,8 +178,10 @@ bool registry_end(struct registry *r, uint32_t rank, sim_time now, uint64_t key)
 	struct owner *o = lock(r, rank);
 	struct registered *x = find_own(o, key);
 
-	if (x)
+	if (x) {
 		x->ended = now;
+		tell_all(r, ENDED, rank, x, now);
+	}
 	unlock(o);
 	return x;
 }
@@ -136,8 +213,10 @@ uint32_t registry_take_ended(
 
 	while (*link && !is_over(*link, now, window))
 		link = &(*link)->next;
-	if (*link)
+	if (*link) {
+		tell_all(r, FORGOTTEN, rank, *link, now);
 		hold = take_out(link);
+	}
 	unlock(o);
 	return hold;
 }
@@ -179,6 +258,7 @@ struct registered *registry_begin(struct registry *r, uint32_t by,
 		found = found->next;
 	if (found && allows(&found->region, u)) {
 		found->n_under_way++;
+		tell_owner(r, BEGUN, by, rank, found, now);
 		*x = found->region;
 		*at = x->at + (u->at - x->base);
 	} else {
@@ -188,12 +268,61 @@ struct registered *registry_begin(struct registry *r, uint32_t by,
 	return found;
 }
 
-void registry_done(
-	struct registry *r, uint32_t rank, struct registered *x, sim_time now)
+static void end_one(struct registered *x, sim_time now)
+{
+	x->n_under_way--;
+	x->last = now > x->last ? now : x->last;
+}
+
+void registry_done(struct registry *r, uint32_t by, uint32_t rank,
+	struct registered *x, sim_time now)
 {
 	struct owner *o = lock(r, rank);
 
-	x->n_under_way--;
-	x->last = now > x->last ? now : x->last;
+	end_one(x, now);
+	tell_owner(r, DONE, by, rank, x, now);
 	unlock(o);
+}
+
+/* --- what other processes tell --- */
+
+static void change(struct owner *o, const struct note *n)
+{
+	struct registered **link = &o->first, *x;
+
+	while (*link && (*link)->number != n->number)
+		link = &(*link)->next;
+	x = *link;
+	if (n->change == ADDED)
+		add(o, &n->region, n->key, n->now)->number = n->number;
+	else if (!x)
+		return; /* an operation has outlived its owner */
+	else if (n->change == ENDED)
+		x->ended = n->now;
+	else if (n->change == FORGOTTEN)
+		take_out(link);
+	else if (n->change == BEGUN)
+		x->n_under_way++;
+	else
+		end_one(x, n->now);
+}
+
+static void hear(void *arg, const void *bytes, size_t size)
+{
+	const struct note *n = bytes;
+	struct owner *o;
+
+	BUG_IF(size != sizeof(*n));
+	o = lock(arg, n->rank);
+	change(o, n);
+	unlock(o);
+}
+
+void registry_share(
+	struct registry *r, struct sim *sim, const site_id *node, uint32_t each)
+{
+	r->node = node;
+	r->each = each;
+	r->sim = sim_is_shared(sim) ? sim : NULL;
+	r->listener = sim_listen(sim, hear, r);
 }

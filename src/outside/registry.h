@@ -15,6 +15,10 @@
  *	  their ends in the same way, one window later.
  *
  * Each rank's regions have a lock of their own.
+ *
+ * Of several processes, each has the regions of all ranks.  By the same rules
+ * it is enough that the others hear of a change before their next window: by a
+ * note (sim_note()).
  */
 #ifndef OUTSIDE_REGISTRY_H
 #define OUTSIDE_REGISTRY_H
@@ -49,6 +53,9 @@ struct registry_use {
 
 struct registry *registry_new(uint32_t n_ranks);
 void registry_free(struct registry *r);
+/* Processes may share the ranks, so many on each of these nodes. */
+void registry_share(struct registry *r, struct sim *sim, const site_id *node,
+	uint32_t each);
 
 /* --- for the owner; a window is the simulation's --- */
 
@@ -74,7 +81,7 @@ struct registered *registry_begin(struct registry *r, uint32_t by,
 	uint32_t rank, sim_time now, sim_time window,
 	const struct registry_use *u, struct region *x, uint64_t *at);
 /* Nothing of the operation can reach the region any more. */
-void registry_done(
-	struct registry *r, uint32_t rank, struct registered *x, sim_time now);
+void registry_done(struct registry *r, uint32_t by, uint32_t rank,
+	struct registered *x, sim_time now);
 
 #endif

@@ -33,7 +33,7 @@ static bool counts(struct registry *r, uint32_t by, sim_time now, uint64_t key)
 	struct registered *x = look(r, by, now, key, 1010, 5);
 
 	if (x)
-		registry_done(r, OWNER, x, now);
+		registry_done(r, OWNER, OWNER, x, now);
 	return x;
 }
 
@@ -111,7 +111,7 @@ static void holds_end_when_nothing_is_under_way(void **state)
 	assert_non_null(x);
 	assert_int_equal(
 		registry_take_ended(r, OWNER, 9999, WINDOW), UINT32_MAX);
-	registry_done(r, OWNER, x, 1400);
+	registry_done(r, OWNER, OWNER, x, 1400);
 	assert_int_equal(
 		registry_take_ended(r, OWNER, 1499, WINDOW), UINT32_MAX);
 	assert_int_equal(registry_take_ended(r, OWNER, 1500, WINDOW), 9);

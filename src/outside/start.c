@@ -22,6 +22,8 @@
 #include "base/mem.h"
 #include "outside/debugger.h"
 #include "outside/limits.h"
+#include "outside/pass.h"
+#include "outside/siblings.h"
 
 enum {
 	FILES = 4, /* of a rank */
@@ -34,6 +36,7 @@ enum {
 
 struct rank {
 	struct handover channel;
+	uint32_t home; /* the process that serves it */
 	pid_t pid;
 	struct start_end end;
 };
@@ -44,9 +47,11 @@ struct start {
 	struct rlimit files; /* as they were */
 	struct rank *rank;
 	struct output *output;
-	pid_t helper;
+	struct siblings *siblings; /* or NULL */
+	pid_t helper; /* of the first process, or 0 */
 	pid_t debugger; /* of a rank, or not above 0 */
-	int socket, wake[2];
+	int socket; /* to the helper, or to the first process */
+	int wake[2];
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* of pids and ends */
@@ -54,6 +59,11 @@ struct start {
 };
 
 /* --- what the helper says --- */
+
+static bool is_first(const struct start *s)
+{
+	return !siblings_me(s->siblings);
+}
 
 static void note_end(struct start *s, struct rank *r, const struct start_end *e)
 {
@@ -65,7 +75,9 @@ static void note_end(struct start *s, struct rank *r, const struct start_end *e)
 		pthread_cond_broadcast(&s->ended);
 	}
 	pthread_mutex_unlock(&s->lock);
-	handover_gone(&r->channel);
+	/* whoever waits for it is in the process that serves it */
+	if (r->home == siblings_me(s->siblings))
+		handover_gone(&r->channel);
 }
 
 static void invite_debugger(struct start *s, uint32_t rank, int pid)
@@ -93,7 +105,7 @@ static void on_news(struct start *s, const struct channel_news *n)
 		pthread_mutex_lock(&s->lock);
 		r->pid = (pid_t)n->value;
 		pthread_mutex_unlock(&s->lock);
-		if (n->rank == s->debugged)
+		if (n->rank == s->debugged && is_first(s))
 			invite_debugger(s, n->rank, (int)n->value);
 	} else {
 		note_end(s, r, &end);
@@ -109,6 +121,8 @@ static void on_silence(struct start *s)
 
 	for (uint32_t i = 0; i < s->n_ranks; i++)
 		note_end(s, &s->rank[i], &end);
+	if (is_first(s))
+		siblings_hang_up(s->siblings);
 }
 
 /* False when nothing more will come. */
@@ -117,6 +131,8 @@ static bool listen_to_helper(struct start *s)
 	struct channel_news news;
 	ssize_t n = recv(s->socket, &news, sizeof(news), 0);
 
+	if (n == (ssize_t)sizeof(news) && is_first(s))
+		siblings_tell(s->siblings, &news, sizeof(news));
 	if (n == (ssize_t)sizeof(news))
 		on_news(s, &news);
 	else if (n >= 0 || errno != EINTR)
@@ -131,6 +147,7 @@ static void *listen_to_all(void *arg)
 		{ .fd = s->socket, .events = POLLIN },
 		{ .fd = s->wake[0], .events = POLLIN },
 		{ .fd = output_file(s->output), .events = POLLIN },
+		{ .fd = siblings_gone(s->siblings), .events = POLLIN },
 	};
 	bool is_on = true;
 
@@ -139,6 +156,10 @@ static void *listen_to_all(void *arg)
 			continue;
 		if (p[2].revents)
 			output_take(s->output);
+		if (p[3].revents) { /* the next meeting will say why */
+			atomic_store(siblings_word(s->siblings), 1);
+			p[3].fd = -1;
+		}
 		if (p[0].revents)
 			is_on = listen_to_helper(s);
 		is_on = is_on && !p[1].revents;
@@ -167,30 +188,12 @@ static bool add_strings(
 static int send_packet(int socket, const struct channel_rank *r, size_t text,
 	const int *files, uint32_t n_files, struct err *e)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(FILES * sizeof(int))];
-	} control = { 0 };
-	struct iovec io = { (void *)r,
-		offsetof(struct channel_rank, text) + text };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
-	struct cmsghdr *c;
+	size_t size = offsetof(struct channel_rank, text) + text;
 
-	if (n_files) {
-		m.msg_control = &control;
-		m.msg_controllen = CMSG_SPACE(n_files * sizeof(int));
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(n_files * sizeof(int));
-		memcpy(CMSG_DATA(c), files, n_files * sizeof(int));
-	}
-	while (sendmsg(socket, &m, MSG_NOSIGNAL) < 0)
-		if (errno != EINTR)
-			return err_set_code(e, EXIT_LIMIT,
-				"weft-start does not listen: %s",
-				strerror(errno));
-	return 0;
+	if (!pass_send(socket, r, size, files, n_files))
+		return 0;
+	return err_set_code(e, EXIT_LIMIT, "weft-start does not listen: %s",
+		strerror(errno));
 }
 
 static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
@@ -214,6 +217,7 @@ static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
 	r->process = place->process;
 	r->program = place->program;
 	r->n_processes = set->n_processes;
+	r->tracer = siblings_pid(s->siblings, place->home);
 	if (!add_strings(place->command, r->text, &used, &r->n_arguments) ||
 		!add_strings(set->variables, r->text, &used, &r->n_variables))
 		code = err_set(e,
@@ -357,6 +361,70 @@ static void close_files(struct start *s)
 	output_begin(s->output);
 }
 
+/* What another process needs to serve a rank, or to know how it ended. */
+static int give_rank(
+	struct start *s, uint32_t process, uint32_t i, struct err *e)
+{
+	const int files[] = { s->rank[i].channel.file,
+		output_reader(s->output, i, OUTPUT_OUT),
+		output_reader(s->output, i, OUTPUT_ERR) };
+
+	return siblings_give(s->siblings, process, i, files,
+		s->rank[i].home == process ? 3 : 1, e);
+}
+
+static int give_away(struct start *s, struct err *e)
+{
+	int code = 0;
+
+	for (uint32_t k = 1; k < siblings_n(s->siblings); k++)
+		for (uint32_t i = 0; i < s->n_ranks && !code; i++)
+			code = give_rank(s, k, i, e);
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i].home)
+			output_leave(s->output, i);
+	return code;
+}
+
+static int take_rank(struct start *s, uint32_t i, struct err *e)
+{
+	int files[SIBLINGS_FILES], n;
+	int code;
+
+	n = siblings_take(s->siblings, i, files, e);
+	if (n < 0)
+		return -1;
+	code = handover_join_file(&s->rank[i].channel, files[0], e);
+	for (int k = 1; k < n; k++)
+		code |= output_take_over(
+			s->output, i, (enum output_stream)(k - 1), files[k], e);
+	if (s->rank[i].channel.file >= 0)
+		close(s->rank[i].channel.file);
+	s->rank[i].channel.file = -1;
+	return code;
+}
+
+/* In the first process: all that ranks need. */
+static int lead(struct start *s, const struct start_setup *set, struct err *e)
+{
+	if (output_open(s->output, e) || open_channels(s, set, e) ||
+		give_away(s, e) || start_helper(s, set, e) ||
+		tell_all(s, set, e))
+		return -1;
+	close_files(s);
+	return 0;
+}
+
+/* In the others. */
+static int follow(struct start *s, struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		if (take_rank(s, i, e))
+			return -1;
+	s->socket = siblings_socket(s->siblings);
+	return 0;
+}
+
 static int begin(struct start *s, const struct start_setup *set, struct err *e)
 {
 	int code;
@@ -364,14 +432,8 @@ static int begin(struct start *s, const struct start_setup *set, struct err *e)
 	if (pipe2(s->wake, O_CLOEXEC) < 0)
 		return err_set_code(
 			e, EXIT_LIMIT, "no pipe: %s", strerror(errno));
-	code = open_channels(s, set, e);
-	if (!code)
-		code = start_helper(s, set, e);
-	if (!code)
-		code = tell_all(s, set, e);
-	if (code)
-		return code;
-	close_files(s);
+	if (is_first(s) ? lead(s, set, e) : follow(s, e))
+		return -1;
 	code = pthread_create(&s->thread, NULL, listen_to_all, s);
 	s->has_thread = !code;
 	return code ? err_set_code(
@@ -385,7 +447,10 @@ struct start *start_ranks(const struct start_setup *set, struct err *e)
 
 	s->n_ranks = set->n_ranks;
 	s->rank = mem_alloc(set->n_ranks, sizeof(*s->rank));
+	for (uint32_t i = 0; i < s->n_ranks; i++)
+		s->rank[i].home = set->rank[i].home;
 	s->output = set->output;
+	s->siblings = set->siblings;
 	s->debugged = set->debugged;
 	s->files = set->files;
 	snprintf(s->path, sizeof(s->path), "%s", set->helper);
@@ -450,7 +515,7 @@ void start_free(struct start *s)
 	for (uint32_t i = 0; i < 2; i++)
 		if (s->wake[i] >= 0)
 			close(s->wake[i]);
-	if (s->socket >= 0)
+	if (s->socket >= 0 && is_first(s)) /* others' is the siblings' */
 		close(s->socket);
 	setrlimit(RLIMIT_NOFILE, &s->files);
 	pthread_cond_destroy(&s->ended);
@@ -653,15 +718,31 @@ static void agree_on_collectives(struct start *s)
 		s->rank[i].channel.channel->collectives = 0;
 }
 
+/* Whether it has come to its first turn or has ended; its number may be known a
+ * moment later than that. */
+static bool is_settled(struct start *s, uint32_t rank)
+{
+	return handover_settle(&s->rank[rank].channel, SLICE) &&
+	       (start_pid(s, rank) || start_end(s, rank).has_ended);
+}
+
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
 {
-	for (uint32_t i = 0; i < s->n_ranks; i++)
-		while (!handover_settle(&s->rank[i].channel, SLICE)) {
+	for (uint32_t i = 0; i < s->n_ranks; i++) {
+		if (s->rank[i].home != siblings_me(s->siblings))
+			continue;
+		while (!is_settled(s, i)) {
 			if (stop && atomic_load(stop))
 				return 0;
 			if (check_begin(s, e))
 				return -1;
 		}
+	}
+	return check_begin(s, e);
+}
+
+int start_check_begin(struct start *s, struct err *e)
+{
 	agree_on_collectives(s);
 	return check_begin(s, e);
 }

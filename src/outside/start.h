@@ -2,6 +2,10 @@
  * Ranks as processes of the host.  A helper, weft-start, is their parent: it
  * starts them, and tells when they end.  A thread listens to it, empties what
  * ranks print, and ends the waits for a rank that is gone.
+ *
+ * Of several Weft processes, the first one has the helper.  The others get the
+ * channels of all ranks from it, the output of those that they serve, and all
+ * that the helper tells.
  */
 #ifndef OUTSIDE_START_H
 #define OUTSIDE_START_H
@@ -16,6 +20,7 @@
 struct start_rank {
 	uint32_t node, process; /* simulated */
 	uint32_t program; /* which of several */
+	uint32_t home; /* the Weft process that serves it */
 	const char *const *command; /* with NULL behind the last argument */
 };
 
@@ -34,6 +39,7 @@ struct start_setup {
 	uint32_t spins; /* looks at the word before one sleeps */
 	struct rlimit files; /* that ranks may open */
 	struct output *output; /* borrowed */
+	struct siblings *siblings; /* the same; NULL: there is one process */
 };
 
 /* How a rank has ended. */
@@ -53,11 +59,13 @@ int start_find_helper(char *path, size_t size, struct err *e);
 struct start *start_ranks(const struct start_setup *s, struct err *e);
 
 /*
- * Waits until all ranks have come to their first turn or have ended; or the run
- * is to stop.  An error if one has failed before, or has ended while others
- * wait for it in MPI_Init().
+ * Waits until all ranks that this process serves have come to their first turn
+ * or have ended; or the run is to stop.  An error if one has failed before, or
+ * has ended while others wait for it in MPI_Init().
  */
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e);
+/* The same of all ranks, once all processes have waited. */
+int start_check_begin(struct start *s, struct err *e);
 /* Afterwards: whether a rank has come so far. */
 bool start_has_begun(const struct start *s, uint32_t rank);
 struct handover *start_channel(struct start *s, uint32_t rank);

@@ -147,8 +147,6 @@ void dragonfly_set_way(const struct route *r, struct packet *p, uint32_t number)
 		 (uint64_t)(number % m) << LINK_SHIFT;
 }
 
-static void go_round(const struct route *r, struct packet *p);
-
 static void dragonfly_start(const struct route *r, struct packet *p)
 {
 	const struct dragonfly *t = of(r)->topo;
@@ -169,7 +167,7 @@ static void dragonfly_start(const struct route *r, struct packet *p)
 							       << FREE_SHIFT;
 	dragonfly_set_way(r, p, number % n);
 	if (of(r)->dead)
-		go_round(r, p);
+		dragonfly_go_round(r, p);
 }
 
 /* The port by which a router leads on to another group. */
@@ -183,7 +181,7 @@ static port_id port_to_group(
 static port_id port_of(
 	const struct dragonfly *t, struct packet *p, router_id at)
 {
-	router_id last = dragonfly_router(t, p->dst);
+	router_id last = dragonfly_last(t, p);
 	uint32_t group = dragonfly_group(t, at);
 	uint32_t via = p->way >> VIA_SHIFT & FIELD;
 	uint32_t link = p->way >> LINK_SHIFT & FIELD;
@@ -205,11 +203,32 @@ static port_id port_of(
 	if (via)
 		return port_to_group(t, at, via - 1, link);
 	if (at == last)
-		return p->dst % t->p;
+		return dragonfly_node_port(
+			t, p->dst, t->topo.cards ? p->to_card : 0);
 	if (dragonfly_group(t, last) != group)
 		return port_to_group(t, at, dragonfly_group(t, last), link);
 	return dragonfly_local(
 		t, dragonfly_number(t, at), dragonfly_number(t, last));
+}
+
+/* On a spare path. */
+static void step_aside(const struct route *r, struct packet *p, router_id at,
+	struct route_step *s)
+{
+	const struct dragonfly *t = of(r)->topo;
+	struct spare_hop hop;
+
+	s->channel = 0;
+	if (at < t->topo.n_nodes)
+		return;
+	if (at == dragonfly_last(t, p)) {
+		s->escape = dragonfly_node_port(
+			t, p->dst, t->topo.cards ? p->to_card : 0);
+		return;
+	}
+	hop = dragonfly_hop(r, p);
+	s->escape = hop.port;
+	s->channel = hop.channel;
 }
 
 static struct route_step dragonfly_next(
@@ -217,25 +236,27 @@ static struct route_step dragonfly_next(
 {
 	const struct dragonfly *t = of(r)->topo;
 	struct route_step s = {
-		.escape = 0, /* a node has one port */
+		.escape = t->topo.cards ? p->card : 0,
 		.is_ordered = p->way >> ORDER_SHIFT & 1,
 	};
 
 	if (at == p->dst)
 		return (struct route_step){ .escape = PACKET_NO_PORT };
-	if (at >= t->topo.n_nodes) {
-		if (in >= t->global)
-			p->way += (uint64_t)1 << STAGE_SHIFT;
-		s.escape = port_of(t, p, at);
+	if (__builtin_expect(dragonfly_is_spare(p), 0)) {
+		step_aside(r, p, at, &s);
+	} else {
+		if (at >= t->topo.n_nodes) {
+			if (in >= t->global)
+				p->way += (uint64_t)1 << STAGE_SHIFT;
+			s.escape = port_of(t, p, at);
+		}
+		s.channel = dragonfly_channel(r, dragonfly_stage(p));
 	}
 	s.ports = (port_mask)1 << s.escape;
-	s.channel = dragonfly_channel(r, dragonfly_stage(p));
 	return s;
 }
 
 /* --- around failed links --- */
-
-enum { MOST_TRIES = 64 };
 
 /* Whether the way of a packet from a router on has only links that work. */
 bool dragonfly_works(
@@ -265,77 +286,6 @@ bool dragonfly_works_by(const struct route *r, const struct packet *p,
 		return true;
 	dragonfly_set_way(r, &q, number);
 	return dragonfly_works(r, &q, at);
-}
-
-/* Leads a packet through a group, even if it stays in its own. */
-static void lead_through(struct packet *p, uint32_t via, uint32_t link)
-{
-	p->way &= ~((uint64_t)FIELD << VIA_SHIFT |
-		    (uint64_t)FIELD << LINK_SHIFT | (uint64_t)1 << FREE_SHIFT);
-	p->way |= (uint64_t)(1 + via) << VIA_SHIFT | (uint64_t)link
-							     << LINK_SHIFT;
-}
-
-static uint32_t redraw(const struct packet *p, uint32_t try, uint32_t n)
-{
-	uint64_t pair = (uint64_t)p->dst << 32 | (uint64_t)p->hints << 8 | try;
-
-	return (uint32_t)random_below(
-		random_draw(1, p->src, RANDOM_WAY, pair).a, n);
-}
-
-/* Another route, if a packet's own has a failed link: of the same kind, or else
- * through any group; its own one if none is found. */
-static void go_round(const struct route *r, struct packet *p)
-{
-	const struct dragonfly *t = of(r)->topo;
-	uint32_t from = dragonfly_group_of(t, p->src),
-		 n = n_ways(r, p->src, p->dst), i;
-	router_id at = dragonfly_router(t, p->src);
-	bool has_detours = of(r)->mode != DRAGONFLY_MINIMAL && t->g > 2;
-	uint64_t way = p->way;
-
-	if (dragonfly_works(r, p, at))
-		return;
-	/* adaptive packets start on minimal routes */
-	for (i = 0; i < MOST_TRIES && n > 1; i++) {
-		uint32_t k = redraw(p, i, p->way >> FREE_SHIFT & 1 ? t->m : n);
-
-		if (p->way >> FREE_SHIFT & 1)
-			k += from * t->m;
-		if (dragonfly_works_by(r, p, at, k)) {
-			dragonfly_set_way(r, p, k);
-			return;
-		}
-	}
-	for (i = 0; i < 4 * MOST_TRIES && has_detours; i++) {
-		uint32_t k = redraw(p, i, t->g * t->m);
-
-		if (k / t->m == from)
-			continue;
-		lead_through(p, k / t->m, k % t->m);
-		if (dragonfly_works(r, p, at))
-			return;
-	}
-	p->way = way;
-}
-
-static struct route *dragonfly_avoid(
-	const struct route *r, const port_mask *dead)
-{
-	struct dragonfly_route *d = mem_alloc(1, sizeof(*d));
-	router_id n = r->topo->n_routers;
-
-	*d = *of(r);
-	d->dead = mem_alloc(n, sizeof(*d->dead));
-	for (router_id i = 0; i < n; i++)
-		d->dead[i] = dead[i];
-	return &d->route;
-}
-
-static void dragonfly_fini(struct route *r)
-{
-	mem_free(((struct dragonfly_route *)r)->dead);
 }
 
 /* --- the proof --- */
@@ -391,10 +341,15 @@ static void dragonfly_walk(
 {
 	const struct dragonfly *t = of(r)->topo;
 
-	route_follow(r, g, w);
+	if (t->topo.cards)
+		dragonfly_walk_cards(r, g, w);
+	else
+		route_follow(r, g, w);
 	for (router_id at = t->topo.n_nodes; at < t->topo.n_routers; at++)
 		if (of(r)->mode == DRAGONFLY_PAR || of(r)->turns)
 			add_turns(r, g, at);
+	if (of(r)->spare)
+		spare_walk(of(r)->spare, g);
 }
 
 /* Whether steps to a node of the same group are among those that are to be
@@ -431,6 +386,26 @@ static void partners(
 
 /* --- what follows from it --- */
 
+/* The same for links of a file. */
+static double share_by_links(const struct dragonfly *t)
+{
+	uint64_t n = 0, turns = 0;
+
+	for (uint64_t i = 0; i < (uint64_t)t->g * t->g * t->g * t->m; i++) {
+		uint32_t k = (uint32_t)(i % t->m);
+		uint32_t at = (uint32_t)(i / t->m % t->g);
+		uint32_t a = (uint32_t)(i / t->m / t->g % t->g);
+		uint32_t b = (uint32_t)(i / t->m / t->g / t->g);
+
+		if (at == a || at == b || a == b)
+			continue;
+		n++;
+		turns += dragonfly_owner(t, dragonfly_way(t, at, a, k)) !=
+			 dragonfly_owner(t, dragonfly_way(t, at, b, k));
+	}
+	return n ? (double)turns / (double)n : 0;
+}
+
 /*
  * Of all ways through a group from one other group to another, by the same of
  * m links, the share that changes routers there.
@@ -439,6 +414,9 @@ static double share_of_turns(const struct dragonfly *t)
 {
 	uint32_t others = t->g - 1;
 	double same = 0;
+
+	if (t->links)
+		return share_by_links(t);
 
 	for (uint32_t k = 0; k < t->m; k++) {
 		uint32_t first = k * others, end = first + others;
@@ -483,7 +461,7 @@ static struct route_way dragonfly_cost(
 	int64_t ends = cost[DRAGONFLY_NODE_UP] + cost[DRAGONFLY_NODE_DOWN];
 	double others = (double)t->topo.n_nodes - 1;
 	double near = (double)(t->a - 1) * t->p;
-	double far = (double)(t->g - 1) * t->a * t->p;
+	double far = others + 1 - (double)t->a * t->p;
 	struct route_way f = { 0 }, out = { 0 };
 
 	if (others < 1)
@@ -559,7 +537,7 @@ static const char *const channels[] = { "stage 1", "stage 2", "stage 3",
 
 const struct route_ops dragonfly_route_ops = {
 	.name = "dragonfly",
-	.has = "orders",
+	.has = "orders card-routes",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct dragonfly_route),

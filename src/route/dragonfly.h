@@ -70,6 +70,7 @@ struct dragonfly_route {
 
 	/* of dragonfly_avoid() */
 	port_mask *dead; /* [site] failed links; NULL: all work */
+	struct spare *spare; /* NULL: there are none */
 };
 
 extern const struct route_ops dragonfly_route_ops;

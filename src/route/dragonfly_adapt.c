@@ -22,7 +22,7 @@ static struct place place_of(const struct route *r, const struct packet *p,
 {
 	const struct dragonfly *t = dragonfly_route_of(r)->topo;
 	uint32_t router = at - t->topo.n_nodes, from = router / t->a;
-	uint32_t far = p->dst / t->p, to = far / t->a;
+	uint32_t far = dragonfly_last(t, p) - t->topo.n_nodes, to = far / t->a;
 
 	return (struct place){ r, t, l, p, at, at - (router - from * t->a),
 		router - from * t->a, from, to, far - to * t->a };

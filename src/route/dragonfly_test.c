@@ -25,13 +25,16 @@ struct world {
 	struct dragonfly_route d;
 };
 
-static void make(struct world *x, const struct how *how, int64_t mode)
+static void make_cards(struct world *x, const struct how *how, int64_t mode,
+	int64_t attach, port_id cards)
 {
 	struct err e = { 0 };
 
 	memset(x, 0, sizeof(*x));
 	x->t.topo.ops = &dragonfly_ops;
 	topo_defaults(&x->t.topo);
+	x->t.topo.cards = cards;
+	x->t.attach = attach;
 	x->t.per_router = how->p;
 	x->t.routers = how->a;
 	x->t.globals = how->h;
@@ -43,6 +46,11 @@ static void make(struct world *x, const struct how *how, int64_t mode)
 	if (dragonfly_ops.init(&x->t.topo, &e) ||
 		dragonfly_route_ops.init(&x->d.route, &x->t.topo, &e))
 		fail_msg("%s", e.text);
+}
+
+static void make(struct world *x, const struct how *how, int64_t mode)
+{
+	make_cards(x, how, mode, DRAGONFLY_SAME, 0);
 }
 
 struct trip {
@@ -237,6 +245,42 @@ static void the_pairs_that_are_followed_stand_for_all(void **state)
 	}
 }
 
+/* The same without steps from and to nodes, of which few are followed. */
+static void forget_nodes(const struct world *x, struct route_graph *g)
+{
+	const struct topo *t = &x->t.topo;
+	size_t each = (size_t)t->n_ports * g->n_channels * g->n_channels;
+	port_mask nodes = ((port_mask)1 << x->t.local) - 1;
+
+	memset(g->after, 0, t->n_nodes * each * sizeof(*g->after));
+	for (size_t i = t->n_nodes * each; i < t->n_routers * each; i++)
+		g->after[i] &= ~nodes;
+}
+
+static void walks_from_card_to_card_stand_for_all(void **state)
+{
+	for (uint32_t k = 0; some[k / 4].p; k++) {
+		struct route_walks w = { 0 };
+		struct route_graph a, b;
+		struct world x;
+		size_t size;
+
+		make_cards(&x, &some[k / 4], k % 2,
+			k / 2 % 2 && some[k / 4].a > 1, 2);
+		route_graph_init(&a, &x.t.topo, x.d.route.n_channels);
+		dragonfly_route_ops.walk(&x.d.route, &a, &w);
+		assert_false(w.is_broken);
+		b = follow(&x);
+		forget_nodes(&x, &a);
+		forget_nodes(&x, &b);
+		size = (size_t)x.t.topo.n_routers * x.t.topo.n_ports *
+		       a.n_channels * a.n_channels * sizeof(*a.after);
+		assert_memory_equal(a.after, b.after, size);
+		route_graph_fini(&a);
+		route_graph_fini(&b);
+	}
+}
+
 /* Links of one router: one to another router of its group, and one to another
  * group. */
 static void cut(const struct world *x, port_mask *dead, router_id r, port_id p)
@@ -302,5 +346,6 @@ TESTS(TEST(every_pair_is_joined_by_every_way),
 	TEST(costs_are_those_of_all_ways), TEST(valiant_draws_all_groups_alike),
 	TEST(packets_in_order_keep_one_way),
 	TEST(the_pairs_that_are_followed_stand_for_all),
+	TEST(walks_from_card_to_card_stand_for_all),
 	TEST(ways_around_failed_links_keep_their_stages),
 	TEST(other_topologies_are_refused))

@@ -3,6 +3,7 @@
 #define ROUTE_DRAGONFLY_WAY_H
 
 #include "route/dragonfly.h"
+#include "route/spare.h"
 
 /* What a packet keeps, above its hints. */
 enum {
@@ -14,7 +15,9 @@ enum {
 	/* 1 + the router of the first group to go to first; 0: none is left */
 	TURN_SHIFT = 58,
 	FIELD = 0xffff,
-	STAGE = 0xff,
+	STAGE = 0xff, /* as a stage: it is on a spare path, whose next hop has
+		       * a number instead of group and link */
+	HOP_SHIFT = VIA_SHIFT,
 };
 
 static inline const struct dragonfly_route *dragonfly_route_of(
@@ -28,6 +31,13 @@ static inline uint32_t dragonfly_group_of(
 	const struct dragonfly *t, uint32_t node)
 {
 	return node / (t->p * t->a);
+}
+
+/* The router that a packet leaves the network by. */
+static inline router_id dragonfly_last(
+	const struct dragonfly *t, const struct packet *p)
+{
+	return dragonfly_router(t, p->dst, t->topo.cards ? p->to_card : 0);
 }
 
 static inline uint32_t dragonfly_stage(const struct packet *p)
@@ -63,6 +73,32 @@ bool dragonfly_works(
 	const struct route *r, const struct packet *packet, router_id at);
 bool dragonfly_works_by(const struct route *r, const struct packet *p,
 	router_id at, uint32_t number);
+
+/* Adds the dependencies of routes between cards: dragonfly_walk.c. */
+void dragonfly_walk_cards(const struct route *r, struct route_graph *g,
+	struct route_walks *found);
+
+/* The router at which a packet enters. */
+static inline router_id dragonfly_entry(
+	const struct dragonfly *t, const struct packet *p)
+{
+	return dragonfly_router(t, p->src, t->topo.cards ? p->card : 0);
+}
+
+/* --- around failed links: dragonfly_repair.c --- */
+
+struct route *dragonfly_avoid(const struct route *r, const port_mask *dead);
+void dragonfly_fini(struct route *r);
+/* Another route, if a packet's own has a failed link: of the same kind, or else
+ * through any group, or a spare path; its own one if there is none. */
+void dragonfly_go_round(const struct route *r, struct packet *p);
+/* The next hop of a spare path. */
+struct spare_hop dragonfly_hop(const struct route *r, struct packet *p);
+
+static inline bool dragonfly_is_spare(const struct packet *p)
+{
+	return dragonfly_stage(p) == STAGE;
+}
 
 /* --- adaptive routes: dragonfly_adapt.c --- */
 

@@ -309,6 +309,24 @@ void route_follow(
 	mem_free(f.table);
 }
 
+void route_follow_some(const struct route *r, struct route_graph *g,
+	struct route_walks *w, void (*list)(void *arg, struct follow *f),
+	void *arg)
+{
+	struct follow f = { .r = r, .g = g, .found = w };
+
+	list(arg, &f);
+	mem_free(f.state);
+	mem_free(f.table);
+}
+
+void route_follow_one(struct follow *f, const struct route_trip *t)
+{
+	f->card = t->card;
+	f->to_card = t->to_card;
+	follow_way(f, t->src, t->dst, t->hints);
+}
+
 /* Pairs that are spread evenly over all. */
 static void follow_some(struct follow *f)
 {

@@ -480,6 +480,8 @@ static void hyperx_walk(
 
 	route_follow(r, g, w);
 	links &= ~(((port_mask)1 << t->p) - 1);
+	if (of(r)->spare)
+		spare_walk(of(r)->spare, g);
 	if (of(r)->mode != HYPERX_DAL)
 		return;
 	for (router_id at = r->topo->n_nodes; at < r->topo->n_routers; at++)

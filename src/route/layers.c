@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "link/link.h"
+#include "route/spare.h"
 #include "sim/random.h"
 
 #define AT(field) offsetof(struct layers, field)
@@ -13,6 +14,8 @@ enum {
 	DOWN_SHIFT = 32, /* on the tree: went down */
 	ORDER_SHIFT = 33,
 	FREE_SHIFT = 34, /* the first switch may choose another set */
+	SPARE_SHIFT = 35, /* it is on a spare path, */
+	HOP_SHIFT = 36, /* and its next hop has this number */
 	FIELD = 0xff,
 };
 
@@ -120,22 +123,6 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static void layers_fini(struct route *r)
-{
-	struct layers *l = (struct layers *)r;
-
-	mem_free(l->at);
-	mem_free(l->door);
-	mem_free(l->nodes);
-	mem_free(l->hops);
-	mem_free(l->port);
-	mem_free(l->first);
-	mem_free(l->layer);
-	mem_free(l->over);
-	mem_free(l->rank);
-	mem_free(l->dead);
-}
-
 static int layers_init(struct route *r, const struct topo *t, struct err *e)
 {
 	struct layers *l = (struct layers *)r;
@@ -180,6 +167,7 @@ static void layers_start(const struct route *r, struct packet *p)
 	uint32_t n = n_ways(r, p->src, p->dst), set = 0;
 	bool is_ordered = p->kind != PACKET_DYNAMIC;
 	bool is_free = r->looks && !p->hints && !is_ordered;
+	uint64_t spare = 0;
 
 	if (p->hints)
 		set = (p->hints - 1u) % n;
@@ -193,11 +181,15 @@ static void layers_start(const struct route *r, struct packet *p)
 			n);
 	if (l->dead)
 		set = layers_replace(l, p, set);
+	if (l->spare && !layers_works(l, set, l->at[p->src], l->at[p->dst]))
+		spare = spare_first(l->spare, r->topo->n_nodes + l->at[p->src],
+			r->topo->n_nodes + l->at[p->dst]);
 	/* one class, whose channels are layers or hops */
 	p->kind = PACKET_DYNAMIC;
 	p->way = (set + 1) | (uint64_t)set << SET_SHIFT |
 		 (uint64_t)is_ordered << ORDER_SHIFT |
-		 (uint64_t)is_free << FREE_SHIFT;
+		 (uint64_t)(is_free && !spare) << FREE_SHIFT |
+		 (uint64_t) !!spare << SPARE_SHIFT | spare << HOP_SHIFT;
 }
 
 /* Where a packet is on its path; in is the port that it came by. */
@@ -262,6 +254,21 @@ static void layers_decide(const struct route *r, struct packet *p, router_id at,
 	p->hints = (uint16_t)(best + 1);
 }
 
+/* The next hop of a spare path. */
+static struct route_step step_aside(const struct layers *l, struct packet *p)
+{
+	struct spare_hop hop =
+		spare_hop(l->spare, (uint32_t)(p->way >> HOP_SHIFT));
+
+	p->way += (uint64_t)1 << HOP_SHIFT;
+	return (struct route_step){
+		.escape = hop.port,
+		.ports = (port_mask)1 << hop.port,
+		.channel = hop.channel,
+		.is_ordered = p->way >> ORDER_SHIFT & 1,
+	};
+}
+
 static struct route_step layers_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
@@ -277,6 +284,9 @@ static struct route_step layers_next(
 		return (struct route_step){ .escape = PACKET_NO_PORT };
 	hops = (uint32_t)(p->way >> HOPS_SHIFT & FIELD);
 	path = path_of(l, p, at, hops);
+	if (p->way >> SPARE_SHIFT & 1 && at >= r->topo->n_nodes &&
+		path.at != to)
+		return step_aside(l, p);
 	if (at >= r->topo->n_nodes && path.at == to) {
 		s.escape = l->door[p->dst];
 	} else if (at >= r->topo->n_nodes) {
@@ -332,16 +342,14 @@ static void layers_walk(
 				uint64_t pairs =
 					(uint64_t)l->nodes[from] * l->nodes[to];
 
-				if (from == to || !pairs ||
-					(set >= l->paths &&
-						l->layer[layers_entry(
-							l, set, to, from)] ==
-							LAYERS_NONE))
+				if (from == to || !pairs)
 					continue;
 				w->n_routes += pairs;
 				walk_path(l, g, layers_begin(l, set, from, to),
 					from);
 			}
+	if (l->spare)
+		spare_walk(l->spare, g);
 }
 
 /* --- what follows from it --- */

@@ -30,7 +30,6 @@ enum layers_overflow { LAYERS_REFUSE, LAYERS_UPDOWN };
 enum {
 	LAYERS_SETS = 16, /* the most */
 	LAYERS_HERE = 0xff, /* as a port: at the end */
-	LAYERS_NONE = 0xff, /* as a layer: there is no such path */
 };
 
 struct layers {
@@ -59,8 +58,9 @@ struct layers {
 	uint32_t n_layers; /* that have paths; or one for each hop */
 	uint64_t n_over; /* paths on the tree */
 
-	/* of layers_avoid(), which adds a set */
+	/* of layers_avoid(); everything else belongs to the first routing */
 	port_mask *dead; /* [site] failed links; NULL: all work */
+	struct spare *spare; /* NULL: there are none */
 };
 
 extern const struct route_ops layers_ops;
@@ -103,7 +103,8 @@ struct layers_path layers_begin(
 /* --- around failed links: layers_repair.c --- */
 
 struct route *layers_avoid(const struct route *r, const port_mask *dead);
-/* Whether there is such a path, and all its links work. */
+void layers_fini(struct route *r);
+/* Whether all links of a path work. */
 bool layers_works(
 	const struct layers *l, uint32_t set, uint32_t from, uint32_t to);
 /* A set for a packet: its own, or another one if a link of that has failed. */

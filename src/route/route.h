@@ -199,6 +199,19 @@ static inline void route_add(const struct route_graph *g, uint32_t vertex,
 void route_follow(
 	const struct route *r, struct route_graph *g, struct route_walks *w);
 
+/* The same for routes that list() names, each by a call. */
+struct follow;
+struct route_trip {
+	uint32_t src, dst;
+	uint8_t card, to_card; /* if nodes have several */
+	uint32_t hints; /* 1 + the number of the way, or 0 */
+};
+
+void route_follow_some(const struct route *r, struct route_graph *g,
+	struct route_walks *w, void (*list)(void *arg, struct follow *f),
+	void *arg);
+void route_follow_one(struct follow *f, const struct route_trip *t);
+
 /*
  * After init(), for routings of plugins: follows the routes of many pairs of
  * nodes, and reports errors in the steps of next(), including more channels

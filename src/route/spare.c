@@ -334,3 +334,14 @@ void spare_give(
 	if (s->search.best[to] == NONE || !take(s, to))
 		take_any(s, dead, to);
 }
+
+void spare_walk(const struct spare *s, const struct route_graph *g)
+{
+	const struct acyclic *a = &s->order;
+	uint32_t n = a->n_channels, shift = a->first * a->topo->n_ports * n;
+
+	for (uint32_t c = 0; c < a->n; c++)
+		for (uint32_t next = 0; next < n; next++)
+			route_add(g, shift + c, a->after[(size_t)c * n + next],
+				next);
+}

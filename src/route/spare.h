@@ -38,6 +38,9 @@ void spare_free(struct spare *s);
 void spare_give(
 	struct spare *s, const port_mask *dead, router_id from, router_id to);
 
+/* Adds what usual paths and all spare paths make wait. */
+void spare_walk(const struct spare *s, const struct route_graph *g);
+
 /* The number of its first hop, or 0. */
 uint32_t spare_first(const struct spare *s, router_id from, router_id to);
 struct spare_hop spare_hop(const struct spare *s, uint32_t number);

@@ -24,12 +24,12 @@ enum { MOST_FENCES = 1024 };
 struct sim_abroad {
 	bool *is_near; /* [process] */
 	struct cluster_bytes *out, *in; /* the same */
+	struct cluster_bytes *got; /* from boxes of a room; the same */
 	struct sim_listener {
 		sim_hear *hear;
 		void *arg;
 	} * listener;
 	uint32_t n_listeners;
-	struct cluster_bytes *got; /* from boxes of a room; the same */
 };
 
 struct record {
@@ -204,6 +204,15 @@ static void collect(struct sim *s, uint32_t process)
 	}
 }
 
+bool abroad_has_leaving(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++)
+		if (s->workers[i].leaving_next != SIM_NEVER ||
+			s->workers[i].has_notes)
+			return true;
+	return false;
+}
+
 uint64_t abroad_next(const struct sim *s, uint64_t next)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
@@ -266,44 +275,52 @@ bool abroad_take(struct sim *s)
 	return has_come;
 }
 
-bool abroad_has_posted(const struct sim *s)
+bool abroad_has_posted(const struct sim *s, uint64_t next)
 {
-	return !room_is_called(s->p.cluster->room);
+	return room_left(s->p.cluster->room) >= next;
 }
 
-/* Two that fill each other's boxes empty their own, too. */
-static void put_mail(struct sim *s, uint32_t to)
+uint64_t abroad_call(const struct sim *s)
+{
+	return room_call_of(s->p.cluster->room);
+}
+
+/* Two that fill each other's boxes empty their own, too: whether mail has come.
+ */
+static bool put_mail(struct sim *s, uint32_t to)
 {
 	const struct cluster_bytes *out = &s->abroad->out[to];
 	struct cluster *c = s->p.cluster;
 	size_t at = 0, n;
+	bool has_come = false;
 
 	while (at < out->n) {
 		n = room_put(c->room, to, out->at + at, out->n - at);
 		at += n;
 		if (n)
 			continue;
-		abroad_take(s);
+		has_come |= abroad_take(s);
 		room_press(c->room, to);
 	}
+	return has_come;
 }
 
 static void forget_leaving(struct sim *s)
 {
-	for (uint32_t i = 0; i < s->p.n_workers; i++)
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].has_notes = false;
+	}
 }
 
-uint64_t abroad_post(struct sim *s)
+uint64_t abroad_post(struct sim *s, uint64_t next)
 {
 	struct sim_abroad *a = s->abroad;
 	struct room *room = s->p.cluster->room;
-	uint64_t due = abroad_next(s, NO_WINDOW), next;
-	uint32_t n = due == NO_WINDOW ? 0 : s->p.cluster->n;
+	uint64_t due = abroad_next(s, NO_WINDOW);
+	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
 
-	if (!n && !room_is_called(room)) {
-		abroad_take(s);
-		next = windows_next(s);
+	if (!n && room_call_of(room) == NO_WINDOW) {
 		room_post(room, next);
 		return next;
 	}
@@ -311,16 +328,16 @@ uint64_t abroad_post(struct sim *s)
 		if (!a->is_near[i])
 			continue;
 		collect(s, i);
-		put_mail(s, i);
+		if (put_mail(s, i))
+			next = windows_next(s);
 	}
-	abroad_take(s);
 	room_begin(room);
-	abroad_take(s);
+	if (abroad_take(s))
+		next = windows_next(s);
 	for (uint32_t i = 0; i < n; i++)
-		if (a->is_near[i] && a->out[i].n)
+		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
 			room_call(room, i, due);
 	forget_leaving(s);
-	next = windows_next(s);
 	room_end(room, next);
 	return next;
 }
@@ -346,9 +363,9 @@ void abroad_alarm(struct sim *s)
 	room_alarm(s->p.cluster->room);
 }
 
-void abroad_wait(struct sim *s, uint64_t window, uint64_t end)
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call)
 {
-	room_wait(s->p.cluster->room, s->abroad->is_near, window, end);
+	room_wait(s->p.cluster->room, s->abroad->is_near, window, end, call);
 }
 
 /* When all have left, whoever has mail in a box takes it, and the next to enter
@@ -433,9 +450,18 @@ void sim_note(struct sim_worker *w, uint32_t process, uint32_t listener,
 
 	BUG_IF(n % sizeof(uint64_t));
 	r.n = n;
+	w->has_notes = true;
 	to = cluster_add(&w->leaving[process], sizeof(r) + n);
 	memcpy(to, &r, sizeof(r));
 	memcpy(to + sizeof(r), bytes, n);
+}
+
+uint32_t sim_self(const struct sim *s, uint32_t *n)
+{
+	const struct cluster *c = s->p.cluster;
+
+	*n = c ? c->n : 1;
+	return c ? c->me : 0;
 }
 
 bool sim_is_shared(const struct sim *s)

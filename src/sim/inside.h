@@ -114,25 +114,30 @@ uint64_t abroad_meet(
 	struct sim *s, bool *stop, uint64_t *horizon, struct err *e);
 /* Whether a worker of this process has. */
 bool abroad_has_failed(const struct sim *s);
+/* Whether mail or notes are to leave. */
+bool abroad_has_leaving(const struct sim *s);
 /* The same horizon, after windows in which mail may have left. */
 uint64_t abroad_horizon(const struct sim *s, uint64_t horizon);
 /* The first window of those that a process knows of, or of its mail. */
 uint64_t abroad_next(const struct sim *s, uint64_t next);
 
 /* The same of processes that share a room, see sim/room.h. */
-/* Puts its mail into the others' boxes, takes its own, and posts how far it is;
- * returns its next window. */
-uint64_t abroad_post(struct sim *s);
+/* Puts its mail into the others' boxes, takes its own, and posts how far it is:
+ * its next window, which is returned. */
+uint64_t abroad_post(struct sim *s, uint64_t next);
 /* Takes mail only; whether there was any. */
 bool abroad_take(struct sim *s);
-/* Whether the others know of all mail that has come. */
-bool abroad_has_posted(const struct sim *s);
+/* Whether the others know that it has nothing to do before a window. */
+bool abroad_has_posted(const struct sim *s, uint64_t next);
+/* The first window of mail that may not be taken yet. */
+uint64_t abroad_call(const struct sim *s);
 /* The windows before the one that is returned may be run after the mail that
  * has come is taken; 0: that cannot be known now.  Whether all others are done
  * with those before end. */
 uint64_t abroad_look(const struct sim *s, uint64_t end, bool *is_over);
-/* Until it may run a window, or something else is to be done; or some time. */
-void abroad_wait(struct sim *s, uint64_t window, uint64_t end);
+/* Until it may run a window, is called for another one than before, or
+ * something else is to be done; or some time. */
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call);
 /* All leave the room, and meet. */
 void abroad_alarm(struct sim *s);
 bool abroad_is_alarmed(const struct sim *s);

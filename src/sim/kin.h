@@ -1,6 +1,7 @@
 /*
- * Weft processes on one computer: children of the first one, which talk to each
- * other by sockets.  Tests use them where there is no MPI.
+ * Weft processes on one computer: children of the first one, which share a room
+ * (sim/room.h).  Sockets between them tell who is gone, and take the place of
+ * the room where there is to be none.
  */
 #ifndef SIM_KIN_H
 #define SIM_KIN_H

@@ -3,9 +3,11 @@
  * mpi.h.  It is a shared object of its own for each MPI, since their ABIs
  * differ; weft loads the one of the job that it finds itself in.
  *
- * A meeting is one message to each neighbour and one reduction, both under way
- * at the same time.  A message begins with its length; what does not fit into
- * the first part follows in a second one.
+ * Processes that are all on one computer share a room (sim/room.h), and need
+ * MPI for their beginning and end only.  Otherwise a meeting is one message to
+ * each neighbour and one reduction, both under way at the same time.  A message
+ * begins with its length; what does not fit into the first part follows in a
+ * second one.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -52,6 +54,7 @@ struct job {
 	MPI_Comm all;
 	MPI_Datatype words; /* all that processes agree on */
 	MPI_Op merge; /* of these */
+	MPI_Op greatest;
 	struct near *near[CLUSTER_MOST]; /* on first use */
 	MPI_Request wait[2 * CLUSTER_MOST + 1], later[CLUSTER_MOST];
 	MPI_Status status[2 * CLUSTER_MOST + 1]; /* nobody looks at it */
@@ -156,6 +159,18 @@ static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
 		receive(j, at + first, from->n - first, i, TAG_REST);
 }
 
+/* Some MPIs compare unsigned numbers as if they were signed (MPI_MAX of
+ * MPICH 4.0). */
+static void take_greatest(void *from, void *to, int *n, MPI_Datatype *type)
+{
+	const uint64_t *x = from;
+	uint64_t *y = to;
+
+	(void)type;
+	for (int i = 0; i < *n; i++)
+		y[i] = x[i] > y[i] ? x[i] : y[i];
+}
+
 /* The greatest of each word, but for CLUSTER_OTHERS: the second greatest of
  * CLUSTER_OWN. */
 static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
@@ -221,7 +236,7 @@ static void mpi_sum(struct cluster *c, uint64_t *x, size_t n)
 
 static void mpi_max(struct cluster *c, uint64_t *x, size_t n)
 {
-	reduce(of(c), x, n, MPI_MAX);
+	reduce(of(c), x, n, of(c)->greatest);
 }
 
 static void mpi_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
@@ -321,8 +336,11 @@ static void make_room(struct job *j)
 static void mpi_leave(struct cluster *c, int code)
 {
 	struct job *j = of(c);
-	int64_t until =
-		j->help.clock() + (code ? PATIENCE_NS : MUCH_PATIENCE_NS);
+	/* an error that all know brings all here, and the first one has yet to
+	 * print it */
+	bool is_alone = code && !c->knows_error;
+	int64_t until = j->help.clock() +
+			(is_alone ? PATIENCE_NS : MUCH_PATIENCE_NS);
 
 	MPI_Ibarrier(j->all, &j->wait[j->n_wait++]);
 	if (!is_done_by(j, until))
@@ -333,6 +351,7 @@ static void mpi_leave(struct cluster *c, int code)
 		j->help.room_close(c->room);
 	drop_memory(j);
 	MPI_Op_free(&j->merge);
+	MPI_Op_free(&j->greatest);
 	MPI_Type_free(&j->words);
 	MPI_Comm_free(&j->all);
 	MPI_Finalize();
@@ -384,6 +403,7 @@ struct cluster *weft_cluster_open(const struct cluster_help *help)
 	MPI_Type_contiguous(N_CLUSTER_WORDS, MPI_UINT64_T, &j->words);
 	MPI_Type_commit(&j->words);
 	MPI_Op_create(merge_words, 1, &j->merge);
+	MPI_Op_create(take_greatest, 1, &j->greatest);
 	look_here(j);
 	if (j->c.n_here == j->c.n && !j->help.is_apart())
 		make_room(j);

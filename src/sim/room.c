@@ -29,6 +29,7 @@ struct seat {
 	_Alignas(LINE) _Atomic uint64_t call; /* complemented: 0 is never */
 	_Alignas(LINE) _Atomic uint32_t bell, is_asleep;
 	_Atomic uint64_t wake_at; /* of what the others have left to do */
+	_Atomic uint64_t heard; /* the call that it knows of */
 	_Alignas(LINE) _Atomic uint64_t round; /* that it has begun */
 	uint64_t board[2][BOARD];
 };
@@ -216,7 +217,8 @@ static bool is_due(const struct room *r, uint32_t i)
 
 	if (at == AT_ROUND)
 		return has_round(r, i);
-	if (atomic_load(&s->call) || room_is_alarmed(r))
+	if (~atomic_load(&s->call) != atomic_load(&s->heard) ||
+		room_is_alarmed(r))
 		return true;
 	for (uint32_t k = 0; k < r->c->n; k++)
 		if (k != i && left_to(&r->shared->seat[k]) < at)
@@ -256,9 +258,14 @@ void room_post(struct room *r, uint64_t clock)
 	wake_others(r);
 }
 
-bool room_is_called(const struct room *r)
+uint64_t room_call_of(const struct room *r)
 {
-	return get(&own_seat(r)->call);
+	return ~get(&own_seat(r)->call);
+}
+
+uint64_t room_left(const struct room *r)
+{
+	return left_to(own_seat(r));
 }
 
 /* All versions added up; odd: somebody is about to change something. */
@@ -315,7 +322,7 @@ bool room_is_alarmed(const struct room *r)
 /* What a process waits for: a round of all, or what room_wait() is told. */
 struct wait {
 	const bool *is_near; /* NULL: a round */
-	uint64_t window, end;
+	uint64_t window, end, call;
 	bool is_full; /* a box is, which is no such wait */
 	uint32_t every; /* so many looks it looks at what others write */
 };
@@ -328,7 +335,7 @@ static bool is_over(const struct room *r, const struct wait *w)
 		return false;
 	if (!w->is_near)
 		return has_round(r, r->c->me);
-	if (room_is_called(r) || room_is_alarmed(r))
+	if (room_call_of(r) != w->call || room_is_alarmed(r))
 		return true;
 	return room_look(r, w->is_near, &v) &&
 	       (v.horizon > w->window || v.first >= w->end);
@@ -340,7 +347,7 @@ static bool spin(const struct room *r, const struct wait *w)
 	int64_t since;
 
 	for (uint32_t i = 0; i < (r->is_crowded ? 1 : LOOKS); i++) {
-		if (i % w->every ? room_is_called(r) : is_over(r, w))
+		if (i % w->every ? room_call_of(r) != w->call : is_over(r, w))
 			return true;
 		relax();
 	}
@@ -364,6 +371,7 @@ static void sleep_until(const struct room *r, const struct wait *w)
 	atomic_store(&s->wake_at, !w->is_near	       ? AT_ROUND
 				  : w->window < w->end ? w->window
 						       : w->end);
+	atomic_store(&s->heard, w->call);
 	atomic_fetch_add(&r->shared->n_asleep, 1);
 	atomic_store(&s->is_asleep, 1);
 	atomic_thread_fence(memory_order_seq_cst);
@@ -395,13 +403,18 @@ static void wait_for(const struct room *r, const struct wait *w)
 	look_for_gone(r, w);
 }
 
-void room_wait(
-	struct room *r, const bool *is_near, uint64_t window, uint64_t end)
+void room_wait(struct room *r, const bool *is_near, uint64_t window,
+	uint64_t end, uint64_t call)
 {
-	wait_for(r, &(struct wait){ .is_near = is_near,
-			    .window = window,
-			    .end = end,
-			    .every = window == ROOM_NEVER ? IDLE_LOOKS : 1 });
+	struct wait w = {
+		.is_near = is_near,
+		.window = window,
+		.end = end,
+		.call = call,
+		.every = window == ROOM_NEVER ? IDLE_LOOKS : 1,
+	};
+
+	wait_for(r, &w);
 }
 
 void room_press(struct room *r, uint32_t to)

@@ -66,7 +66,9 @@ void room_end(struct room *r, uint64_t clock);
 /* Sets the clock alone. */
 void room_post(struct room *r, uint64_t clock);
 
-bool room_is_called(const struct room *r);
+/* The call for this process; and the least of that and its clock. */
+uint64_t room_call_of(const struct room *r);
+uint64_t room_left(const struct room *r);
 
 /* How far the others are, at one moment. */
 struct room_view {
@@ -81,9 +83,9 @@ bool room_look(const struct room *r, const bool *is_near, struct room_view *v);
 void room_alarm(struct room *r);
 bool room_is_alarmed(const struct room *r);
 
-/* Waits until the horizon is beyond a window, all are done before end, somebody
- * calls, or there is an alarm; or for some time. */
-void room_wait(
-	struct room *r, const bool *is_near, uint64_t window, uint64_t end);
+/* Waits until the horizon is beyond a window, all are done before end, there is
+ * another call, or an alarm; or for some time. */
+void room_wait(struct room *r, const bool *is_near, uint64_t window,
+	uint64_t end, uint64_t call);
 
 #endif

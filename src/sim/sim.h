@@ -174,6 +174,7 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	bool has_notes; /* among it */
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
 	site_id visited; /* the visited site, or NO_SITE */
@@ -349,7 +350,8 @@ bool sim_is_shared(const struct sim *s); /* among several */
  * n_sites if there is none. */
 bool sim_has(const struct sim *s, site_id site);
 site_id sim_next_own(const struct sim *s, site_id site);
-/* The process that simulates a site. */
+/* This process, of *n; and the one that simulates a site. */
+uint32_t sim_self(const struct sim *s, uint32_t *n);
 uint32_t sim_process(const struct sim *s, site_id site);
 /* Makes the memory of other processes' sites, in an array with one element for
  * each site from first up to end, impossible to touch. */

@@ -422,23 +422,22 @@ static void run_ahead(struct sim *s, uint64_t horizon)
 
 /* The same of processes that share a room, until mail leaves, or for so many
  * windows that the others hear of it in time. */
-static void run_some(struct sim *s, uint64_t horizon)
+static uint64_t run_some(struct sim *s, uint64_t next, uint64_t horizon)
 {
-	for (uint32_t i = 0; i < MOST_UNHEARD; i++) {
-		s->window = windows_next(s);
-		if (s->window >= horizon)
-			return;
+	for (uint32_t i = 0; i < MOST_UNHEARD && next < horizon; i++) {
+		s->window = next;
 		run_window(s);
-		if (abroad_next(s, NO_WINDOW) != NO_WINDOW ||
-			abroad_has_failed(s))
-			return;
+		next = windows_next(s);
+		if (abroad_has_leaving(s) || abroad_has_failed(s))
+			break;
 	}
+	return next;
 }
 
 /* Runs up to a window.  Leaves early where a process fails or is stopped. */
 static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
 {
-	uint64_t next = abroad_post(s), horizon;
+	uint64_t next = abroad_post(s, windows_next(s)), horizon, call;
 	bool is_over;
 
 	for (;;) {
@@ -447,18 +446,20 @@ static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
 		if (abroad_is_alarmed(s))
 			return;
 		/* mail that is due before the horizon has come by now */
+		call = abroad_call(s);
 		horizon = abroad_look(s, end, &is_over);
 		if (abroad_take(s))
 			next = windows_next(s);
-		if (next < horizon && next < end)
-			run_some(s, horizon < end ? horizon : end);
-		else if (abroad_has_posted(s)) {
+		if (next < horizon && next < end) {
+			next = run_some(s, next, horizon < end ? horizon : end);
+		} else if (abroad_has_posted(s, next)) {
 			if (is_over && next >= end)
 				return;
-			abroad_wait(s, next < end ? next : NO_WINDOW, end);
+			abroad_wait(
+				s, next < end ? next : NO_WINDOW, end, call);
 			continue;
 		}
-		next = abroad_post(s);
+		next = abroad_post(s, next);
 	}
 }
 

@@ -19,9 +19,17 @@ enum { NODE, LOCAL, GLOBAL };
 
 static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "nodes", AT(nodes), "0", 0, TOPO_MAX_ROUTERS,
-		"number of nodes, in whole groups; 0: as many groups as the "
-		"global links can join",
+		"number of nodes, in whole groups unless topology.groups is "
+		"given; 0: as many groups as the global links can join",
 		"assumed: the largest machine"),
+	PARAM_ROW(PARAM_COUNT, "groups", AT(groups), "0", 0, TOPO_MAX_ROUTERS,
+		"number of groups, the last of which may have empty places for "
+		"nodes; 0: as many as the nodes fill",
+		"assumed: full groups"),
+	PARAM_ONE_OF("attach", AT(attach), "same", "same|spread",
+		"routers of a node with several cards; same: one router; "
+		"spread: card N is at the N-th next router of the group",
+		"assumed: short cables"),
 	NUMBER("per-router", per_router, "4", 1,
 		"number of nodes at each router",
 		"assumed: balanced, half of the routers of a group"),
@@ -40,6 +48,12 @@ static const struct param params[] = {
 		"router by router; palmtree: the preceding groups, nearest "
 		"first; consecutive: all other groups in ascending order",
 		"assumed: spreads neighbouring groups over routers"),
+	{ .name = "wiring",
+		.type = PARAM_PATH,
+		.offset = AT(wiring),
+		.def = "none",
+		.help = "file with the global links, in place of an "
+			"arrangement: lines GROUP,ROUTER,GROUP,ROUTER" },
 	PARAM_ROW(PARAM_TIME, "router", AT(logic), "100 ns", 0, 1000000000,
 		"time that a router takes from a head's arrival to its "
 		"departure",
@@ -69,23 +83,45 @@ static void set_links(struct dragonfly *t)
 	t->more = links % t->a;
 }
 
+/* The number of groups, whose last one may have empty places. */
+static int check_places(
+	const struct dragonfly *t, uint64_t per, uint64_t g, struct err *e)
+{
+	uint64_t nodes = (uint64_t)t->nodes;
+
+	if (!t->groups && nodes % per)
+		return err_set(e,
+			"topology.nodes: %lld is not a multiple of a group's "
+			"%llu nodes",
+			(long long)t->nodes, (unsigned long long)per);
+	if (t->groups && nodes && (nodes > g * per || nodes <= (g - 1) * per))
+		return err_set(e,
+			"topology.nodes: %lld nodes do not fill "
+			"topology.groups: %lld groups of %llu nodes, of which "
+			"only the last may have empty places",
+			(long long)t->nodes, (long long)t->groups,
+			(unsigned long long)per);
+	return 0;
+}
+
 static int set_groups(struct dragonfly *t, struct err *e)
 {
 	uint64_t between = t->between ? (uint64_t)t->between : 1;
 	uint64_t per = (uint64_t)t->p * t->a;
 	uint64_t most = (uint64_t)t->a * t->h / between + 1;
-	uint64_t g = t->nodes ? (uint64_t)t->nodes / per : most;
+	uint64_t g = t->groups	? (uint64_t)t->groups
+		     : t->nodes ? (uint64_t)t->nodes / per
+				: most;
 
-	if (t->nodes && (uint64_t)t->nodes % per)
-		return err_set(e,
-			"topology.nodes: %lld is not a multiple of a group's "
-			"%llu nodes",
-			(long long)t->nodes, (unsigned long long)per);
+	if (check_places(t, per, g, e))
+		return -1;
 	if (g > most)
 		return err_set(e,
-			"topology.nodes: %lld nodes are %llu groups, but the "
+			"topology.%s: %lld %s are %llu groups, but the "
 			"global links join at most %llu%s",
-			(long long)t->nodes, (unsigned long long)g,
+			t->groups ? "groups" : "nodes",
+			(long long)(t->nodes ? t->nodes : t->groups),
+			t->nodes ? "nodes" : "groups", (unsigned long long)g,
 			(unsigned long long)most,
 			t->between ? " by topology.between" : "");
 	if (g * (per + t->a) > TOPO_MAX_ROUTERS)
@@ -94,7 +130,9 @@ static int set_groups(struct dragonfly *t, struct err *e)
 			TOPO_MAX_ROUTERS);
 	t->g = (uint32_t)g;
 	set_links(t);
-	return 0;
+	return *t->wiring && strcmp(t->wiring, "none") != 0
+		       ? dragonfly_links_read(t, e)
+		       : 0;
 }
 
 static void set_wires(struct dragonfly *t)
@@ -128,18 +166,26 @@ static int dragonfly_init(struct topo *topo, struct err *e)
 	t->p = (uint32_t)t->per_router;
 	t->a = (uint32_t)t->routers;
 	t->h = (uint32_t)t->globals;
-	t->local = t->p;
+	t->cards = topo->cards ? topo->cards : 1;
+	t->local = t->p * t->cards;
 	t->global = t->local + t->a - 1;
 	topo->n_ports = t->global + t->h;
-	topo->node_ports = 1;
+	topo->node_ports = t->cards;
 	if (topo->n_ports > TOPO_MAX_PORTS)
 		return err_set(e,
 			"topology.routers: a router would have %u ports, more "
 			"than the %d allowed",
 			topo->n_ports, TOPO_MAX_PORTS);
+	if (t->attach == DRAGONFLY_SPREAD && t->a < t->cards)
+		return err_set(e,
+			"topology.attach: %u cards cannot be spread over the "
+			"%u routers of a group",
+			t->cards, t->a);
 	if (set_groups(t, e))
 		return -1;
 	topo->n_nodes = t->g * t->a * t->p;
+	if (t->nodes)
+		topo->n_nodes = (router_id)t->nodes;
 	topo->n_routers = topo->n_nodes + t->g * t->a;
 	set_wires(t);
 	return 0;
@@ -153,14 +199,24 @@ static router_id router_at(
 	return t->topo.n_nodes + group * t->a + number;
 }
 
-/* Global links of router i of a group. */
-static uint32_t in_use(const struct dragonfly *t, uint32_t i)
+uint32_t dragonfly_n_global(
+	const struct dragonfly *t, uint32_t group, uint32_t i)
 {
 	uint32_t all = t->m * (t->g - 1), first = dragonfly_first(t, i);
 	uint32_t end = dragonfly_first(t, i + 1);
 
+	if (t->links)
+		return t->links->n[group * t->a + i];
 	end = end < all ? end : all;
 	return end > first ? end - first : 0;
+}
+
+/* Of two routers of a group together, the most. */
+static uint32_t most_global(const struct dragonfly *t)
+{
+	return t->links ? t->links->most
+			: dragonfly_n_global(t, 0, 0) +
+				  dragonfly_n_global(t, 0, 1);
 }
 
 /* Where a group's global link leads, by its numbers at both ends. */
@@ -169,6 +225,13 @@ static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 {
 	uint32_t others = t->g - 1, x, copy;
 
+	if (t->links) {
+		size_t i = (size_t)group * t->a * t->h + q;
+
+		*to = t->links->far[i].group;
+		*port = t->links->far[i].number;
+		return;
+	}
 	x = q % others;
 	copy = q / others * others;
 	if (t->arrangement == DRAGONFLY_PALMTREE) {
@@ -180,6 +243,20 @@ static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 	}
 }
 
+/* The node at a port, if it exists, and its card. */
+static struct topo_end node_at(
+	const struct dragonfly *t, uint32_t group, uint32_t i, port_id p)
+{
+	uint32_t card = p % t->cards;
+	router_id node;
+
+	if (t->attach == DRAGONFLY_SPREAD)
+		i = (i + t->a - card) % t->a;
+	node = (group * t->a + i) * t->p + p / t->cards;
+	return (struct topo_end){ node < t->topo.n_nodes ? node : NO_ROUTER,
+		card };
+}
+
 static struct topo_end router_peer(
 	const struct dragonfly *t, router_id r, port_id p)
 {
@@ -187,14 +264,14 @@ static struct topo_end router_peer(
 	uint32_t to, port, owner;
 
 	if (p < t->local)
-		return (struct topo_end){ (r - t->topo.n_nodes) * t->p + p, 0 };
+		return node_at(t, group, i, p);
 	if (p < t->global) {
 		to = p - t->local;
 		to += to >= i;
 		return (struct topo_end){ router_at(t, group, to),
 			dragonfly_local(t, to, i) };
 	}
-	if (p - t->global >= in_use(t, i))
+	if (p - t->global >= dragonfly_n_global(t, group, i))
 		return (struct topo_end){ .router = NO_ROUTER };
 	leads_to(t, group, dragonfly_first(t, i) + p - t->global, &to, &port);
 	owner = dragonfly_owner(t, port);
@@ -209,9 +286,10 @@ static struct topo_end dragonfly_peer(
 
 	if (r >= topo->n_nodes)
 		return router_peer(t, r, p);
-	if (p)
+	if (p >= t->cards)
 		return (struct topo_end){ .router = NO_ROUTER };
-	return (struct topo_end){ dragonfly_router(t, r), r % t->p };
+	return (struct topo_end){ dragonfly_router(t, r, p),
+		dragonfly_node_port(t, r, p) };
 }
 
 static uint32_t dragonfly_wire(const struct topo *topo, router_id r, port_id p)
@@ -227,8 +305,11 @@ static uint32_t dragonfly_wire(const struct topo *topo, router_id r, port_id p)
 
 static router_id dragonfly_home(const struct topo *topo, router_id r)
 {
-	return r < topo->n_nodes ? r
-				 : (r - topo->n_nodes) * dragonfly_of(topo)->p;
+	router_id node = (r - topo->n_nodes) * dragonfly_of(topo)->p;
+
+	if (r < topo->n_nodes)
+		return r;
+	return node < topo->n_nodes ? node : topo->n_nodes - 1;
 }
 
 /* --- names --- */
@@ -252,7 +333,9 @@ static void dragonfly_name_port(const struct topo *topo, router_id r, port_id p,
 	const struct dragonfly *t = dragonfly_of(topo);
 	uint32_t to = p - t->local;
 
-	if (r < topo->n_nodes)
+	if (r < topo->n_nodes && t->cards > 1)
+		snprintf(text, size, "port %u", p);
+	else if (r < topo->n_nodes)
 		snprintf(text, size, "link");
 	else if (p < t->local)
 		snprintf(text, size, "node %u", p);
@@ -334,7 +417,7 @@ static uint64_t dragonfly_peak(
 {
 	const struct dragonfly *t = dragonfly_of(topo);
 	uint128 n = topo->n_nodes, p = t->p, ap = (uint64_t)t->a * t->p;
-	uint128 peak = k->rate(k, DRAGONFLY_NODE_UP, 0, 1);
+	uint128 peak = k->rate(k, DRAGONFLY_NODE_UP, 0, 1) * t->cards;
 	uint128 m = t->m ? t->m : 1, bound;
 
 	if (t->g > 1) {
@@ -344,7 +427,7 @@ static uint64_t dragonfly_peak(
 	}
 	if (t->a > 1) {
 		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
-			(p * p * (m + t->a * (in_use(t, 0) + in_use(t, 1))));
+			(p * p * (m + t->a * most_global(t)));
 		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
 			return peak_of_edges(t, k);
 	}
@@ -359,7 +442,7 @@ static uint64_t dragonfly_links(const struct topo *topo, uint32_t class)
 		return (uint64_t)t->g * t->a * (t->a - 1) / 2;
 	if (class == DRAGONFLY_GLOBAL)
 		return (uint64_t)t->g * (t->g - 1) / 2 * t->m;
-	return topo->n_nodes;
+	return (uint64_t)topo->n_nodes * t->cards;
 }
 
 static void dragonfly_where(
@@ -411,7 +494,8 @@ static bool dragonfly_row(const struct topo *topo, uint32_t table, uint32_t i,
 	snprintf(cell[0].text, sizeof(cell[0].text), i ? "group" : "router");
 	cell[1].n = i ? t->g : (uint64_t)t->g * t->a;
 	cell[2].n = i ? (uint64_t)t->a * t->p : t->p;
-	cell[3].n = i ? (uint64_t)t->m * (t->g - 1) : in_use(t, 0);
+	cell[3].n =
+		i ? (uint64_t)t->m * (t->g - 1) : dragonfly_n_global(t, 0, 0);
 	return i < 2;
 }
 
@@ -422,14 +506,16 @@ static void dragonfly_draw(const struct topo *topo, FILE *out)
 	const struct dragonfly *t = dragonfly_of(topo);
 	uint32_t k, to, port;
 
-	for (uint32_t i = 0; i < t->a && i < MOST_ROUTERS && in_use(t, i);
+	for (uint32_t i = 0;
+		i < t->a && i < MOST_ROUTERS && dragonfly_n_global(t, 0, i);
 		i++) {
 		fprintf(out, "  g0.r%u to", i);
-		for (k = 0; k < in_use(t, i) && k < MOST_LINKS; k++) {
+		for (k = 0; k < dragonfly_n_global(t, 0, i) && k < MOST_LINKS;
+			k++) {
 			leads_to(t, 0, dragonfly_first(t, i) + k, &to, &port);
 			fprintf(out, " g%u.r%u", to, dragonfly_owner(t, port));
 		}
-		fputs(k < in_use(t, i) ? " ...\n" : "\n", out);
+		fputs(k < dragonfly_n_global(t, 0, i) ? " ...\n" : "\n", out);
 	}
 }
 
@@ -441,6 +527,7 @@ const struct topo_ops dragonfly_ops = {
 	.routing = "dragonfly",
 	.has = "cables",
 	.init = dragonfly_init,
+	.fini = dragonfly_links_free,
 	.peer = dragonfly_peer,
 	.wire = dragonfly_wire,
 	.home = dragonfly_home,

@@ -82,6 +82,44 @@ static void every_wire_leads_back(void **state)
 	}
 }
 
+/* Frontier's rule in small: four cards a node, and places that are empty. */
+static void cards_are_at_one_router_or_at_several(void **state)
+{
+	for (int64_t attach = 0; attach < 2; attach++) {
+		struct dragonfly t = { .topo.ops = ops };
+		struct err e = { 0 };
+
+		topo_defaults(&t.topo);
+		t.topo.cards = 4;
+		t.attach = attach;
+		t.per_router = 2;
+		t.routers = 5;
+		t.globals = 3;
+		t.groups = 4;
+		t.nodes = 4 * 10 - 3;
+		assert_int_equal(ops->init(&t.topo, &e), 0);
+		assert_int_equal(t.topo.n_nodes, 37);
+		assert_int_equal(t.topo.n_routers, 37 + 20);
+		for (router_id r = 0; r < t.topo.n_routers; r++) {
+			for (port_id p = 0; p < t.topo.n_ports; p++) {
+				struct topo_end f = ops->peer(&t.topo, r, p), b;
+
+				if (f.router == NO_ROUTER)
+					continue;
+				b = ops->peer(&t.topo, f.router, f.port);
+				assert_int_equal(b.router, r);
+				assert_int_equal(b.port, p);
+			}
+			for (port_id p = 1; r < 37 && p < 4; p++)
+				assert_int_equal(
+					ops->peer(&t.topo, r, p).router ==
+						ops->peer(&t.topo, r, 0).router,
+					attach == DRAGONFLY_SAME);
+		}
+		assert_int_equal(ops->links(&t.topo, DRAGONFLY_NODE_UP), 148);
+	}
+}
+
 /* Each two groups by as many links, each two routers of a group by one. */
 static void all_groups_are_joined_alike(void **state)
 {
@@ -310,8 +348,9 @@ static void dragonflies_that_cannot_be_are_refused(void **state)
 	is_refused(2, 60, 20, 0, "ports");
 }
 
-TESTS(TEST(every_wire_leads_back), TEST(all_groups_are_joined_alike),
-	TEST(a_way_leads_to_its_group), TEST(a_local_port_leads_to_its_router),
+TESTS(TEST(every_wire_leads_back), TEST(cards_are_at_one_router_or_at_several),
+	TEST(all_groups_are_joined_alike), TEST(a_way_leads_to_its_group),
+	TEST(a_local_port_leads_to_its_router),
 	TEST(the_peak_keeps_the_busiest_link_busy),
 	TEST(links_between_groups_are_spread_over_routers),
 	TEST(the_cut_halves_the_groups),

@@ -133,6 +133,7 @@ static int set_dims(struct torus *t, struct err *e)
 		t->stride[i] = (uint32_t)n;
 		t->ring[i] =
 			t->wrap.n ? (uint8_t)of_dim(&t->wrap, i) : TORUS_WRAP;
+		t->most[i] = torus_is_ring(t, i) ? t->dim[i] / 2 : t->dim[i];
 		t->n_links[i] = t->links.n ? (uint8_t)of_dim(&t->links, i) : 1;
 		t->base[i + 1] = t->base[i] + 2u * t->n_links[i];
 		n *= t->dim[i];
@@ -481,7 +482,7 @@ static uint32_t torus_distance(
 
 		a /= n;
 		b /= n;
-		sum += 2 * d > n && torus_is_ring(t, i) ? n - d : d;
+		sum += d > t->most[i] ? n - d : d;
 	}
 	return sum;
 }

@@ -68,6 +68,7 @@ struct torus {
 	uint32_t dim[TORUS_MAX_DIMS];
 	uint32_t stride[TORUS_MAX_DIMS];
 	uint8_t ring[TORUS_MAX_DIMS]; /* an enum torus_wrap */
+	uint32_t most[TORUS_MAX_DIMS]; /* hops between two routers */
 	uint8_t n_links[TORUS_MAX_DIMS]; /* in each direction */
 	port_id base[TORUS_MAX_DIMS + 1]; /* the last: first port of nodes */
 	router_id first; /* site of router 0 */

@@ -384,7 +384,7 @@ static uint64_t name_bytes(void *arg, uint64_t offset, struct memory_name *name)
 	*name = (struct memory_name){ .seed = t->x->load->seed };
 	if (p->op >= ALGO_ALLTOALL && p->algo->spaces == 1)
 		return name_of_block(t, offset, name);
-	if (p->algo->has_equal_blocks)
+	if (p->algo->has_equal_blocks || p->op == ALGO_ALLTOALL)
 		length /= p->n;
 	name->offset = offset % length;
 	return length - name->offset;

@@ -1,17 +1,16 @@
 /*
- * All-reduce in three stages: reduce-scatter by a ring inside each unit, so
- * that each of its u members has a block; all-reduce of that block by a ring of
- * the members with the same place in all n / u units; all-gather inside the
- * unit (NCCL's CollNet chain and Horovod's hierarchical all-reduce have this
- * shape).  A card sends 2 (n/u - 1) / (n/u) of 1 / u of the data.
+ * Two levels: units of neighbouring members, and members with the same place in
+ * all units.  All-reduce in three stages: reduce-scatter by a ring inside each
+ * unit, so that each of its u members has a block; all-reduce of that block by
+ * a ring of the members with the same place in all n / u units; all-gather
+ * inside the unit (NCCL's CollNet chain and Horovod's hierarchical all-reduce
+ * have this shape).  A card sends 2 (n/u - 1) / (n/u) of 1 / u of the data.
  *
  * The data are cut into pieces, which follow each other through the stages, so
  * that links inside and between units are in use at the same time; unless
  * stages are kept apart: then there is one piece.
  */
-#include "load/coll/plan.h"
-
-enum { STAGES = 3, LANES = 2 * STAGES };
+#include "load/coll/hierarchical.h"
 
 static struct algo_span span_of(const struct algo_plan *p, uint32_t lane)
 {
@@ -28,7 +27,7 @@ static uint64_t n_pieces(const struct algo_plan *p)
 static struct algo_ring stage_of(const struct algo_plan *p, uint32_t member,
 	uint32_t lane, uint64_t piece)
 {
-	uint32_t stage = lane % LANES / 2, u = p->unit, units = p->n / u;
+	uint32_t stage = lane % HIER_LANES / 2, u = p->unit, units = p->n / u;
 	uint32_t place = member % u, unit = member / u;
 	struct algo_span s = algo_cut(p, span_of(p, lane), n_pieces(p), piece);
 	struct algo_ring r = {
@@ -69,7 +68,7 @@ static struct algo_after stage_over(const struct algo_plan *p, uint32_t member,
 {
 	struct algo_after a = { 0 };
 
-	for (lane -= lane % 2; lane % LANES && !a.n;) {
+	for (lane -= lane % 2; lane % HIER_LANES && !a.n;) {
 		struct algo_ring r;
 
 		lane -= 2;
@@ -83,12 +82,19 @@ static struct algo_after stage_over(const struct algo_plan *p, uint32_t member,
 static uint64_t hierarchical_count(
 	const struct algo_plan *p, uint32_t member, uint32_t lane)
 {
-	struct algo_ring r = stage_of(p, member, lane, 0);
+	struct algo_ring r;
 
+	if (algo_op_has_root(p->op))
+		return hier_root_count(p, member, lane);
+	if (p->op == ALGO_ALLTOALL)
+		return hier_exchange_count(p, member, lane);
+	if (p->op != ALGO_ALLREDUCE)
+		return hier_blocks_count(p, member, lane);
+	r = stage_of(p, member, lane, 0);
 	return n_pieces(p) * algo_ring_count(&r);
 }
 
-static void hierarchical_step(const struct algo_plan *p, uint32_t member,
+static void allreduce_step(const struct algo_plan *p, uint32_t member,
 	uint32_t lane, uint64_t i, struct algo_step *out)
 {
 	struct algo_ring r = stage_of(p, member, lane, 0);
@@ -99,6 +105,19 @@ static void hierarchical_step(const struct algo_plan *p, uint32_t member,
 	algo_ring_step(p, &r, lane % 2, i % each, out);
 }
 
+static void hierarchical_step(const struct algo_plan *p, uint32_t member,
+	uint32_t lane, uint64_t i, struct algo_step *out)
+{
+	if (algo_op_has_root(p->op))
+		hier_root_step(p, member, lane, i, out);
+	else if (p->op == ALGO_ALLTOALL)
+		hier_exchange_step(p, member, lane, i, out);
+	else if (p->op != ALGO_ALLREDUCE)
+		hier_blocks_step(p, member, lane, i, out);
+	else
+		allreduce_step(p, member, lane, i, out);
+}
+
 static int hierarchical_check(const struct algo_plan *p, struct err *e)
 {
 	if (p->unit < 2 || p->unit == p->n)
@@ -106,14 +125,22 @@ static int hierarchical_check(const struct algo_plan *p, struct err *e)
 			"unit: hierarchical needs several units of several "
 			"members (want a number above 1 and below %u)",
 			p->n);
+	if (p->channels > 1 && p->op != ALGO_ALLREDUCE &&
+		!algo_op_has_root(p->op))
+		return err_set(e,
+			"channels: hierarchical has one channel for %s (want "
+			"1)",
+			algo_op_names[p->op]);
 	return 0;
 }
 
 const struct algo algo_hierarchical = {
 	.name = "hierarchical",
 	.help = "rings inside units, and between them",
-	.ops = 1u << ALGO_ALLREDUCE,
-	.lanes = LANES,
+	.ops = 1u << ALGO_ALLREDUCE | 1u << ALGO_REDUCESCATTER |
+	       1u << ALGO_ALLGATHER | 1u << ALGO_BROADCAST | 1u << ALGO_REDUCE |
+	       1u << ALGO_ALLTOALL,
+	.lanes = HIER_LANES,
 	.spaces = 2,
 	.cuts_each = 4,
 	.has_unit = true,

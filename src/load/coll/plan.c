@@ -224,7 +224,9 @@ void algo_ring_step(const struct algo_plan *p, const struct algo_ring *r,
 
 	if (is_send)
 		place = algo_turn(place, 1, r->n);
-	s = algo_cut(p, r->span, r->n, algo_ring_at(r, place));
+	place = algo_ring_at(r, place);
+	s = r->cuts ? algo_cut(p, r->span, r->cuts, r->cut + r->stride * place)
+		    : algo_cut(p, r->span, r->n, place);
 	s = algo_cut(p, s, r->channels, r->channel);
 	s = algo_cut(p, s, r->chunks, chunk);
 	out->after = r->after;

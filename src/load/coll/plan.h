@@ -236,6 +236,9 @@ struct algo_ring {
 	/* Places of a unit are turned: place q has the block of its member. */
 	uint32_t unit, turn;
 	struct algo_span span; /* all blocks */
+	/* Of other cuts of the span than n: the block of place 0, and the
+	 * distance between blocks; cuts 0: block q is that of place q. */
+	uint32_t cuts, cut, stride;
 	uint32_t channel, channels; /* which part of each block */
 	uint32_t first, end; /* rounds */
 	uint64_t chunks; /* of a block */

@@ -98,8 +98,10 @@ static inline void settle(const struct nic_at *a, uint32_t number)
 		struct side_reads *r = &plain_here(a)->card[i].reads;
 
 		r->now = a->t;
-		if (r->due <= a->t)
-			side_reads_settle(a, r, a->t - (number < PLAIN_READS));
+		if (r->due > a->t && !r->silent.n)
+			continue;
+		r->over = a->t - (number < PLAIN_READS);
+		side_reads_settle(a, r, r->over);
 	}
 }
 
@@ -204,7 +206,8 @@ static void set_up_card(struct plain *x, uint32_t card)
 	x->reads[card] = (struct side_reads_how){ .side = x->side,
 		.processor = card,
 		.first = PLAIN_READS + shift,
-		.is_settled = x->side->ops->least != NULL };
+		.is_settled = x->side->ops->least != NULL,
+		.is_silent = x->side->ops->least && x->nic.n_cards == 1 };
 	x->queues[card] = (struct workqs_how){
 		.first = PLAIN_QUEUES + shift,
 		.entry = sizeof(struct plain_entry),

@@ -1,4 +1,6 @@
 /* The plain card: what its queues do, entry by entry, on a small torus. */
+#include "host/side_bus.h"
+#include "nic/plain/card.h"
 #include "nic/plain/plain_testing.h"
 #include "testing/testing.h"
 
@@ -326,6 +328,63 @@ static void a_ring_without_room_stops_its_queue(void **state)
 	pt_fini(&m);
 }
 
+/* --- reads without events --- */
+
+enum { ENTRIES = 12, PIECE = 64 };
+
+/* Puts and gets of up to several packets, of several pieces each, at once. */
+static void reading_program(void *arg)
+{
+	struct pt_queue q[2] = { pt_open(0), pt_open(1) };
+	struct pt *m = arg;
+
+	if (m->arg)
+		((struct plain *)q[0].nic)->reads[0].is_silent = false;
+	program_wait(1000 * SIM_NS);
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		pt_post(&q[i % 2],
+			(struct plain_entry){
+				.op = i % 3 ? PLAIN_PUT : PLAIN_GET,
+				.node = (program_node() + 1 + i) % PT_NODES,
+				.bytes = 1 + 97 * i,
+				.offset = 2048 * i,
+				.own_offset = 2048 * i });
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		assert_int_equal(pt_wait(&q[i % 2]).status, PLAIN_OK);
+	if (m->last < program_now())
+		m->last = program_now();
+}
+
+static uint64_t read_with(uint32_t reads, bool has_events, sim_time *end)
+{
+	struct side_bus_params *p;
+	struct pt m;
+	uint64_t digest;
+
+	pt_init(&m);
+	p = m.t.side_params;
+	p->request = PIECE;
+	p->reads = reads;
+	m.arg = has_events ? &m : NULL;
+	pt_run(&m, 1, PT_NODES, reading_program);
+	digest = nic_testing_digest(&m.t);
+	*end = m.last;
+	pt_fini(&m);
+	return digest;
+}
+
+/* With few reads some must wait for pieces that have no event of their own. */
+static void pieces_without_events_take_the_same_time(void **state)
+{
+	for (uint32_t reads = 1; reads < 24; reads++) {
+		sim_time with, without;
+
+		assert_int_equal(read_with(reads, true, &with),
+			read_with(reads, false, &without));
+		assert_int_equal(with, without);
+	}
+}
+
 TESTS(TEST(a_put_of_eight_bytes_completes_in_a_few_microseconds),
 	TEST(bytes_of_a_put_appear_in_order),
 	TEST(a_get_brings_bytes_and_counts_them),
@@ -333,4 +392,5 @@ TESTS(TEST(a_put_of_eight_bytes_completes_in_a_few_microseconds),
 	TEST(an_entry_of_no_bytes_completes),
 	TEST(atomics_return_what_the_word_was),
 	TEST(misuse_stops_its_own_queue_alone),
-	TEST(a_ring_without_room_stops_its_queue))
+	TEST(a_ring_without_room_stops_its_queue),
+	TEST(pieces_without_events_take_the_same_time))

@@ -8,6 +8,11 @@ struct piece {
 	sim_time t; /* if settled: it is ready, then it is here */
 	uint32_t reads; /* of the side */
 	bool is_posted;
+	/* Pieces that are asked for together: so many that have not crossed the
+	 * bus, of so many bytes but for the last one, and ready one after the
+	 * other.  Less than two: all the above is of this one. */
+	uint32_t left, each;
+	sim_time step;
 	struct side_read read; /* where item is 0 */
 };
 
@@ -19,17 +24,20 @@ void side_reads_init(struct side_reads *r, const struct side_reads_how *how,
 	};
 	slots_init(&r->items, sizeof(struct side_read));
 	slots_init(&r->pieces, sizeof(struct piece));
+	ring_init(&r->silent, sizeof(sim_time));
 }
 
 void side_reads_fini(struct side_reads *r)
 {
 	slots_fini(&r->items);
 	slots_fini(&r->pieces);
+	ring_fini(&r->silent);
 }
 
 static uint64_t side_reads_memory(const struct side_reads *r)
 {
-	return slots_memory(&r->items) + slots_memory(&r->pieces);
+	return slots_memory(&r->items) + slots_memory(&r->pieces) +
+	       ring_memory(&r->silent);
 }
 
 NIC_MEMBER_OPS(side_reads, NULL);
@@ -93,15 +101,35 @@ static inline __attribute__((always_inline)) void ask(const struct nic_at *a,
 		post(a, r, p->t, r->how->first, id);
 }
 
+/* The first of those that were asked for together crosses the bus. */
+static void cross_silently(
+	const struct nic_at *a, struct side_reads *r, struct piece *p)
+{
+	struct side *side = r->how->side;
+	sim_time t = side->ops->data(
+		side, side_reads_place(a, r), p->t, p->at, p->each);
+
+	*(sim_time *)ring_push(&r->silent) = t;
+	p->left--;
+	p->at += p->each;
+	p->t += p->step;
+	r->due = p->t;
+}
+
 /* As the bus keeps its order, what had no event comes after all that has. */
 void side_reads_settle(const struct nic_at *a, struct side_reads *r, sim_time t)
 {
 	struct side *side = r->how->side;
 
 	while (r->due <= t) {
-		uint32_t id = slots_pop(&r->pieces, &r->ready);
+		uint32_t id = r->ready.first;
 		struct piece *p = slots_at(&r->pieces, id);
 
+		if (p->left > 1) {
+			cross_silently(a, r, p);
+			continue;
+		}
+		slots_remove(&r->pieces, &r->ready, id);
 		p->t = side->ops->data(
 			side, side_reads_place(a, r), p->t, p->at, p->bytes);
 		BUG_IF(!p->is_posted && p->t <= r->now);
@@ -133,6 +161,39 @@ static bool cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
 	return true;
 }
 
+/* Silent pieces that are here free their reads. */
+static void retire(struct side_reads *r)
+{
+	while (r->silent.n && *(sim_time *)ring_at(&r->silent, 0) <= r->over) {
+		ring_pop(&r->silent);
+		r->n--;
+	}
+}
+
+/* What waits in line goes on when a silent piece is here, or can be at the
+ * earliest; others have events of their own. */
+static void wake(const struct nic_at *a, struct side_reads *r)
+{
+	const struct side *side = r->how->side;
+	const struct piece *p;
+	sim_time t;
+
+	if (r->is_waking)
+		return;
+	if (r->silent.n) {
+		t = *(sim_time *)ring_at(&r->silent, 0);
+	} else {
+		p = r->ready.first ? slots_at(&r->pieces, r->ready.first)
+				   : NULL;
+		if (!p || p->left < 2)
+			return;
+		t = p->t + side->ops->least(side, p->each);
+	}
+	r->is_waking = true;
+	/* perhaps now, after the event that is */
+	ticks_post(a, r->ticks, t, r->how->first, 0);
+}
+
 static void pump(const struct nic_at *a, struct side_reads *r)
 {
 	while (r->line.first && r->n < r->how->side->n_reads) {
@@ -145,6 +206,15 @@ static void pump(const struct nic_at *a, struct side_reads *r)
 	}
 }
 
+/* What waits in line. */
+static __attribute__((noinline)) void go_on(
+	const struct nic_at *a, struct side_reads *r)
+{
+	pump(a, r);
+	if (r->line.first && r->how->is_silent)
+		wake(a, r);
+}
+
 static void begin_at_once(const struct nic_at *a, struct side_reads *r,
 	const struct side_read *x, uint32_t reads)
 {
@@ -155,8 +225,49 @@ static void begin_at_once(const struct nic_at *a, struct side_reads *r,
 	p->at = x->at;
 	p->bytes = x->bytes;
 	p->t = 0;
+	p->left = 1;
 	p->read = *x;
 	ask(a, r, id, reads);
+}
+
+/* All pieces of a read: requests of one instant follow each other evenly. */
+static void begin_together(const struct nic_at *a, struct side_reads *r,
+	const struct side_read *x, uint32_t many)
+{
+	struct side *side = r->how->side;
+	site_id place = side_reads_place(a, r);
+	uint32_t id = slots_take_any(&r->pieces), each = most_of(r);
+	struct piece *p = slots_at(&r->pieces, id);
+	sim_time t, least = side->ops->least(side, each);
+
+	p->item = 0;
+	p->at = x->at;
+	p->bytes = x->bytes - (many - 1) * each; /* of the last one */
+	p->reads = 1;
+	p->left = many;
+	p->each = each;
+	p->read = *x;
+	p->t = side->ops->request(side, place, a->t, x->at, each);
+	t = p->t > r->behind ? p->t : r->behind;
+	for (uint32_t i = 1; i < many; i++) {
+		bool is_last = i + 1 == many;
+		sim_time ready = side->ops->request(side, place, a->t,
+			x->at + i * each, is_last ? p->bytes : each);
+
+		if (i == 1)
+			p->step = ready - p->t;
+		BUG_IF(ready != p->t + i * p->step);
+		t += least;
+		t = t > ready ? t : ready;
+	}
+	r->behind = t + side->ops->least(side, p->bytes);
+	r->n += many;
+	p->is_posted = r->behind > r->now;
+	if (p->is_posted)
+		post(a, r, r->behind, r->how->first + 1, id);
+	if (!r->ready.first)
+		r->due = p->t;
+	slots_push(&r->pieces, &r->ready, id);
 }
 
 static void begin_in_line(
@@ -169,14 +280,14 @@ static void begin_in_line(
 	*item = *x;
 	item->slot = slot;
 	slots_push(&r->items, &r->line, id);
-	pump(a, r);
+	go_on(a, r);
 }
 
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
 	const struct side *side = r->how->side;
-	uint32_t reads = reads_of(r, bytes);
+	uint32_t reads = reads_of(r, bytes), most = most_of(r), many;
 	const struct side_read x = {
 		.at = at,
 		.bytes = bytes,
@@ -185,9 +296,15 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 		.id = id,
 	};
 
-	if (bytes <= most_of(r) && !r->line.first &&
-		r->n + reads <= side->n_reads)
+	retire(r);
+	if (bytes <= most && !r->line.first && r->n + reads <= side->n_reads) {
 		begin_at_once(a, r, &x, reads);
+		return;
+	}
+	many = (bytes - 1) / most + 1;
+	if (r->how->is_silent && bytes > most && !r->line.first &&
+		r->n + many <= side->n_reads)
+		begin_together(a, r, &x, many);
 	else
 		begin_in_line(a, r, &x);
 }
@@ -244,17 +361,29 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 	}
 	x = p->read;
 	is_whole = !p->item || add_piece(r, p->item, p->bytes, &x);
+	retire(r);
 	r->n -= p->reads;
 	slots_give(&r->pieces, data);
-	pump(a, r);
+	if (r->line.first)
+		go_on(a, r);
 	if (is_whole)
 		x.done(a, &x);
+}
+
+static void on_wake(const struct nic_at *a, struct side_reads *r)
+{
+	r->is_waking = false;
+	retire(r);
+	if (r->line.first)
+		go_on(a, r);
 }
 
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,
 	uint32_t number, uint32_t data)
 {
-	if (number == r->how->first)
+	if (number == r->how->first && r->how->is_silent)
+		on_wake(a, r);
+	else if (number == r->how->first)
 		on_ready(a, r, data);
 	else if (number == r->how->first + 1)
 		on_here(a, r, data);

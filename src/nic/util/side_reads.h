@@ -11,6 +11,7 @@
 #ifndef NIC_UTIL_SIDE_READS_H
 #define NIC_UTIL_SIDE_READS_H
 
+#include "base/ring.h"
 #include "base/slots.h"
 #include "host/side.h"
 #include "nic/util/ticks.h"
@@ -41,6 +42,9 @@ struct side_reads_how {
 	 * 0: each read by itself. */
 	uint32_t whole;
 	bool is_settled; /* by its owner; the side says how long data takes */
+	/* The owner keeps side_reads.over, too: pieces of a read that are asked
+	 * for together have one event, when the last of them is here. */
+	bool is_silent;
 	/* A piece's data is ready: asks for the bus in place of the side's
 	 * data(); side_reads_granted() follows, now or later.  Only if reads
 	 * are not settled.  NULL: asks the side. */
@@ -61,6 +65,12 @@ struct side_reads {
 	struct slot_list ready;
 	sim_time due, now;
 	sim_time behind; /* no more data crosses the bus before */
+	/* if they are silent: when pieces that have crossed the bus without an
+	 * event are here, in order; those until over are here before the event
+	 * that is now */
+	struct ring silent; /* sim_time */
+	sim_time over;
+	bool is_waking; /* an event is posted for those that wait in line */
 };
 
 void side_reads_init(struct side_reads *r, const struct side_reads_how *how,

@@ -376,18 +376,19 @@ static __attribute__((noinline)) struct winner pick_guest(
 }
 
 /* For requests other than dynamic ones, or if tokens are short.  Those of this
- * sender have been collected. */
+ * sender have been collected; those of others matter to escapes alone. */
 static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
 	const struct direct_requests *r = &s->port[port].requests;
 	struct winner w = nobody;
 
-	if (d->route->has_escape)
-		collect_all(d, s, t);
 #if DIRECT_TREE
-	if (d->route->is_shared)
+	if (d->route->is_shared) {
+		if (d->route->has_escape)
+			collect_all(d, s, t);
 		return pick_shared(d, s, port);
+	}
 #endif
 	if (__builtin_expect(s->guests >> port & 1, 0))
 		return pick_guest(d, s, port);
@@ -396,7 +397,11 @@ static __attribute__((noinline)) struct winner pick_rare(const struct direct *d,
 	if (__builtin_expect(r->head[REQ_HIGH] || r->inject[INJ_HIGH], 0) &&
 		w.rank == NO_WINNER)
 		w = pick_class(d, s, port, REQ_HIGH, INJ_HIGH, RANK_HIGH);
-	return w.rank != NO_WINNER ? w : pick_user(d, s, port);
+	if (w.rank != NO_WINNER)
+		return w;
+	if (d->route->has_escape)
+		collect_all(d, s, t);
+	return pick_user(d, s, port);
 }
 
 /* For dynamic packets only, with enough tokens. */

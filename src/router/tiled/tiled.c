@@ -379,6 +379,13 @@ static int32_t returning(const struct tiled_returns *r, uint32_t link)
 	return n;
 }
 
+static site_id peer_of(const struct router *r, site_id s, port_id p)
+{
+	const struct topo *t = r->net->topo;
+
+	return t->ops->peer(t, s, p).router;
+}
+
 static int32_t tiled_tokens(
 	const struct router *r, site_id s, port_id p, uint32_t channel)
 {
@@ -394,11 +401,21 @@ static int32_t tiled_tokens(
 	g = tiled_gate(tiled_chip(d, s), d->gate_of[p], channel);
 	n = g->tokens[d->link_of[p]] + returning(&g->returns, d->link_of[p]);
 	/* tokens that a node's client holds will return */
-	if (p >= d->n_links)
-		n += (int32_t)tiled_node(
-			tiled_nodes(r->net), tiled_chip(d, s)->wire[p].peer)
+	if (p >= d->n_links && sim_has(r->net->sim, peer_of(r, s, p)))
+		n += (int32_t)tiled_node(tiled_nodes(r->net), peer_of(r, s, p))
 			     ->held[channel];
 	return d->full * n;
+}
+
+/* The same of a node whose chip is another process's, which cannot look. */
+static int32_t tiled_held(
+	const struct router *r, site_id s, port_id p, uint32_t channel)
+{
+	const struct tiled *d = tiled_of(r);
+
+	if (!is_node(r) || sim_has(r->net->sim, peer_of(r, s, p)))
+		return 0;
+	return d->full * (int32_t)tiled_node(d, s)->held[channel];
 }
 
 static int64_t tiled_sent_packets(const struct net_params *p)
@@ -447,6 +464,22 @@ static struct net_buffer tiled_buffer(
 		.head = q->list.first,
 		.count = q->count,
 	};
+}
+
+static uint32_t tiled_in_use(const struct router *r, site_id s, uint32_t *list)
+{
+	const struct tiled *d = tiled_of(r);
+	uint32_t used = 0, i = 0, in;
+
+	for (uint32_t channel = 0; channel < TILED_CHANNELS && !is_node(r);
+		channel++) {
+		const struct tiled_input *x = tiled_chip(d, s)->input;
+
+		for (in = 0; in < d->n_inputs; in++, i++)
+			if (x[in].queue[channel].count)
+				list[used++] = i;
+	}
+	return used;
 }
 
 static uint32_t tiled_n_injecting(const struct router *r, site_id s)
@@ -579,11 +612,13 @@ const struct router_ops tiled_ops = {
 	.stages = tiled_stages,
 	.capacity = tiled_capacity,
 	.tokens = tiled_tokens,
+	.held = tiled_held,
 	.sent_packets = tiled_sent_packets,
 	.charge = tiled_charge,
 	.is_short = tiled_is_short,
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
+	.in_use = tiled_in_use,
 	.n_injecting = tiled_n_injecting,
 	.injecting = tiled_injecting,
 	.n_early = tiled_node_n_early,
