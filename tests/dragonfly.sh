@@ -140,8 +140,8 @@ done
 ends 0 check $(echo "$on" | sed 's/alltoall via=msg bytes=4000//') --json \
 	--set routing.mode=minimal --faults "$tmp/plan.yaml"
 holds '.proved and .repairs[0].missing_pairs == 0'
-ends 3 run $on --set routing.mode=minimal --faults "$tmp/plan.yaml" \
-	--set routing.reload=never
+ends 3 run ${on% --set*} --set routing.mode=minimal --set routing.reload=never \
+	--faults "$tmp/plan.yaml"
 grep -q 'switch g0.r0 local 1 died' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'paths around failed links'
 

@@ -328,6 +328,21 @@ hangs ':3: rank 0 sends 80000 B to rank 1 with tag 9; rank 1 has not started to
  started to send it (line 4), but sent 80000 B with tag 9 (line 3)'
 report 'a schedule that hangs names operations, their lines and their peers'
 
+# A collective alone is exposed; beside a longer computation it is not.
+schedule 'num_ranks 2' 'rank 0 {' 'allreduce 65536b algo ring' '}' 'rank 1 {' \
+	'allreduce 65536b algo ring' '}'
+run run torus --shape 2x2 replay file="$goal" --json
+jq -e '.results | .exposed[0].max_ns > 0.9 * .time_ns and
+	.exposed[0].members == 2' "$tmp/out" >"$tmp/jq" ||
+	complain "$(grep -A8 exposed "$tmp/out")"
+schedule 'num_ranks 2' 'rank 0 {' 'calc 1000000' \
+	'allreduce 65536b algo ring cpu 1' '}' 'rank 1 {' 'calc 1000000' \
+	'allreduce 65536b algo ring cpu 1' '}'
+run run torus --shape 2x2 replay file="$goal" --json
+jq -e '.results.exposed == []' "$tmp/out" >"$tmp/jq" ||
+	complain "$(grep -A8 exposed "$tmp/out")"
+report 'the exposed time of each kind of collective is reported'
+
 run run torus --shape 2x2 replay
 [ $code -eq 2 ] || complain "exit code $code"
 run run torus --shape 2x2 replay file="$tmp/none"

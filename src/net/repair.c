@@ -72,14 +72,16 @@ static void apply(port_mask *dead, const struct change *c)
 /* --- pairs without a way --- */
 
 /* Whether a packet arrives by links that work. */
-static bool arrives(const struct route *r, const port_mask *dead, uint32_t src,
-	uint32_t dst)
+static bool arrives_by(const struct route *r, const port_mask *dead,
+	uint32_t src, uint32_t dst, uint32_t card)
 {
 	const struct topo *t = r->topo;
 	struct packet p = { .src = src, .dst = dst, .kind = PACKET_DYNAMIC };
 	struct topo_end at = { src, TOPO_NO_PORT };
 	uint32_t n = 0;
 
+	if (t->cards)
+		p.card = p.to_card = (uint8_t)card;
 	r->ops->start(r, &p);
 	while (at.router != dst && n++ < t->n_routers) {
 		port_mask m = r->ops->next(r, &p, at.router, at.port).ports &
@@ -92,8 +94,26 @@ static bool arrives(const struct route *r, const port_mask *dead, uint32_t src,
 	return at.router == dst;
 }
 
+/* From each card to the same one of the other node. */
+static bool arrives(const struct route *r, const port_mask *dead, uint32_t src,
+	uint32_t dst)
+{
+	uint32_t n = r->topo->cards ? r->topo->cards : 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!arrives_by(r, dead, src, dst, i))
+			return false;
+	return true;
+}
+
+/* Whether only some of many nodes are looked at. */
+static bool is_sampled(const struct topo *t)
+{
+	return t->n_nodes > EACH && (topo_is_direct(t) || t->node_ports > 1);
+}
+
 /* The distance to the next node to look at: that of another switch, since paths
- * do not tell nodes of one apart; of many nodes that are switches, some. */
+ * do not tell nodes of one apart. */
 static uint32_t to_next(
 	const struct topo *t, const port_mask *dead, uint32_t node)
 {
@@ -102,10 +122,9 @@ static uint32_t to_next(
 
 	if (t->n_nodes <= EACH)
 		return 1;
-	if (topo_is_direct(t))
+	if (is_sampled(t))
 		return t->n_nodes / EACH;
-	while (t->node_ports == 1 && node + n < t->n_nodes &&
-		dead[node] == dead[node + n] &&
+	while (node + n < t->n_nodes && dead[node] == dead[node + n] &&
 		t->ops->peer(t, node + n, 0).router == at)
 		n++;
 	return n;
@@ -128,7 +147,7 @@ static struct net_missing find_missing(
 				x.src = i;
 				x.dst = j;
 			}
-			x.n += topo_is_direct(t) ? 1 : (uint64_t)n * k;
+			x.n += is_sampled(t) ? 1 : (uint64_t)n * k;
 		}
 	}
 	return x;

@@ -187,12 +187,16 @@ struct route *hyperx_avoid(const struct route *r, const port_mask *dead)
 	*h = *old;
 	h->dead = mem_alloc(r->topo->n_routers, sizeof(*h->dead));
 	memcpy(h->dead, dead, r->topo->n_routers * sizeof(*h->dead));
-	h->spare = old->spare ? spare_copy(old->spare) : first_spare(r);
-	for (uint32_t a = 0; a < n && h->spare; a++)
-		for (uint32_t b = 0; b < n; b++)
-			if (a != b && !has_way(h, a, b))
-				spare_give(
-					h->spare, dead, first + a, first + b);
+	h->spare = old->spare ? spare_copy(old->spare) : NULL;
+	for (uint32_t i = 0; i < n * n; i++) {
+		if (i / n == i % n || has_way(h, i / n, i % n))
+			continue;
+		if (!h->spare)
+			h->spare = first_spare(r);
+		if (h->spare)
+			spare_give(
+				h->spare, dead, first + i / n, first + i % n);
+	}
 	return &h->route;
 }
 

@@ -63,12 +63,17 @@ struct route *layers_avoid(const struct route *r, const port_mask *dead)
 	*l = *old;
 	l->dead = mem_alloc(n_sites, sizeof(*l->dead));
 	memcpy(l->dead, dead, n_sites * sizeof(*l->dead));
-	l->spare = old->spare ? spare_copy(old->spare) : first_spare(r);
-	for (uint32_t from = 0; from < l->n && l->spare; from++)
-		for (uint32_t to = 0; to < l->n; to++)
-			if (from != to && !has_path(l, from, to))
-				spare_give(l->spare, dead, first + from,
-					first + to);
+	l->spare = old->spare ? spare_copy(old->spare) : NULL;
+	for (uint32_t i = 0; i < l->n * l->n; i++) {
+		uint32_t from = i / l->n, to = i % l->n;
+
+		if (from == to || has_path(l, from, to))
+			continue;
+		if (!l->spare)
+			l->spare = first_spare(r);
+		if (l->spare)
+			spare_give(l->spare, dead, first + from, first + to);
+	}
 	return &l->route;
 }
 

@@ -285,22 +285,6 @@ static bool take(struct spare *s, router_id to)
 	return can;
 }
 
-/* Whether a switch has links to others that work. */
-static bool has_links(
-	const struct spare *s, const port_mask *dead, router_id at)
-{
-	const struct topo *t = s->order.topo;
-
-	for (port_id p = 0; p < t->n_ports; p++) {
-		struct topo_end far = t->ops->peer(t, at, p);
-
-		if (far.router != NO_ROUTER && far.router >= s->order.first &&
-			!(dead[at] >> p & 1))
-			return true;
-	}
-	return false;
-}
-
 /* By the shortest path on one channel, of which there may be several. */
 static bool take_any(struct spare *s, const port_mask *dead, router_id to)
 {
@@ -308,8 +292,6 @@ static bool take_any(struct spare *s, const port_mask *dead, router_id to)
 	uint32_t n = s->order.n_channels;
 	bool is_found = false;
 
-	if (!has_links(s, dead, to))
-		return false;
 	for (uint32_t i = 0; i < TRIES * n && !is_found; i++) {
 		search(s, dead, from, n - 1 - i % n, 1 + to + i);
 		if (s->search.best[to] == NONE)
@@ -320,11 +302,28 @@ static bool take_any(struct spare *s, const port_mask *dead, router_id to)
 	return is_found;
 }
 
+bool spare_is_cut(const struct topo *t, const port_mask *dead, router_id at)
+{
+	router_id first = topo_is_direct(t) ? 0 : t->n_nodes;
+
+	for (port_id p = 0; p < t->n_ports; p++) {
+		struct topo_end far = t->ops->peer(t, at, p);
+
+		if (far.router != NO_ROUTER && far.router >= first &&
+			!(dead[at] >> p & 1))
+			return false;
+	}
+	return true;
+}
+
 void spare_give(
 	struct spare *s, const port_mask *dead, router_id from, router_id to)
 {
 	const struct path *had = find(&s->had, pair_of(from, to));
 
+	if (spare_is_cut(s->order.topo, dead, from) ||
+		spare_is_cut(s->order.topo, dead, to))
+		return;
 	if (had && works(s, had, dead)) {
 		keep(s, had);
 		return;

@@ -38,6 +38,9 @@ void spare_free(struct spare *s);
 void spare_give(
 	struct spare *s, const port_mask *dead, router_id from, router_id to);
 
+/* Whether no link of a switch to others works. */
+bool spare_is_cut(const struct topo *t, const port_mask *dead, router_id at);
+
 /* Adds what usual paths and all spare paths make wait. */
 void spare_walk(const struct spare *s, const struct route_graph *g);
 

@@ -360,6 +360,101 @@ static void the_first_process_says_why_another_has_ended(void **state)
 	(void)state;
 }
 
+/* Each of two sites tells the other's process in which window it is, and both
+ * are alone in some. */
+struct talk {
+	struct sim *sim;
+	uint32_t listener;
+	uint64_t heard, n_heard, n_late;
+};
+
+enum { TALKS = 500 };
+
+static bool is_silent(uint64_t window, site_id s)
+{
+	return window / 7 % 3 == s;
+}
+
+static void hear_window(void *arg, const void *bytes, size_t n)
+{
+	struct talk *x = arg;
+
+	assert_int_equal(n, sizeof(x->heard));
+	memcpy(&x->heard, bytes, n);
+	x->n_heard++;
+}
+
+/* What the other one has last said in an earlier window. */
+static uint64_t last_said(uint64_t window, site_id other)
+{
+	while (window-- && is_silent(window, other))
+		;
+	return window;
+}
+
+static void say_window(struct sim_worker *w, site_id s)
+{
+	struct talk *x = w->model;
+	uint64_t k = (uint64_t)w->start / w->width, last = last_said(k, !s);
+	sim_time t;
+
+	while (sim_next(w, &t))
+		;
+	if (last != UINT64_MAX && (!x->n_heard || x->heard < last))
+		x->n_late++;
+	if (!is_silent(k, s))
+		sim_note(w, !s, x->listener, &k, sizeof(k));
+	if (k < TALKS)
+		sim_post(w, s, t + WINDOW, SIM_KEY(PHASE_ENGINE, 0), 0, 0);
+}
+
+static uint64_t hear_late(bool is_apart, uint64_t *n)
+{
+	static const struct sim_ops say = { .visit = say_window };
+	static const uint16_t process[] = { 0, 1 };
+	static const bool near[] = { false, false };
+	struct cluster *c = meet(2, is_apart);
+	struct talk x = { 0 };
+	struct err e = { 0 };
+	const struct sim_params p = { .n_sites = 2,
+		.n_workers = 1,
+		.window = WINDOW,
+		.reach = 10 * WINDOW,
+		.ops = &say,
+		.model = &x,
+		.cluster = c,
+		.process = process,
+		.is_near = near };
+
+	x.sim = sim_new(&p, &e);
+	assert_non_null(x.sim);
+	x.listener = sim_listen(x.sim, hear_window, &x);
+	sim_post(sim_owner(x.sim, c->me), c->me, 0, SIM_KEY(PHASE_ENGINE, 0), 0,
+		0);
+	sim_run(x.sim, SIM_NEVER - 1);
+	*n = x.n_heard;
+	sim_sum(x.sim, n, 1);
+	sim_sum(x.sim, &x.n_late, 1);
+	sim_free(x.sim);
+	if (c->me) {
+		c->ops->leave(c, 0);
+		_exit(0);
+	}
+	c->ops->leave(c, 0);
+	return x.n_late;
+}
+
+static void notes_are_heard_before_the_next_window(void **state)
+{
+	uint64_t n;
+
+	for (uint32_t is_apart = 0; is_apart < 2; is_apart++) {
+		assert_int_equal(hear_late(is_apart, &n), 0);
+		assert_in_range(n, TALKS, 2 * TALKS);
+	}
+	(void)state;
+}
+
 static const atomic_int is_asked = 1;
 
 static void who_is_asked_to_end_does_not_wait_for_ever(void **state)
@@ -385,5 +480,6 @@ TESTS(TEST(letters_go_from_process_to_process),
 	TEST(a_site_of_another_process_has_no_owner),
 	TEST(letters_may_be_longer_than_a_box),
 	TEST(a_process_runs_ahead_of_idle_ones), TEST(an_idle_process_sleeps),
+	TEST(notes_are_heard_before_the_next_window),
 	TEST(the_first_process_says_why_another_has_ended),
 	TEST(who_is_asked_to_end_does_not_wait_for_ever))

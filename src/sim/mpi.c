@@ -339,8 +339,8 @@ static void mpi_leave(struct cluster *c, int code)
 	/* an error that all know brings all here, and the first one has yet to
 	 * print it */
 	bool is_alone = code && !c->knows_error;
-	int64_t until = j->help.clock() +
-			(is_alone ? PATIENCE_NS : MUCH_PATIENCE_NS);
+	int64_t until =
+		j->help.clock() + (is_alone ? PATIENCE_NS : MUCH_PATIENCE_NS);
 
 	MPI_Ibarrier(j->all, &j->wait[j->n_wait++]);
 	if (!is_done_by(j, until))

@@ -368,6 +368,16 @@ static void dragonfly_name_shape(
 /* More routers take too long. */
 enum { MOST_SWITCHES = 1024 };
 
+/* Cards at a router. */
+static uint32_t n_ends(const struct dragonfly *t, router_id r)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < t->local; p++)
+		n += t->topo.ops->peer(&t->topo, r, p).router != NO_ROUTER;
+	return n;
+}
+
 /*
  * By detours, packets may use local links less than on their shortest ways.
  * What no routing can exceed follows from the list of edges.
@@ -382,10 +392,11 @@ static uint64_t peak_of_edges(
 	struct switches s = { .topo.ops = &dragonfly_ops };
 	struct switches_plan plan = { .n_cables = 2 };
 	struct err e = { 0 };
-	uint64_t peak = 0;
+	uint128 nodes = t->topo.n_nodes, peak = 0;
+	uint128 most = (uint128)k->rate(k, DRAGONFLY_NODE_UP, 0, 1) * t->cards;
 
 	for (i = 0; i < n; i++)
-		switches_plan_nodes(&plan, t->p);
+		switches_plan_nodes(&plan, n_ends(t, t->topo.n_nodes + i));
 	for (i = 0; i < n; i++)
 		for (port_id p = t->local; p < t->topo.n_ports; p++) {
 			router_id r = t->topo.n_nodes + i, to;
@@ -399,7 +410,10 @@ static uint64_t peak_of_edges(
 	if (!switches_build(&s, &plan, "topology", &e))
 		peak = switches_peak(&s.topo, k);
 	switches_fini(&s.topo);
-	return peak;
+	/* cards of one node send nothing to each other */
+	peak = peak * (nodes - 1) * t->cards * t->cards /
+	       (nodes * t->cards - 1);
+	return (uint64_t)(peak < most ? peak : most);
 }
 
 /*

@@ -148,7 +148,7 @@ static inline uint32_t dragonfly_way(
 {
 	uint32_t x = to - (to > from);
 
-	if (t->links)
+	if (__builtin_expect(t->links != NULL, 0))
 		return t->links->way[((size_t)from * t->g + to) * t->m + k];
 	if (t->arrangement == DRAGONFLY_PALMTREE)
 		x = from + (from > to ? 0 : t->g) - to - 1;

@@ -15,9 +15,11 @@
 #include "load/place.h"
 #include "load/programs.h"
 #include "load/registry.h"
+#include "load/replay/exposed.h"
 #include "load/replay/goal_colls.h"
 #include "load/replay/goal_pairs.h"
 #include "load/replay/joints.h"
+#include "load/unstored.h"
 
 #define AT(field) offsetof(struct replay, field)
 
@@ -70,6 +72,7 @@ struct replay {
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
 	uint32_t n_ranks; /* of the machine */
 	struct player *player; /* [rank] of the schedule */
+	struct exposed exposed;
 };
 
 static const struct param params[] = {
@@ -326,8 +329,17 @@ static sim_time next_calc(const struct player *p)
 	return t;
 }
 
+/* What a rank waits for that computes nothing. */
+static const struct goal_op *waits_for(const struct player *p)
+{
+	struct joint_of j;
+
+	return joints_oldest(&p->joints, &j) ? &p->rank->op[j.op] : NULL;
+}
+
 static void play(struct player *p)
 {
+	sim_time t = program_now();
 	bool is_right = true;
 
 	for (uint32_t i = 0; i < GOAL_CPUS; i++)
@@ -339,16 +351,23 @@ static void play(struct player *p)
 			push(p, i);
 	}
 	while (is_right && p->n_done < p->rank->n_ops) {
-		bool did;
+		const struct goal_op *op;
+		bool did, computes;
 
 		if (!begin_ready(p))
 			return;
+		computes = p->computes;
+		op = waits_for(p);
 		did = end_calcs(p);
 		did |= msg_step(msg_state(&p->msg));
 		did |= end_messages(p, &is_right);
 		did |= end_joints(p, &is_right);
 		if (!did)
 			msg_sleep_before(msg_state(&p->msg), next_calc(p));
+		if (!computes)
+			exposed_add(&p->replay->exposed, rank_of(p), op,
+				program_now() - t);
+		t = program_now();
 	}
 }
 
@@ -572,35 +591,11 @@ static bool begin_together(struct player *p)
 	return true;
 }
 
-/* Nobody looks at the bytes, so none are stored, where there are many. */
-static bool read_nothing(void *arg, uint64_t offset, void *out, size_t n)
+/* Nobody looks at the bytes, which may be many. */
+static bool store_nothing(const struct replay *r)
 {
-	(void)arg;
-	(void)offset;
-	memset(out, 0, n);
-	return true;
-}
-
-static bool write_nothing(void *arg, uint64_t offset, const void *in, size_t n)
-{
-	(void)arg;
-	(void)offset;
-	(void)in;
-	(void)n;
-	return true;
-}
-
-static bool store_nothing(struct player *p)
-{
-	static const struct memory_foreign f = {
-		.read = read_nothing,
-		.write = write_nothing,
-	};
-	const struct replay *r = p->replay;
-	struct memory *m = host_at(r->programs.load.host, program_node());
-
-	return !r->unstored || memory_add_foreign(m, program_base() + SOURCE,
-				       r->unstored, &f) >= 0;
+	return !r->unstored ||
+	       unstored_add(r->programs.load.host, SOURCE, r->unstored);
 }
 
 static void run_rank(void *arg)
@@ -610,7 +605,7 @@ static void run_rank(void *arg)
 	if (!programs_did(&p->replay->programs, "weft_msg_init",
 		    weft_msg_init(&p->msg, NULL)))
 		return;
-	if (begin_together(p) && p->rank && store_nothing(p)) {
+	if (begin_together(p) && p->rank && store_nothing(p->replay)) {
 		uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
 		uint32_t mark = program_log_begin(CALL, args);
 
@@ -694,6 +689,7 @@ static void replay_start(struct load *l)
 
 	programs_open(&r->programs);
 	r->player = mem_alloc(r->n_ranks, sizeof(*r->player));
+	exposed_init(&r->exposed, &r->goal);
 	for (uint32_t i = 0; i < r->n_ranks; i++) {
 		r->player[i].replay = r;
 		if (r->which[i])
@@ -727,6 +723,7 @@ static void replay_report(struct load *l, struct load_result *result)
 	end = (sim_time)ends[1];
 	sim_sum(l->net->sim, &done, 1);
 	sim_sum(l->net->sim, &steps, 1);
+	exposed_sum(&r->exposed, l->net->sim);
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
 	if (r->goal.colls)
@@ -735,6 +732,14 @@ static void replay_report(struct load *l, struct load_result *result)
 		return;
 	load_figure(result, "time_ns", (double)(end - begin) / SIM_NS);
 	load_figure(result, "schedule_start_ns", (double)begin / SIM_NS);
+}
+
+static void replay_facts(const struct load *l, struct facts *f)
+{
+	const struct replay *r = (const struct replay *)l;
+
+	if (r->goal.colls)
+		exposed_facts(&r->exposed, f);
 }
 
 static void free_player(struct player *p)
@@ -764,6 +769,7 @@ static void replay_fini(struct load *l)
 	mem_free(r->player);
 	mem_free(r->at);
 	mem_free(r->which);
+	exposed_fini(&r->exposed);
 	goal_free(&r->goal);
 }
 
@@ -782,6 +788,7 @@ const struct load_ops load_replay = {
 	.init = replay_init,
 	.start = replay_start,
 	.report = replay_report,
+	.facts = replay_facts,
 	.tell_waiting = replay_tell,
 	.fini = replay_fini,
 	.estimate = replay_estimate,

@@ -207,7 +207,9 @@ static void set_up_card(struct plain *x, uint32_t card)
 		.processor = card,
 		.first = PLAIN_READS + shift,
 		.is_settled = x->side->ops->least != NULL,
-		.is_silent = x->side->ops->least && x->nic.n_cards == 1 };
+		/* of several cards, reads come among others' events */
+		.is_silent =
+			x->side->ops->least != NULL && x->nic.n_cards == 1 };
 	x->queues[card] = (struct workqs_how){
 		.first = PLAIN_QUEUES + shift,
 		.entry = sizeof(struct plain_entry),
