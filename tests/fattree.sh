@@ -209,6 +209,14 @@ grep -q 'switch 1:1.0, out by up' "$tmp/out" &&
 	complain "$(cat "$tmp/out")"
 report "rails have names, and die"
 
+# A member whose host dies on the way left an earlier round: no mistake.
+ends 0 run fattree collective op=allreduce rounds=3 --shape 48 --json \
+	--set topology.radix=16 --set topology.rails=2 --set topology.join=2 \
+	--set routing.spread=adaptive --set routing.tell=50ns \
+	--set faults.events='38383 ns host 45 dies; 62542 ns host 45 returns'
+holds '.faults.dead_programs == 1'
+report 'a host that dies in a collective'
+
 # --- failed switches and links ---
 
 # A switch dies: after a notice its neighbours avoid it, after a message all
