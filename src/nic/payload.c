@@ -6,6 +6,8 @@
 #define LEAST_BYTES (UINT64_C(256) << 20)
 #define NODE_BYTES  (UINT64_C(4) << 20)
 #define MOST_BYTES  (UINT64_C(8) << 30)
+/* Trains, which are longer than any packet, need room for as many. */
+#define LONG_BYTES (UINT64_C(8) << 10)
 
 static void on_empty(uint32_t most)
 {
@@ -17,7 +19,8 @@ static size_t make(
 	struct pool *p, uint32_t n_workers, uint32_t n_nodes, size_t bytes)
 {
 	uint64_t sum = LEAST_BYTES + n_nodes * NODE_BYTES;
-	uint64_t room = sum < MOST_BYTES ? sum : MOST_BYTES;
+	uint64_t all = sum * (1 + bytes / LONG_BYTES);
+	uint64_t room = all < MOST_BYTES ? all : MOST_BYTES;
 	size_t lines = bytes ? (bytes + CACHE_LINE - 1) / CACHE_LINE : 1;
 	struct pool_setup setup = {
 		.n_workers = n_workers,
