@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
 
-full='alltoall via=nic bytes=8192 --set router.packets=2
+full='alltoall via=nic bytes=65536 --set router.packets=2
 	--set router.reception=2 --set router.injection=1
 	--set side.rate=2GB/s --set nic.input=500ns'
 held='--set nic.answers=held'

@@ -196,7 +196,7 @@ printf 'schema: 1\nmachine: x\nbase: torrus\n' >base.yaml
 echo text >there.yaml
 refused 'did you mean link.rate or side.rate or domain.rate?' \
 	run torus random --set rate=5GB/s
-refused 'topology.per-router, topology.routers' run dragonfly random \
+refused 'do not fill topology.groups: 10 groups of' run dragonfly random \
 	--set topology.groups=10
 refused 'want a workload after the machine, as in `weft run torus random`' \
 	run torus

@@ -45,10 +45,11 @@ fi
 # Compilers have left out, as calls without effect, those that a router makes by
 # the events that wait for a site.
 what="prefetches are in the code"
-objects=$(dirname "$weft")/libweft_visit.a.p
-if command -v objdump >/dev/null && [ -d "$objects" ]; then
+objects=$(dirname "$weft")
+if command -v objdump >/dev/null && [ -d "$objects/libweft_visit.a.p" ]; then
 	for router in direct_visit:12 direct_visit_tree:12 crossbar_visit:2; do
-		n_found=$(objdump -d "$objects/router_${router%:*}.c.o" |
+		n_found=$(objdump -d \
+			"$objects"/libweft_*.a.p/"router_${router%:*}.c.o" |
 			grep -cE 'prefetch(t0|w|it)|prfm|call.*mem_prefetch')
 		[ "$n_found" -ge "${router#*:}" ] ||
 			complain "${router%:*}: $n_found of them"

@@ -154,6 +154,11 @@ static bool has_way(const struct route *r, router_id from, router_id to)
 	struct packet p = { .src = (from - t->topo.n_nodes) * t->p,
 		.dst = (to - t->topo.n_nodes) * t->p };
 
+	if (p.src >= t->topo.n_nodes || p.dst >= t->topo.n_nodes)
+		return true; /* there are none */
+	if (spare_is_cut(r->topo, of(r)->dead, from) ||
+		spare_is_cut(r->topo, of(r)->dead, to))
+		return true; /* nor has it a spare one */
 	dragonfly_route_ops.start(r, &p);
 	return dragonfly_works(r, &p, from);
 }
@@ -162,18 +167,20 @@ struct route *dragonfly_avoid(const struct route *r, const port_mask *dead)
 {
 	struct dragonfly_route *d = mem_alloc(1, sizeof(*d));
 	router_id first = r->topo->n_nodes, n = r->topo->n_routers;
-	struct spare *spare =
-		of(r)->spare ? spare_copy(of(r)->spare) : first_spare(r);
 
 	*d = *of(r);
 	d->dead = mem_alloc(n, sizeof(*d->dead));
 	memcpy(d->dead, dead, n * sizeof(*d->dead));
-	d->spare = NULL;
-	for (router_id a = first; a < n && spare; a++)
-		for (router_id b = first; b < n; b++)
-			if (a != b && !has_way(&d->route, a, b))
-				spare_give(spare, dead, a, b);
-	d->spare = spare;
+	d->spare = of(r)->spare ? spare_copy(of(r)->spare) : NULL;
+	for (router_id a = first; a < n; a++)
+		for (router_id b = first; b < n; b++) {
+			if (a == b || has_way(&d->route, a, b))
+				continue;
+			if (!d->spare)
+				d->spare = first_spare(r);
+			if (d->spare)
+				spare_give(d->spare, dead, a, b);
+		}
 	return &d->route;
 }
 

@@ -163,8 +163,8 @@ static void what_cannot_be_done_is_refused(void **state)
 {
 	static const char *const lines[][2] = {
 		{ "op=allreduce algo=rnig", "did you mean ring?" },
-		{ "op=alltoall algo=tree", "tree has no alltoall (want bruck "
-					   "or pairwise)" },
+		{ "op=alltoall algo=tree", "tree has no alltoall (want bruck, "
+					   "pairwise or hierarchical)" },
 		{ "op=alltoall", "alltoall needs an algorithm" },
 		{ "op=barrier algo=ring", "needs data" },
 		{ "op=broadcast algo=ring root=6", "root: out of range" },
