@@ -152,7 +152,7 @@ static struct route_step view_next(
 	for (uint32_t m = p->ask; m; m &= m - 1)
 		if (leads(v, p, at, (uint32_t)__builtin_ctz(m)))
 			good = (uint16_t)(good | (m & -m));
-	p->ask = good ? good : (uint16_t)(1u << p->escape);
+	p->ask = (uint16_t)(good ? good : 1u << p->escape);
 	s.ports = p->ask;
 	return s;
 }
