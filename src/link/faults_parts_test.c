@@ -19,21 +19,19 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Lines separated by '|'. */
+/* Lines separated by '|', which a plan refers to until the next one. */
 static int try(struct fault_plan *p, const struct topo *t, const char *events,
 	struct err *e)
 {
-	struct fault_params text = { 0 };
+	static struct fault_params text;
 	char copy[512], *save = NULL;
-	int failed;
 
+	param_lines_free(&text.events);
 	snprintf(copy, sizeof(copy), "%s", events);
 	for (char *s = strtok_r(copy, "|", &save); s;
 		s = strtok_r(NULL, "|", &save))
 		param_lines_add(&text.events, s, "");
-	failed = fault_plan_read(p, &text, t, e);
-	param_lines_free(&text.events);
-	return failed;
+	return fault_plan_read(p, &text, t, e);
 }
 
 static void refuse(const struct topo *t, const struct fault_plan *how,

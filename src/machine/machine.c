@@ -268,7 +268,8 @@ static int read_kinds(struct machine *m, const struct machine_source *s,
 		const struct param_block *b = &m->block[i];
 
 		rows[i] = mem_alloc(b->n_rows, sizeof(*rows[i]));
-		memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
+		if (b->n_rows) /* a plugin's may have none */
+			memcpy(rows[i], b->rows, b->n_rows * sizeof(*rows[i]));
 		for (size_t k = 0; k < b->n_rows; k++) {
 			if (!strcmp(rows[i][k].name, "kind"))
 				continue;

@@ -164,10 +164,15 @@ static void fail(const struct nic_at *a)
 void plain_on_link(struct net_client *me, struct sim_worker *w, site_id s,
 	port_id p, bool is_up, sim_time t)
 {
-	struct nic_at a = nic_at(me->state, w, s, t);
-	struct plain_node *n = a.node;
+	struct nic *nic = me->state;
+	struct plain_node *n;
+	struct nic_at a;
 
-	a.card = a.nic->n_cards > 1 ? p : 0;
+	if (s >= nic->n_nodes)
+		return; /* a switch's end of it */
+	a = nic_at(nic, w, s, t);
+	n = a.node;
+	a.card = nic->n_cards > 1 ? p : 0;
 	plain_settle(&a);
 	if (!is_up) {
 		fail(&a);
