@@ -203,8 +203,7 @@ static port_id port_of(
 	if (via)
 		return port_to_group(t, at, via - 1, link);
 	if (at == last)
-		return dragonfly_node_port(
-			t, p->dst, t->topo.cards ? p->to_card : 0);
+		return dragonfly_exit(t, p);
 	if (dragonfly_group(t, last) != group)
 		return port_to_group(t, at, dragonfly_group(t, last), link);
 	return dragonfly_local(
@@ -222,8 +221,7 @@ static void step_aside(const struct route *r, struct packet *p, router_id at,
 	if (at < t->topo.n_nodes)
 		return;
 	if (at == dragonfly_last(t, p)) {
-		s->escape = dragonfly_node_port(
-			t, p->dst, t->topo.cards ? p->to_card : 0);
+		s->escape = dragonfly_exit(t, p);
 		return;
 	}
 	hop = dragonfly_hop(r, p);

@@ -40,6 +40,13 @@ static inline router_id dragonfly_last(
 	return dragonfly_router(t, p->dst, t->topo.cards ? p->to_card : 0);
 }
 
+/* ... and its port there. */
+static inline port_id dragonfly_exit(
+	const struct dragonfly *t, const struct packet *p)
+{
+	return dragonfly_node_port(t, p->dst, t->topo.cards ? p->to_card : 0);
+}
+
 static inline uint32_t dragonfly_stage(const struct packet *p)
 {
 	return p->way >> STAGE_SHIFT & STAGE;

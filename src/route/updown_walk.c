@@ -121,29 +121,44 @@ static void walk_pair(
 		walk_one(w, src, dst, c, i);
 }
 
+/* The first end of each subtree beside one that an end is in, and the level at
+ * which the two meet. */
+struct beside {
+	uint32_t level, i, end;
+};
+
+/* False after the last one. */
+static bool next_beside(
+	const struct fattree *t, uint32_t from, struct beside *b)
+{
+	for (; b->level <= t->n_levels; b->level++, b->i = 0)
+		while (b->i < t->n_below[b->level]) {
+			uint32_t span = t->span[b->level];
+
+			b->end = from / span * span +
+				 b->i++ * t->span[b->level - 1];
+			if (b->end < t->ends &&
+				fattree_meet(t, from, b->end) == b->level)
+				return true;
+		}
+	return false;
+}
+
 /* From a node to the first one of each subtree beside one that it is in; and
  * from there back, so that each node is reached. */
 static void walk_from(struct walk *w, uint32_t src)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
-	uint32_t from = fattree_end(t, src, 0);
+	struct beside b = { .level = 1 };
 
-	for (uint32_t l = 1; l <= t->n_levels; l++) {
-		uint32_t base = from / t->span[l] * t->span[l];
+	while (next_beside(t, fattree_end(t, src, 0), &b)) {
+		uint32_t rail, dst = fattree_node(t, b.end, &rail);
 
-		for (uint32_t i = 0; i < t->n_below[l]; i++) {
-			uint32_t end = base + i * t->span[l - 1], rail, dst;
-
-			if (end >= t->ends || fattree_meet(t, from, end) != l)
-				continue;
-			dst = fattree_node(t, end, &rail);
-			if (rail)
-				continue; /* its rail 0 is beside it */
-			walk_pair(w, src, dst, (struct cards){ 0 });
-			for (rail = 0; rail < t->rails; rail++)
-				walk_one(
-					w, dst, src, (struct cards){ 0 }, rail);
-		}
+		if (rail)
+			continue; /* its rail 0 is beside it */
+		walk_pair(w, src, dst, (struct cards){ 0 });
+		for (rail = 0; rail < t->rails; rail++)
+			walk_one(w, dst, src, (struct cards){ 0 }, rail);
 	}
 }
 
@@ -152,25 +167,18 @@ static void walk_from(struct walk *w, uint32_t src)
 static void walk_from_card(struct walk *w, uint32_t src, uint32_t card)
 {
 	const struct fattree *t = updown_of(w->route)->tree;
-	uint32_t from = fattree_end(t, src, card);
+	struct beside b = { .level = 1 };
 
-	for (uint32_t l = 1; l <= t->n_levels; l++) {
-		uint32_t base = from / t->span[l] * t->span[l];
+	while (next_beside(t, fattree_end(t, src, card), &b)) {
+		uint32_t rail, dst = fattree_node(t, b.end, &rail);
 
-		for (uint32_t i = 0; i < t->n_below[l]; i++) {
-			uint32_t end = base + i * t->span[l - 1], rail, dst;
-
-			if (end >= t->ends || fattree_meet(t, from, end) != l)
-				continue;
-			dst = fattree_node(t, end, &rail);
-			if (dst == src && l > 1 && end + 1 < t->ends)
-				dst = fattree_node(t, end + 1, &rail);
-			if (dst == src)
-				continue;
-			rail = t->join ? rail : card;
-			walk_pair(w, src, dst, (struct cards){ card, rail });
-			walk_one(w, dst, src, (struct cards){ rail, card }, 0);
-		}
+		if (dst == src && b.level > 1 && b.end + 1 < t->ends)
+			dst = fattree_node(t, b.end + 1, &rail);
+		if (dst == src)
+			continue;
+		rail = t->join ? rail : card;
+		walk_pair(w, src, dst, (struct cards){ card, rail });
+		walk_one(w, dst, src, (struct cards){ rail, card }, 0);
 	}
 }
 
