@@ -33,8 +33,7 @@ shows 'frontier has the groups and links of its papers' '.nodes == 9408' \
 # Two of its nodes, on two leaves for each rail and a spine for each card.
 pair="run superpod-1024 --quiet --json --shape 2 --set topology.ports=0 \
 	--set topology.radix=2x8 --set link.train=4"
-ring="collective op=allreduce algo=ring procs=8 unit=8 rounds=1 warm=0 \
-	chunk=1MiB"
+ring="collective op=allreduce algo=ring rounds=1 warm=0 chunk=1MiB"
 payload=49.3 # GB/s of a card that sends and receives
 ends 0 $pair $ring channels=1 bytes=16MiB
 shows 'a ring of one channel has the rate of a card' \
