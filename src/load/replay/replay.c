@@ -298,7 +298,7 @@ static bool end_messages(struct player *p, bool *is_right)
 
 static bool end_joints(struct player *p, bool *is_right)
 {
-	bool did = joints_go_on(&p->joints);
+	bool did = joints_go_on(&p->joints, msg_state(&p->msg)->n_over);
 	char where[GOAL_WHERE];
 	struct joint_of x;
 	int error;
