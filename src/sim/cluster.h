@@ -114,7 +114,9 @@ struct cluster_help {
 	void (*room_close)(struct room *r);
 };
 
-/* weft_cluster_open() of such a shared object: joins the job. */
+/* weft_cluster_open() of such a shared object: joins the job.  Its
+ * weft_cluster_build is a text that differs where this file or sim/mpi.c does.
+ */
 typedef struct cluster *cluster_open(const struct cluster_help *help);
 
 /* The number of processes of the job that this process is a part of, and its

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "sim/cluster.h"
+#include <weft_cluster.h> /* made by meson */
 
 enum {
 	PART = 1 << 12, /* bytes of a message's first part */
@@ -381,6 +382,11 @@ static void look_here(struct job *j)
 	j->c.n_here = (uint32_t)n;
 	j->c.me_here = (uint32_t)me;
 }
+
+/* Of this object, for sim/join.c. */
+extern const char weft_cluster_build[];
+__attribute__((visibility("default"))) const char weft_cluster_build[] =
+	WEFT_CLUSTER_BUILD;
 
 __attribute__((visibility("default"))) struct cluster *weft_cluster_open(
 	const struct cluster_help *help);
