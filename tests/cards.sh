@@ -108,6 +108,14 @@ ends 3 $four stream via=msg to=1 bytes=1MiB --faults "$tmp/plan.yaml"
 grep -q 'card has failed' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'a rank whose card has failed gets errors'
 plan <<-EOF
+  events: ["5 us card 1 dies", "15 us card 1 returns"]
+EOF
+ends 3 run torus --shape 4 --quiet collective op=barrier rounds=9 \
+	--faults "$tmp/plan.yaml"
+grep -q 'weft: card 1 died at 5.000 us; ' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'a card that has returned is named: its work was lost'
+plan <<-EOF
   events:
     - 5 us card 0.1 dies
 EOF
