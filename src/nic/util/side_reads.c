@@ -1,6 +1,9 @@
 #include "nic/util/side_reads.h"
 
-enum { TOGETHER = 8 };
+enum {
+	TOGETHER = 8,
+	STREAMS = 8, /* the part of all reads that a piece of one may have */
+};
 
 /* A read that fits into one piece has no item of its own. */
 struct piece {
@@ -54,7 +57,7 @@ static uint32_t reads_of(const struct side_reads *r, uint32_t bytes)
 {
 	uint32_t most = r->how->side->most_read;
 
-	return r->how->whole && bytes > most ? (bytes - 1) / most + 1 : 1;
+	return bytes > most ? (bytes - 1) / most + 1 : 1;
 }
 
 /* An event is later than what posts it. */
@@ -154,10 +157,10 @@ void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 static bool cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
 {
 	struct side_read *x = slots_at(&r->items, item);
-	uint32_t left = x->bytes - x->asked, most = most_of(r), id, reads;
+	uint32_t left = x->bytes - x->asked, id, reads;
 	struct piece *p;
 
-	left = left < most ? left : most;
+	left = left < x->most ? left : x->most;
 	reads = reads_of(r, left);
 	if (r->n + reads > r->how->side->n_reads)
 		return false;
@@ -290,29 +293,63 @@ static void begin_in_line(
 	go_on(a, r);
 }
 
+/* True: it fits into one piece, which has been asked for. */
+static inline __attribute__((always_inline)) bool try_at_once(
+	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
+{
+	uint32_t reads = reads_of(r, x->bytes);
+
+	retire(r);
+	if (x->bytes > x->most || r->line.first ||
+		r->n + reads > r->how->side->n_reads)
+		return false;
+	begin_at_once(a, r, x, reads);
+	return true;
+}
+
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
 	const struct side *side = r->how->side;
-	uint32_t reads = reads_of(r, bytes), most = most_of(r), many;
+	uint32_t most = most_of(r), many;
 	const struct side_read x = {
 		.at = at,
 		.bytes = bytes,
 		.done = done,
 		.owner = owner,
 		.id = id,
+		.most = most,
 	};
 
-	retire(r);
-	if (bytes <= most && !r->line.first && r->n + reads <= side->n_reads) {
-		begin_at_once(a, r, &x, reads);
+	if (try_at_once(a, r, &x))
 		return;
-	}
 	many = (bytes - 1) / most + 1;
 	if (r->how->is_silent && bytes > most && !r->line.first &&
 		r->n + many <= side->n_reads)
 		begin_together(a, r, &x, many);
 	else
+		begin_in_line(a, r, &x);
+}
+
+static void on_stream(const struct nic_at *a, const struct side_read *x)
+{
+	(void)a;
+	(void)x;
+}
+
+void side_reads_stream(const struct nic_at *a, struct side_reads *r,
+	uint64_t at, uint32_t bytes)
+{
+	const struct side *side = r->how->side;
+	uint32_t n = side->n_reads / STREAMS;
+	const struct side_read x = {
+		.at = at,
+		.bytes = bytes,
+		.done = on_stream,
+		.most = most_of(r) * (n > 1 ? n : 1),
+	};
+
+	if (!try_at_once(a, r, &x))
 		begin_in_line(a, r, &x);
 }
 
