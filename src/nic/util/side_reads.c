@@ -1,6 +1,9 @@
 #include "nic/util/side_reads.h"
 
-enum { TOGETHER = 8 };
+enum {
+	TOGETHER = 8,
+	STREAMS = 8, /* the part of all reads that a piece of one may have */
+};
 
 /* A read that fits into one piece has no item of its own. */
 struct piece {
@@ -54,7 +57,7 @@ static uint32_t reads_of(const struct side_reads *r, uint32_t bytes)
 {
 	uint32_t most = r->how->side->most_read;
 
-	return r->how->whole && bytes > most ? (bytes - 1) / most + 1 : 1;
+	return bytes > most ? (bytes - 1) / most + 1 : 1;
 }
 
 /* An event is later than what posts it. */
@@ -154,10 +157,10 @@ void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 static bool cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
 {
 	struct side_read *x = slots_at(&r->items, item);
-	uint32_t left = x->bytes - x->asked, most = most_of(r), id, reads;
+	uint32_t left = x->bytes - x->asked, id, reads;
 	struct piece *p;
 
-	left = left < most ? left : most;
+	left = left < x->most ? left : x->most;
 	reads = reads_of(r, left);
 	if (r->n + reads > r->how->side->n_reads)
 		return false;
@@ -225,6 +228,21 @@ static __attribute__((noinline)) void go_on(
 		wake(a, r);
 }
 
+static void begin_at_once(const struct nic_at *a, struct side_reads *r,
+	const struct side_read *x, uint32_t reads)
+{
+	uint32_t id = slots_take_any(&r->pieces);
+	struct piece *p = slots_at(&r->pieces, id);
+
+	p->item = 0;
+	p->at = x->at;
+	p->bytes = x->bytes;
+	p->t = 0;
+	p->left = 1;
+	p->read = *x;
+	ask(a, r, id, reads);
+}
+
 /* All pieces of a read: requests of one instant follow each other evenly, so
  * all but the first are one call. */
 static void begin_together(const struct nic_at *a, struct side_reads *r,
@@ -275,47 +293,64 @@ static void begin_in_line(
 	go_on(a, r);
 }
 
-/* By itself, so that short reads do not pay for it. */
-static __attribute__((noinline)) void begin_long(
+/* True: it fits into one piece, which has been asked for. */
+static inline __attribute__((always_inline)) bool try_at_once(
 	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
 {
-	uint32_t most = most_of(r), many = (x->bytes - 1) / most + 1;
+	uint32_t reads = reads_of(r, x->bytes);
 
-	if (r->how->is_silent && x->bytes > most && !r->line.first &&
-		r->n + many <= r->how->side->n_reads)
-		begin_together(a, r, x, many);
-	else
-		begin_in_line(a, r, x);
+	retire(r);
+	if (x->bytes > x->most || r->line.first ||
+		r->n + reads > r->how->side->n_reads)
+		return false;
+	begin_at_once(a, r, x, reads);
+	return true;
 }
 
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
+	const struct side *side = r->how->side;
+	uint32_t most = most_of(r), many;
 	const struct side_read x = {
 		.at = at,
 		.bytes = bytes,
 		.done = done,
 		.owner = owner,
 		.id = id,
+		.most = most,
 	};
-	uint32_t reads = reads_of(r, bytes), piece;
-	struct piece *p;
 
-	retire(r);
-	if (bytes > most_of(r) || r->line.first ||
-		r->n + reads > r->how->side->n_reads) {
-		begin_long(a, r, &x);
+	if (try_at_once(a, r, &x))
 		return;
-	}
-	piece = slots_take_any(&r->pieces);
-	p = slots_at(&r->pieces, piece);
-	p->item = 0;
-	p->at = at;
-	p->bytes = bytes;
-	p->t = 0;
-	p->left = 1;
-	p->read = x;
-	ask(a, r, piece, reads);
+	many = (bytes - 1) / most + 1;
+	if (r->how->is_silent && bytes > most && !r->line.first &&
+		r->n + many <= side->n_reads)
+		begin_together(a, r, &x, many);
+	else
+		begin_in_line(a, r, &x);
+}
+
+static void on_stream(const struct nic_at *a, const struct side_read *x)
+{
+	(void)a;
+	(void)x;
+}
+
+void side_reads_stream(const struct nic_at *a, struct side_reads *r,
+	uint64_t at, uint32_t bytes)
+{
+	const struct side *side = r->how->side;
+	uint32_t n = side->n_reads / STREAMS;
+	const struct side_read x = {
+		.at = at,
+		.bytes = bytes,
+		.done = on_stream,
+		.most = most_of(r) * (n > 1 ? n : 1),
+	};
+
+	if (!try_at_once(a, r, &x))
+		begin_in_line(a, r, &x);
 }
 
 const struct side_read *side_reads_whose(
