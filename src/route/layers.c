@@ -462,7 +462,7 @@ static const char *const channels[] = { "layer 1", "layer 2", "layer 3",
 
 const struct route_ops layers_ops = {
 	.name = "layers",
-	.has = "orders",
+	.has = "orders steady",
 	.channels = channels,
 	.n_channels = LINK_CHANNELS,
 	.size = sizeof(struct layers),

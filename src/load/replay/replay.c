@@ -165,12 +165,24 @@ static struct active *take_active(struct player *p)
 	return x;
 }
 
+/* Whether an operation did not fail: "step.goal:4: the message ...". */
+static bool went_well(struct player *p, uint32_t op, const char *what, int code)
+{
+	const struct replay *r = p->replay;
+	char where[GOAL_WHERE], call[160];
+
+	if (!code)
+		return true;
+	snprintf(call, sizeof(call), "%s%s%s", r->file,
+		goal_where(&r->goal, p->rank, op, where), what);
+	return programs_did(&p->replay->programs, call, code);
+}
+
 static bool begin_message(struct player *p, uint32_t op)
 {
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
 	struct active *x = take_active(p);
-	char where[GOAL_WHERE];
 	int code;
 
 	x->op = op;
@@ -181,13 +193,10 @@ static bool begin_message(struct player *p, uint32_t op)
 	else
 		code = weft_msg_receive_start(&p->msg, r->at[o->peer], o->tag,
 			r->target, o->size, &x->request);
-	if (code)
-		return programs_complain(&r->programs,
-			"%s%s: the message cannot be %s: %s", r->file,
-			goal_where(&r->goal, p->rank, op, where),
-			o->kind == GOAL_SEND ? "sent" : "received",
-			strerror(code));
-	return true;
+	return went_well(p, op,
+		o->kind == GOAL_SEND ? ": the message cannot be sent"
+				     : ": the message cannot be received",
+		code);
 }
 
 /* Its steps are made as it goes on. */
@@ -271,7 +280,6 @@ static bool end_messages(struct player *p, bool *is_right)
 	const struct msg_state *m = msg_state(&p->msg);
 	uint64_t left = m->n_over - p->n_over;
 	struct active **at = &p->active, *x;
-	char where[GOAL_WHERE];
 	bool did = false;
 
 	p->n_over = m->n_over;
@@ -282,12 +290,8 @@ static bool end_messages(struct player *p, bool *is_right)
 			at = &x->next;
 			continue;
 		}
-		if (x->request.status.error)
-			*is_right = programs_complain(&p->replay->programs,
-				"%s%s: %s", p->replay->file,
-				goal_where(
-					&p->replay->goal, p->rank, op, where),
-				strerror(x->request.status.error));
+		if (!went_well(p, op, "", x->request.status.error))
+			*is_right = false;
 		*at = x->next;
 		x->next = p->spare;
 		p->spare = x;
@@ -302,17 +306,12 @@ static bool end_messages(struct player *p, bool *is_right)
 static bool end_joints(struct player *p, bool *is_right)
 {
 	bool did = joints_go_on(&p->joints);
-	char where[GOAL_WHERE];
 	struct joint_of x;
 	int error;
 
 	while (joints_take(&p->joints, &x, &error)) {
-		if (error)
-			*is_right = programs_complain(&p->replay->programs,
-				"%s%s: %s", p->replay->file,
-				goal_where(
-					&p->replay->goal, p->rank, x.op, where),
-				strerror(error));
+		if (!went_well(p, x.op, "", error))
+			*is_right = false;
 		program_log_end(x.mark);
 		end_op(p, x.op);
 		did = true;

@@ -63,6 +63,7 @@ struct plain_queue {
 	struct workq q;
 	uint32_t work; /* that packets are cut from, or 0 */
 	bool has_atomic;
+	bool was_stopped; /* when its card failed */
 	struct plain_lane lane[]; /* its own card's; or of each card */
 };
 
