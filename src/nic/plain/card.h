@@ -167,6 +167,8 @@ static inline uint32_t plain_bytes(const struct ask_header *h)
 /* Bytes that must be read before a train can leave: those of its first packet,
  * and more where the bus is slower than the link. */
 uint32_t plain_first(const struct nic_at *a, uint32_t bytes);
+/* Bytes that cards ask for at once; 0: as much as a request of the bus may. */
+uint32_t plain_whole(const struct side *side, const struct link_rules *r);
 /* The others, which nobody waits for. */
 void plain_read_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes);

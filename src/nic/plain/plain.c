@@ -223,6 +223,7 @@ static void set_up_card(struct plain *x, uint32_t card)
 	x->reads[card] = (struct side_reads_how){ .side = x->side,
 		.processor = card,
 		.first = PLAIN_READS + shift,
+		.whole = plain_whole(x->side, &x->nic.net->link),
 		.is_settled = x->side->ops->least != NULL,
 		/* of several cards, reads come among others' events */
 		.is_silent =
