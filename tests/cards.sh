@@ -33,8 +33,7 @@ shows 'frontier has the groups and links of its papers' '.nodes == 9408' \
 # Two of its nodes, on two leaves for each rail and a spine for each card.
 pair="run superpod-1024 --quiet --json --shape 2 --set topology.ports=0 \
 	--set topology.radix=2x8 --set link.train=4"
-ring="collective op=allreduce algo=ring procs=8 unit=8 rounds=1 warm=0 \
-	chunk=1MiB"
+ring="collective op=allreduce algo=ring rounds=1 warm=0 chunk=1MiB"
 payload=49.3 # GB/s of a card that sends and receives
 ends 0 $pair $ring channels=1 bytes=16MiB
 shows 'a ring of one channel has the rate of a card' \
@@ -123,6 +122,14 @@ for back in 40:0 300:3; do
 		--faults "$tmp/plan.yaml"
 done
 report 'a card that has returned works, also without stripes'
+plan <<-EOF
+  events: ["5 us card 1 dies", "15 us card 1 returns"]
+EOF
+ends 3 run torus --shape 4 --quiet collective op=barrier rounds=9 \
+	--faults "$tmp/plan.yaml"
+grep -q 'weft: card 1 died at 5.000 us; ' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'a card that has returned is named: its work was lost'
 plan <<-EOF
   events:
     - 5 us card 0.1 dies

@@ -250,10 +250,11 @@ struct fault_death {
 	sim_time at;
 };
 
-/* A part without links or programs of its own dies: "domain 3". */
+/* A part without links or programs of its own dies, "domain 3", or one that
+ * forgets its work: "card 3.1". */
 struct fault_loss {
 	const char *name; /* borrowed from the plan */
-	sim_time from, until;
+	sim_time from, until; /* of its effects */
 };
 
 struct faults {

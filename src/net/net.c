@@ -645,17 +645,6 @@ uint32_t net_in_use(const struct net *n, site_id s, uint32_t *list)
 	return used;
 }
 
-void net_tokens(const struct router *r, site_id s, port_id p,
-	uint32_t n_channels, int32_t *tokens)
-{
-	if (r->ops->all_tokens) {
-		r->ops->all_tokens(r, s, p, tokens);
-		return;
-	}
-	for (uint32_t c = 0; c < n_channels; c++)
-		tokens[c] = r->ops->tokens(r, s, p, c);
-}
-
 uint64_t net_came(const struct net *n, site_id s)
 {
 	const struct router *r = net_router(n, s);

@@ -269,8 +269,9 @@ struct router_ops {
 	/* Tokens that a packet takes. */
 	int32_t (*charge)(const struct router *r, const struct packet *p,
 		uint32_t channel);
-	/* Whether a sender lacks tokens, so that packets may wait for them. */
-	bool (*is_short)(const struct router *r, site_id s);
+	/* Ports whose senders may lack tokens, so that packets may wait for
+	 * them; 0: none has to be looked at. */
+	port_mask (*short_ports)(const struct router *r, site_id s);
 
 	/* Number of buffers; those of one port and channel are consecutive. */
 	uint32_t (*n_buffers)(const struct router *r, site_id s);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "route/acyclic.h"
-#include "route/cdg.h"
+#include "route/cycle_testing.h"
 #include "route/layers.h"
 #include "route/spare.h"
 #include "testing/testing.h"
@@ -99,25 +99,6 @@ static void assert_all_arrive(const struct world *x, uint32_t slack)
 	assert_int_equal(!n_longer, !slack);
 }
 
-/* By the common walk, which knows nothing of tables. */
-static uint32_t next_vertex(const void *arg, uint32_t v, uint32_t *at)
-{
-	const struct route_graph *g = arg;
-	uint32_t n = g->n_channels, p = g->topo->n_ports;
-	struct topo_end far;
-
-	for (; *at < n * p; ++*at) {
-		uint32_t c = *at / p, port = *at % p;
-
-		if (!(g->after[(size_t)v * n + c] >> port & 1))
-			continue;
-		far = g->topo->ops->peer(g->topo, v / n / p, v / n % p);
-		++*at;
-		return route_vertex(g, far.router, port, c);
-	}
-	return CDG_NONE;
-}
-
 static uint64_t edges_between_switches(const struct world *x,
 	void (*walk)(const struct route *, struct route_graph *,
 		struct route_walks *))
@@ -125,18 +106,16 @@ static uint64_t edges_between_switches(const struct world *x,
 	const struct topo *t = &x->t.switches.topo;
 	struct route_walks w = { 0 };
 	struct route_graph g;
-	struct cdg_cycle c;
-	struct cdg d = { .arg = &g, .next = next_vertex };
 	uint64_t n = 0;
+	uint32_t end;
 
 	route_graph_init(
 		&g, t, x->l.route.n_channels ? x->l.route.n_channels : 1);
-	d.n = t->n_routers * t->n_ports * g.n_channels;
+	end = t->n_routers * t->n_ports * g.n_channels;
 	walk(&x->l.route, &g, &w);
 	assert_false(w.is_broken);
-	c = cdg_find_cycle(&d);
-	assert_int_equal(c.n, 0);
-	for (uint32_t v = t->n_nodes * t->n_ports * g.n_channels; v < d.n; v++)
+	assert_false(cycle_exists(&g));
+	for (uint32_t v = t->n_nodes * t->n_ports * g.n_channels; v < end; v++)
 		for (uint32_t i = 0; i < g.n_channels; i++)
 			for (port_id p = 2; p < t->n_ports; p++)
 				n += g.after[(size_t)v * g.n_channels + i] >>
@@ -374,18 +353,16 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 	struct route_graph g;
 	struct acyclic a;
 	struct world x;
-	struct cdg d = { .arg = &g, .next = next_vertex };
 	const struct topo *t;
 
 	make(&x, 10, 4, &how);
 	t = &x.t.switches.topo;
 	acyclic_init(&a, t, 1);
 	route_graph_init(&g, t, 1);
-	d.n = t->n_routers * t->n_ports;
 	for (uint32_t i = 0; i < 3000; i++) {
 		uint32_t wire = dice(5, &dice_count, a.n), at, v, to;
 		port_id port = 2 + dice(5, &dice_count, 4);
-		struct cdg_cycle c;
+		bool closes;
 
 		at = wire / t->n_ports;
 		if (!layers_peer(&x.l, at, wire % t->n_ports, &to))
@@ -397,12 +374,11 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 			continue;
 		}
 		g.after[v] |= (port_mask)1 << port;
-		c = cdg_find_cycle(&d);
-		assert_int_equal(acyclic_add(&a, wire, port, 0), !c.n);
-		if (c.n)
+		closes = cycle_exists(&g);
+		assert_int_equal(acyclic_add(&a, wire, port, 0), !closes);
+		if (closes)
 			g.after[v] &= ~((port_mask)1 << port);
-		refused += !!c.n;
-		mem_free(c.vertex);
+		refused += closes;
 	}
 	assert_true(refused > 50);
 	route_graph_fini(&g);

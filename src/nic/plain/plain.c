@@ -92,17 +92,28 @@ struct ranges *plain_keys(struct nic *nic, site_id s)
 }
 
 /* Data that is at the far end of a bus before an event crosses it first. */
+static inline void settle_card(
+	const struct nic_at *a, struct side_reads *r, uint32_t number)
+{
+	r->now = a->t;
+	if (r->due > a->t && !r->silent.n)
+		return;
+	r->over = a->t - (number < PLAIN_READS);
+	side_reads_settle(a, r, r->over);
+}
+
+static __attribute__((noinline)) void settle_others(
+	const struct nic_at *a, uint32_t number)
+{
+	for (uint32_t i = 1; i < a->nic->n_cards; i++)
+		settle_card(a, &plain_here(a)->card[i].reads, number);
+}
+
 static inline void settle(const struct nic_at *a, uint32_t number)
 {
-	for (uint32_t i = 0; i < a->nic->n_cards; i++) {
-		struct side_reads *r = &plain_here(a)->card[i].reads;
-
-		r->now = a->t;
-		if (r->due > a->t && !r->silent.n)
-			continue;
-		r->over = a->t - (number < PLAIN_READS);
-		side_reads_settle(a, r, r->over);
-	}
+	settle_card(a, &plain_here(a)->card[0].reads, number);
+	if (__builtin_expect(a->nic->n_cards > 1, 0))
+		settle_others(a, number);
 }
 
 void plain_settle(const struct nic_at *a)

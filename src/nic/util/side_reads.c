@@ -64,8 +64,9 @@ static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 
 /* Its event is when it can be here at the earliest, behind those before it,
  * unless that is over. */
-static void post_ahead(const struct nic_at *a, struct side_reads *r,
-	struct piece *p, uint32_t id)
+static inline __attribute__((always_inline)) void post_ahead(
+	const struct nic_at *a, struct side_reads *r, struct piece *p,
+	uint32_t id)
 {
 	const struct side *side = r->how->side;
 	sim_time t = p->t > r->behind ? p->t : r->behind;
@@ -117,7 +118,7 @@ static void cross_silently(
 }
 
 /* As the bus keeps its order, what had no event comes after all that has. */
-void side_reads_settle(const struct nic_at *a, struct side_reads *r, sim_time t)
+void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 {
 	struct side *side = r->how->side;
 

@@ -97,8 +97,13 @@ void side_reads_granted(const struct nic_at *a, struct side_reads *r,
 	uint32_t piece, sim_time end);
 
 /* Data that is ready by t crosses the bus, before an event that is now. */
-void side_reads_settle(
-	const struct nic_at *a, struct side_reads *r, sim_time t);
+void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t);
+static inline void side_reads_settle(
+	const struct nic_at *a, struct side_reads *r, sim_time t)
+{
+	if (r->due <= t)
+		side_reads_cross(a, r, t);
+}
 
 /* Handles an event of these numbers; false: it has another one. */
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,

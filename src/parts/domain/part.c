@@ -26,6 +26,10 @@ static const struct param rows[] = {
 	PARAM_ROW(PARAM_FLAG, "sums", AT(sums), "no", 0, 1,
 		"whether the switch adds data of all processes of its node",
 		"assumed: it moves bytes only"),
+	PARAM_ROW(PARAM_COUNT, "ranks", AT(ranks), "1", 1, DOMAIN_PORTS,
+		"number of processes of a node in workloads whose procs is "
+		"auto",
+		"assumed: one"),
 };
 
 static const struct part_block blocks[] = {
