@@ -2,6 +2,7 @@
 #
 # Nodes with several cards: which one a rank uses, what they carry together, and
 # what is refused.
+# NET-F4, NET-F5, NET-F6.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

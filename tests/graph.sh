@@ -2,6 +2,7 @@
 #
 # Any network of switches: from a file, random, and Slim Flies; its paths are
 # proved free of deadlock, and what is proved runs.
+# NET-F24.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

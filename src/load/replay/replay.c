@@ -71,6 +71,7 @@ struct replay {
 	uint32_t *at; /* [rank] of the schedule: which of the machine */
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
 	uint32_t n_ranks; /* of the machine */
+	int64_t procs; /* of a node; 0 or less: as few as suffice */
 	struct player *player; /* [rank] of the schedule */
 	struct exposed exposed;
 };
@@ -82,6 +83,8 @@ static const struct param params[] = {
 	KEY_TEXT("place", AT(place), "linear",
 		"mapping of ranks to processes: linear, random, or a file with "
 		"the number of a process for each rank"),
+	KEY(PARAM_COUNT, "procs", AT(procs), "auto", 1, HOST_PROCESSES, "auto",
+		"number of processes per node; auto: as few as the ranks need"),
 };
 
 static struct replay *of(struct load *l)
@@ -659,6 +662,12 @@ static int replay_init(struct load *l, struct err *e)
 		return -1;
 	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
+	if (r->procs > 0 && each > r->procs)
+		return err_set(e,
+			"procs: %s has %u ranks, which need %u processes on "
+			"each of the machine's %u nodes",
+			r->file, r->goal.n_ranks, each, nodes);
+	each = r->procs > 0 ? (uint32_t)r->procs : each;
 	if (each > msg_most_processes(l->nic_ops))
 		return err_set(e,
 			"%s: %u ranks are more than %u on each of the "

@@ -19,18 +19,12 @@ uint32_t plain_first(const struct nic_at *a, uint32_t bytes)
 	return bytes - (uint32_t)later;
 }
 
-static void on_rest(const struct nic_at *a, const struct side_read *x)
-{
-	(void)a;
-	(void)x;
-}
-
 void plain_read_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
 {
 	if (bytes > first)
-		side_reads_begin(a, &plain_card(a)->reads, at + first,
-			bytes - first, on_rest, NULL, 0);
+		side_reads_stream(
+			a, &plain_card(a)->reads, at + first, bytes - first);
 }
 
 sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes)
