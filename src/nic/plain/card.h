@@ -41,6 +41,7 @@ struct plain_work {
 	struct slot slot;
 	uint32_t card, queue; /* the queue's own card */
 	uint32_t out; /* packets without an answer */
+	uint16_t flow; /* see struct ask_header */
 	struct plain_entry e;
 	uint64_t from, made; /* its bytes' address; those that were cut */
 	uint32_t status; /* an enum plain_status */
@@ -62,6 +63,7 @@ struct plain_lane {
 struct plain_queue {
 	struct workq q;
 	uint32_t work; /* that packets are cut from, or 0 */
+	uint32_t flow; /* of its last message: nic.entropy */
 	bool has_atomic;
 	bool was_stopped; /* when its card failed */
 	struct plain_lane lane[]; /* its own card's; or of each card */
