@@ -33,6 +33,11 @@ static const struct param params[] = {
 		"whether all cards of a node share the messages of each "
 		"process, packet by packet, and replace one that has failed",
 		"assumed: a process has a card"),
+	COUNT("entropy", entropy, "1", 1, 256,
+		"number of flows that the messages of a queue belong to in "
+		"turn; routing.spread=hash chooses paths by source, "
+		"destination, queue and flow",
+		"assumed: a queue is one flow"),
 	COUNT("window", window, "32", 1, WINDOW_WIDE,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
@@ -223,6 +228,7 @@ static void set_up_card(struct plain *x, uint32_t card)
 	x->reads[card] = (struct side_reads_how){ .side = x->side,
 		.processor = card,
 		.first = PLAIN_READS + shift,
+		.whole = plain_whole(x->side, &x->nic.net->link),
 		.is_settled = x->side->ops->least != NULL,
 		/* of several cards, reads come among others' events */
 		.is_silent =

@@ -19,6 +19,14 @@ uint32_t plain_train_first(const struct nic_at *a, uint32_t bytes)
 	return bytes - (uint32_t)later;
 }
 
+/* A packet of a train is asked for at once, if the side has as many reads. */
+uint32_t plain_whole(const struct side *side, const struct link_rules *r)
+{
+	bool fits = side->n_reads >= (r->each - 1) / side->most_read + 1;
+
+	return r->train > 1 && r->each > side->most_read && fits ? r->each : 0;
+}
+
 void plain_train_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
 {

@@ -324,8 +324,8 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	if (try_at_once(a, r, &x))
 		return;
 	many = (bytes - 1) / most + 1;
-	if (r->how->is_silent && bytes > most && !r->line.first &&
-		r->n + many <= side->n_reads)
+	if (r->how->is_silent && !r->how->whole && bytes > most &&
+		!r->line.first && r->n + many <= side->n_reads)
 		begin_together(a, r, &x, many);
 	else
 		begin_in_line(a, r, &x);
@@ -341,12 +341,12 @@ void side_reads_stream(const struct nic_at *a, struct side_reads *r,
 	uint64_t at, uint32_t bytes)
 {
 	const struct side *side = r->how->side;
-	uint32_t n = side->n_reads / STREAMS;
+	uint32_t most = side->n_reads / STREAMS * side->most_read;
 	const struct side_read x = {
 		.at = at,
 		.bytes = bytes,
 		.done = on_stream,
-		.most = most_of(r) * (n > 1 ? n : 1),
+		.most = most > most_of(r) ? most : most_of(r),
 	};
 
 	if (!try_at_once(a, r, &x))
