@@ -2,6 +2,7 @@
 #
 # Nodes with several cards: which one a rank uses, what they carry together, and
 # what is refused.
+# NET-F4, NET-F5, NET-F6.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"
@@ -107,6 +108,21 @@ EOF
 ends 3 $four stream via=msg to=1 bytes=1MiB --faults "$tmp/plan.yaml"
 grep -q 'card has failed' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'a rank whose card has failed gets errors'
+# It returns before the rank sends anything, or too late.
+printf '%s\n' 'num_ranks 4' 'rank 0 {' 'c: calc 50000' \
+	's: send 100000b to 1 tag 1' 's requires c' '}' 'rank 1 {' \
+	'r: recv 100000b from 0 tag 1' '}' 'rank 2 {' '}' 'rank 3 {' '}' \
+	>"$tmp/late.goal"
+for back in 40:0 300:3; do
+	plan <<-EOF
+	  events:
+	    - 20 us card 0.0 dies
+	    - ${back%:*} us card 0.0 returns
+	EOF
+	ends ${back#*:} $four replay file="$tmp/late.goal" \
+		--faults "$tmp/plan.yaml"
+done
+report 'a card that has returned works, also without stripes'
 plan <<-EOF
   events: ["5 us card 1 dies", "15 us card 1 returns"]
 EOF

@@ -2,6 +2,7 @@
 #
 # Processes of a node behind a switch of their own: rates, budgets, faults, and
 # what is refused.
+# NET-F7, NET-F8, NET-F9.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

@@ -160,6 +160,18 @@ static void account(const struct nic_at *a, struct plain_work *x,
 	};
 }
 
+/* Of a queue's next message. */
+static uint16_t next_flow(
+	const struct nic_at *a, struct plain_queue *q, uint32_t queue)
+{
+	uint32_t flows = (uint32_t)plain_params(a)->entropy;
+
+	if (a->nic->net->topo->cards)
+		return 0;
+	q->flow = q->flow + 1 < flows ? q->flow + 1 : 0;
+	return (uint16_t)(queue * flows + q->flow);
+}
+
 /* Takes the next entry; false where it has ended already. */
 static bool begin(
 	const struct nic_at *a, struct plain_queue *q, struct plain_run run)
@@ -174,6 +186,7 @@ static bool begin(
 		a, &n->card[run.card].queues, run.queue, &birth);
 	x->card = run.card;
 	x->queue = run.queue;
+	x->flow = next_flow(a, q, run.queue);
 	x->out = 0;
 	x->status = PLAIN_OK;
 	x->from = x->made = 0;
@@ -221,6 +234,7 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 	struct ask_header *h = &s->ask.copy->h;
 
 	h->op = (uint8_t)x->e.op;
+	h->flow = x->flow;
 	h->word[WORD_AT] = x->e.offset + x->made;
 	h->word[WORD_OPERAND] = x->e.operand;
 	h->word[WORD_BOUND] = x->e.bound;

@@ -628,6 +628,7 @@ const struct router_ops direct_ops = {
 	.n_injecting = direct_n_injecting,
 	.injecting = direct_injecting,
 	.ways = direct_ways,
+	.manage = direct_manage,
 	.count = direct_count,
 	.came = direct_came,
 	.guests = &guests,
