@@ -34,8 +34,7 @@ shows 'frontier has the groups and links of its papers' '.nodes == 9408' \
 # Two of its nodes, on two leaves for each rail and a spine for each card.
 pair="run superpod-1024 --quiet --json --shape 2 --set topology.ports=0 \
 	--set topology.radix=2x8 --set link.train=4"
-ring="collective op=allreduce algo=ring procs=8 unit=8 rounds=1 warm=0 \
-	chunk=1MiB"
+ring="collective op=allreduce algo=ring rounds=1 warm=0 chunk=1MiB"
 payload=49.3 # GB/s of a card that sends and receives
 ends 0 $pair $ring channels=1 bytes=16MiB
 shows 'a ring of one channel has the rate of a card' \
@@ -119,6 +118,21 @@ EOF
 ends 3 $four stream via=msg to=1 bytes=1MiB --faults "$tmp/plan.yaml"
 grep -q 'card has failed' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'a rank whose card has failed gets errors'
+# It returns before the rank sends anything, or too late.
+printf '%s\n' 'num_ranks 4' 'rank 0 {' 'c: calc 50000' \
+	's: send 100000b to 1 tag 1' 's requires c' '}' 'rank 1 {' \
+	'r: recv 100000b from 0 tag 1' '}' 'rank 2 {' '}' 'rank 3 {' '}' \
+	>"$tmp/late.goal"
+for back in 40:0 300:3; do
+	plan <<-EOF
+	  events:
+	    - 20 us card 0.0 dies
+	    - ${back%:*} us card 0.0 returns
+	EOF
+	ends ${back#*:} $four replay file="$tmp/late.goal" \
+		--faults "$tmp/plan.yaml"
+done
+report 'a card that has returned works, also without stripes'
 plan <<-EOF
   events: ["5 us card 1 dies", "15 us card 1 returns"]
 EOF

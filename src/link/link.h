@@ -357,6 +357,15 @@ static inline void link_all_tokens(const struct link_sender *l,
 		tokens[c] = (int16_t)(sum >> 16 * c);
 }
 
+/* Whether some channel has fewer tokens: all at once, since neither has the
+ * highest bit of its part. */
+static inline bool link_is_below(const struct link_sender *l, int32_t tokens)
+{
+	const uint64_t ones = UINT64_C(0x0001000100010001), high = ones << 15;
+
+	return ~((l->all_tokens | high) - (uint64_t)tokens * ones) & high;
+}
+
 /* Collects the tokens that have returned by t. */
 static inline void link_collect(
 	struct link_sender *l, struct link_returns *r, sim_time t)

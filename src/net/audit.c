@@ -48,16 +48,19 @@ static struct topo_end peer_of(const struct net *n, site_id s, port_id p)
 	return n->topo->ops->peer(n->topo, s, p);
 }
 
-/* Charges the tokens of a packet in a buffer, or on its way there, to the
- * sender that took them. */
-static void charge(
-	struct audit *a, site_id s, uint32_t in, uint32_t channel, packet_id id)
+/* The tokens of a packet in a buffer, or on its way there: its sender took
+ * them. */
+static inline int32_t taken(const struct audit *a, const struct router *r,
+	const struct packet *p, uint32_t channel)
 {
-	const struct router *r = net_router(a->n, s);
-	const struct packet *p = &a->n->packets[id];
+	return channel < a->first ? r->ops->charge(r, p, channel) : p->chunks;
+}
 
+static void charge(struct audit *a, site_id s, uint32_t in, uint32_t channel,
+	const struct packet *p)
+{
 	*tokens_at(a, a->out, s, in, channel) +=
-		channel < a->first ? r->ops->charge(r, p, channel) : p->chunks;
+		taken(a, net_router(a->n, s), p, channel);
 }
 
 /* Tokens on their way back to a sender. */
@@ -76,11 +79,12 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 	a->is_over = false;
 	if (sim_phase(e) == PHASE_ARRIVAL) {
 		a->in_flight++;
-		charge(a, e->site, number, aux, e->data);
-		hops_add(a->hops, e->data, e->site, true);
+		charge(a, e->site, number, aux, &a->n->packets[e->data]);
+		hops_add(a->hops, &a->n->packets[e->data], e->site, true);
 	} else if (sim_phase(e) == PHASE_GUEST && number < NET_GUEST_PORTS) {
 		a->in_flight++;
-		charge(a, e->site, number, a->first + aux, e->data);
+		charge(a, e->site, number, a->first + aux,
+			&a->n->packets[e->data]);
 	} else if (sim_phase(e) == PHASE_GUEST &&
 		   number < 2 * NET_GUEST_PORTS) {
 		charge_return(a, e->site, number - NET_GUEST_PORTS,
@@ -92,17 +96,23 @@ static void count_event(void *arg, sim_time t, const struct sim_event *e)
 
 static int count_buffer(struct audit *a, site_id s, const struct net_buffer *b)
 {
+	const struct router *r = net_router(a->n, s);
 	packet_id id = b->head;
+	int32_t tokens = 0;
 	uint32_t count;
 
 	for (count = 0; count < b->count && id; count++) {
-		if (b->port < a->n->n_ports && count >= b->n_inside)
-			charge(a, s, b->port, b->channel, id);
+		const struct packet *p = &a->n->packets[id];
+
+		if (count >= b->n_inside)
+			tokens += taken(a, r, p, b->channel);
 		if (b->channel < a->first)
-			hops_add(a->hops, id, s, false);
-		id = a->n->packets[id].next;
+			hops_add(a->hops, p, s, false);
+		id = p->next;
 	}
 	a->in_queues += count;
+	if (b->port < a->n->n_ports)
+		*tokens_at(a, a->out, s, b->port, b->channel) += tokens;
 	if (count != b->count || (count && id))
 		return err_set_code(&a->err, EXIT_INTERNAL,
 			"audit: site %u: a queue said to hold %u packets holds "
@@ -214,25 +224,38 @@ static void list_capacities(struct audit *a)
 	}
 }
 
-static int check_wire(
-	struct audit *a, site_id s, port_id p, struct topo_end end)
+/* The first channel whose tokens are not all there, or n. */
+static uint32_t wrong_channel(const int32_t *tokens, const int32_t *out,
+	const int32_t *back, const int32_t *most, uint32_t n)
 {
-	const struct router *r = net_router(a->n, s);
+	int32_t wrong = 0;
+	uint32_t c;
+
+	for (c = 0; c < n; c++)
+		wrong |= tokens[c] + out[c] + back[c] - most[c];
+	if (!wrong)
+		return n;
+	for (c = 0; tokens[c] + out[c] + back[c] == most[c]; c++)
+		;
+	return c;
+}
+
+static int check_wire(struct audit *a, const struct router *r, site_id s,
+	port_id p, struct topo_end end)
+{
 	const struct router *far = net_router(a->n, end.router);
 	const int32_t *out = tokens_at(a, a->out, end.router, end.port, 0);
 	const int32_t *back = tokens_at(a, a->back, s, p, 0);
 	const int32_t *most =
 		capacity_at(a, end.router >= a->n->n_nodes, end.port);
-	uint32_t n = far->ops->n_channels;
+	uint32_t n = far->ops->n_channels, c;
 	int32_t tokens[NET_MOST_CHANNELS];
 
 	net_tokens(r, s, p, n, tokens);
-	for (uint32_t c = 0; c < n; c++) {
-		int32_t all = tokens[c] + out[c] + back[c];
-
-		if (all != most[c])
-			return complain(s, p, c, all, most[c], &a->err);
-	}
+	c = wrong_channel(tokens, out, back, most, n);
+	if (c < n)
+		return complain(s, p, c, tokens[c] + out[c] + back[c], most[c],
+			&a->err);
 	if (far->ops->shared &&
 		check_pool(s, p, tokens, n, far->ops->shared(far, end.port),
 			&a->err))
@@ -242,12 +265,13 @@ static int check_wire(
 
 static int check_tokens(struct audit *a, site_id s)
 {
-	uint32_t n = net_router(a->n, s)->sites.n_ports, p;
+	const struct router *r = net_router(a->n, s);
+	uint32_t n = r->sites.n_ports, p;
 
 	for (p = 0; p < n; p++) {
 		struct topo_end end = peer_of(a->n, s, p);
 
-		if (end.router != NO_ROUTER && check_wire(a, s, p, end))
+		if (end.router != NO_ROUTER && check_wire(a, r, s, p, end))
 			return -1;
 	}
 	return 0;
@@ -327,11 +351,13 @@ static void check_share(void *all, struct sim_worker *w)
 	each_site((struct audit *)all + w->id, w, check_tokens);
 }
 
-static void add_event(void *hops, sim_time t, const struct sim_event *e)
+static void add_event(void *arg, sim_time t, const struct sim_event *e)
 {
+	struct hops *hops = arg;
+
 	(void)t;
 	if (sim_phase(e) == PHASE_ARRIVAL)
-		hops_add(hops, e->data, e->site, true);
+		hops_add(hops, &hops->n->packets[e->data], e->site, true);
 }
 
 static int add_site(struct audit *a, site_id s)
@@ -344,7 +370,7 @@ static int add_site(struct audit *a, site_id s)
 
 		for (packet_id id = b.head; b.count--;
 			id = a->n->packets[id].next)
-			hops_add(a->hops, id, s, false);
+			hops_add(a->hops, &a->n->packets[id], s, false);
 	}
 	return 0;
 }

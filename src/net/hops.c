@@ -27,26 +27,8 @@ struct search {
 	site_id *queue;
 };
 
-static void add_known(struct hops *h, site_id from, site_id at, bool is_on_wire)
+void hops_list(struct hops *h, site_id from, site_id at, bool is_on_wire)
 {
-	const struct topo *t = h->n->topo;
-	uint32_t hops = t->ops->distance(t, from, at);
-
-	if (hops == TOPO_FAR)
-		return;
-	h->known += hops - is_on_wire;
-	h->n_known++;
-}
-
-void hops_add(struct hops *h, packet_id id, site_id at, bool is_on_wire)
-{
-	site_id from = h->n->packets[id].src;
-
-	h->count++;
-	if (h->n->topo->ops->distance) {
-		add_known(h, from, at, is_on_wire);
-		return;
-	}
 	if (from % h->every)
 		return;
 	h->list = mem_more(h->list, h->n_listed, sizeof(*h->list));
@@ -176,7 +158,7 @@ static struct counts count(const struct hops *h, uint32_t n_workers)
 	for (uint32_t i = 0; i < n_workers; i++) {
 		x.all += h[i].count;
 		x.listed += h[i].n_listed;
-		x.known += h[i].n_known;
+		x.known += h[i].count - h[i].n_unknown;
 		x.hops += h[i].known;
 	}
 	sim_sum(h->n->sim, &x.all, sizeof(x) / sizeof(x.all));

@@ -431,14 +431,16 @@ static void acquit(struct knot *k, size_t receiver)
 }
 
 /* Tokens of all channels are quickly seen, wires are not. */
-static void suspect_from(struct knot *k, site_id s)
+static void suspect_from(struct knot *k, site_id s, port_mask ports)
 {
 	const struct router *r = net_router(k->n, s);
 	const struct topo *t = k->n->topo;
 
-	for (port_id p = 0; p < r->sites.n_ports; p++) {
+	for (port_id p = 0; ports && p < r->sites.n_ports; p++, ports >>= 1) {
 		int32_t tokens[NET_MOST_CHANNELS];
 
+		if (!(ports & 1))
+			continue;
 		if (!r->ops->all_tokens &&
 			t->ops->peer(t, s, p).router == NO_ROUTER)
 			continue;
@@ -503,8 +505,7 @@ static bool is_free(struct knot *k)
 	for (site_id s = 0; s < k->n->n_sites; s++) {
 		const struct router *r = net_router(k->n, s);
 
-		if (r->ops->is_short(r, s))
-			suspect_from(k, s);
+		suspect_from(k, s, r->ops->short_ports(r, s));
 	}
 	for (site_id s = 0; s < k->n->n_nodes; s++)
 		suspect_node(k, s);

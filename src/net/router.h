@@ -161,14 +161,6 @@ struct router_repair {
 	 * take it. */
 	void (*on_link)(struct router *r, struct sim_worker *w, site_id s,
 		port_id p, bool is_up, sim_time t);
-	/*
-	 * Management.  If tables is NULL, no more requests enter from t.
-	 * Otherwise packets that have not left are dropped (net_drop()),
-	 * packets that have not entered get routes by these tables, and traffic
-	 * continues.
-	 */
-	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
-		const struct route *tables, sim_time t);
 };
 
 /* For routers whose links also carry packets that are not theirs. */
@@ -277,8 +269,9 @@ struct router_ops {
 	/* Tokens that a packet takes. */
 	int32_t (*charge)(const struct router *r, const struct packet *p,
 		uint32_t channel);
-	/* Whether a sender lacks tokens, so that packets may wait for them. */
-	bool (*is_short)(const struct router *r, site_id s);
+	/* Ports whose senders may lack tokens, so that packets may wait for
+	 * them; 0: none has to be looked at. */
+	port_mask (*short_ports)(const struct router *r, site_id s);
 
 	/* Number of buffers; those of one port and channel are consecutive. */
 	uint32_t (*n_buffers)(const struct router *r, site_id s);
@@ -310,6 +303,14 @@ struct router_ops {
 	/* net_count.came of all ports and channels of a site, quickly; NULL:
 	 * by count(). */
 	uint64_t (*came)(const struct router *r, site_id s);
+	/*
+	 * Management.  If tables is NULL, no more requests enter from t.
+	 * Otherwise packets that have not left are dropped (net_drop()),
+	 * packets that have not entered get routes by these tables, and traffic
+	 * continues.  NULL: injection cannot be stopped.
+	 */
+	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
+		const struct route *tables, sim_time t);
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;

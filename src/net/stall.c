@@ -47,7 +47,7 @@ sim_time net_longest_wait(const struct net *n, sim_time now)
 		const struct router *r = net_router(n, s);
 		uint64_t waits;
 
-		if (!r->ops->is_short(r, s))
+		if (!r->ops->short_ports(r, s))
 			continue;
 		waits = (uint64_t)longest_at(n, s, now, list);
 		longest = waits > longest ? waits : longest;

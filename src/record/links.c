@@ -647,8 +647,8 @@ static struct row_shared count_channel(const struct record_links *k, size_t i,
 
 /* Those that carried anything, where several did: where one did, its row is
  * that of the link, and its name is returned. */
-static const char *put_channels(struct record_links *k, struct db *d, size_t i,
-	const struct ends *x, struct err *e)
+static const char *put_channels(struct record_links *k, struct bulk *b,
+	size_t i, const struct ends *x, struct err *e)
 {
 	site_id to = k->links.link[i].to.router;
 	const struct router_ops *far = net_router(k->net, to)->ops;
@@ -665,13 +665,18 @@ static const char *put_channels(struct record_links *k, struct db *d, size_t i,
 
 		row.name = far->channels[c];
 		if (x->own.sent[c] || x->far.came[c])
-			row_put_shared(d, &row, e);
+			bulk_put(b, &row, e);
 	}
 	return n == 1 ? name : NULL;
 }
 
-static void put_link(struct record_links *k, struct db *d, struct bulk *b,
-	size_t i, const struct ends *x, struct err *e)
+/* Rows of links, and of channels that share one. */
+struct rows {
+	struct bulk *link, *shared;
+};
+
+static void put_link(struct record_links *k, const struct rows *r, size_t i,
+	const struct ends *x, struct err *e)
 {
 	const struct net_link *l = &k->links.link[i];
 	const struct topo_wire *w = &k->net->topo->wire[l->class];
@@ -693,18 +698,21 @@ static void put_link(struct record_links *k, struct db *d, struct bulk *b,
 		.longest = sum.longest,
 		.token_wait_ps = sum.token_wait_ps,
 		.retries = sum.retries,
-		.channel = put_channels(k, d, i, x, e),
+		.channel = put_channels(k, r->shared, i, x, e),
 		.wanted = k->n_wanted ? x->wanted / (double)k->n_wanted : NAN,
 	};
 
-	bulk_put(b, &row, e);
+	bulk_put(r->link, &row, e);
 }
 
 void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e)
 {
 	struct ends *x = mem_alloc(ENDS_AT_ONCE, sizeof(*x));
-	struct bulk *b = bulk_new(d, TABLE_link);
+	struct rows r = {
+		.link = bulk_new(d, TABLE_link, e),
+		.shared = bulk_new(d, TABLE_shared, e),
+	};
 	size_t i, n;
 
 	for (size_t first = 0; first < k->links.n; first += n) {
@@ -716,9 +724,10 @@ void record_links_write(
 			n * sizeof(*x) / sizeof(x->own.sent_bytes));
 		for (i = 0; i < n; i++) {
 			x[i].at = (uint64_t)end;
-			put_link(k, d, b, first + i, &x[i], e);
+			put_link(k, &r, first + i, &x[i], e);
 		}
 	}
-	bulk_end(b, e);
+	bulk_end(r.link, e);
+	bulk_end(r.shared, e);
 	mem_free(x);
 }

@@ -86,9 +86,9 @@ static int32_t toy_charge(
 	return p->chunks;
 }
 
-static bool toy_is_short(const struct router *r, site_id s)
+static port_mask toy_short_ports(const struct router *r, site_id s)
 {
-	return true;
+	return ~(port_mask)0;
 }
 
 static uint32_t toy_n_buffers(const struct router *r, site_id s)
@@ -206,7 +206,7 @@ static const struct router_ops toy_ops = {
 	.capacity = toy_capacity,
 	.tokens = toy_tokens,
 	.charge = toy_charge,
-	.is_short = toy_is_short,
+	.short_ports = toy_short_ports,
 	.n_buffers = toy_n_buffers,
 	.buffer = toy_buffer,
 	.ways = toy_ways,

@@ -476,7 +476,7 @@ static uint32_t torus_distance(
 		return TOPO_FAR;
 	a = router_of(t, a, &sum);
 	b = router_of(t, b, &sum);
-	for (uint32_t i = 0; i < t->n_dims; i++) {
+	for (uint32_t i = 0; a != b; i++) {
 		uint32_t n = t->dim[i], x = a % n, y = b % n;
 		uint32_t d = x > y ? x - y : y - x;
 

@@ -41,6 +41,7 @@ struct plain_work {
 	struct slot slot;
 	uint32_t card, queue; /* the queue's own card */
 	uint32_t out; /* packets without an answer */
+	uint16_t flow; /* see struct ask_header */
 	struct plain_entry e;
 	uint64_t from, made; /* its bytes' address; those that were cut */
 	uint32_t status; /* an enum plain_status */
@@ -62,7 +63,9 @@ struct plain_lane {
 struct plain_queue {
 	struct workq q;
 	uint32_t work; /* that packets are cut from, or 0 */
+	uint32_t flow; /* of its last message: nic.entropy */
 	bool has_atomic;
+	bool was_stopped; /* when its card failed */
 	struct plain_lane lane[]; /* its own card's; or of each card */
 };
 
@@ -166,6 +169,8 @@ static inline uint32_t plain_bytes(const struct ask_header *h)
 /* Bytes that must be read before a train can leave: those of its first packet,
  * and more where the bus is slower than the link. */
 uint32_t plain_first(const struct nic_at *a, uint32_t bytes);
+/* Bytes that cards ask for at once; 0: as much as a request of the bus may. */
+uint32_t plain_whole(const struct side *side, const struct link_rules *r);
 /* The others, which nobody waits for. */
 void plain_read_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes);

@@ -148,13 +148,21 @@ static void wake_all(const struct nic_at *a)
 	}
 }
 
-static void stop_queues(const struct nic_at *a)
+/* All queues of a card stop when it fails.  When it returns, those go on that
+ * had not stopped before. */
+static void stop_queues(const struct nic_at *a, bool stops)
 {
 	const struct workqs *x = &plain_card(a)->queues;
 
-	for (uint32_t k = 0; k < x->n_queues; k++)
-		if (x->queue[k])
-			x->queue[k]->is_stopped = true;
+	for (uint32_t k = 0; k < x->n_queues; k++) {
+		struct plain_queue *q = (struct plain_queue *)x->queue[k];
+
+		if (!q)
+			continue;
+		if (stops)
+			q->was_stopped = q->q.is_stopped;
+		q->q.is_stopped = stops || q->was_stopped;
+	}
 }
 
 /* A link that fails may return before retransmissions end; the work of a card
@@ -163,7 +171,6 @@ static void fail(const struct nic_at *a)
 {
 	struct plain_node *n = a->node;
 	bool is_striped = plain_of(a)->n_lanes > 1;
-
 	bool dies = cards_dies(a->nic->plan, a->s, a->card, a->t);
 
 	n->down |= 1u << a->card;
@@ -171,7 +178,7 @@ static void fail(const struct nic_at *a)
 	if (!is_striped && !dies)
 		return;
 	if (!is_striped)
-		stop_queues(a);
+		stop_queues(a, true);
 	drop_requests(a);
 	wake_all(a);
 }
@@ -192,6 +199,8 @@ void plain_on_link(struct net_client *me, struct sim_worker *w, site_id s,
 	if (!is_up) {
 		fail(&a);
 	} else {
+		if (plain_of(&a)->n_lanes == 1 && n->dead >> a.card & 1)
+			stop_queues(&a, false);
 		n->down &= ~(1u << a.card);
 		n->dead &= ~(1u << a.card);
 		wake_all(&a);

@@ -19,18 +19,20 @@ uint32_t plain_first(const struct nic_at *a, uint32_t bytes)
 	return bytes - (uint32_t)later;
 }
 
-static void on_rest(const struct nic_at *a, const struct side_read *x)
+/* A packet of a train is asked for at once, if the side has as many reads. */
+uint32_t plain_whole(const struct side *side, const struct link_rules *r)
 {
-	(void)a;
-	(void)x;
+	bool fits = side->n_reads >= (r->each - 1) / side->most_read + 1;
+
+	return r->train > 1 && r->each > side->most_read && fits ? r->each : 0;
 }
 
 void plain_read_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
 {
 	if (bytes > first)
-		side_reads_begin(a, &plain_card(a)->reads, at + first,
-			bytes - first, on_rest, NULL, 0);
+		side_reads_stream(
+			a, &plain_card(a)->reads, at + first, bytes - first);
 }
 
 sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes)

@@ -366,7 +366,7 @@ int32_t array_tokens(
 	const struct router *r, site_id s, port_id p, uint32_t channel);
 int32_t array_room(
 	struct router *r, site_id s, port_id p, uint32_t channel, sim_time t);
-bool array_is_short(const struct router *r, site_id s);
+port_mask array_short_ports(const struct router *r, site_id s);
 uint32_t array_n_buffers(const struct router *r, site_id s);
 struct net_buffer array_buffer(const struct router *r, site_id s, uint32_t i);
 uint32_t array_in_use(const struct router *r, site_id s, uint32_t *list);

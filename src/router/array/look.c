@@ -45,16 +45,16 @@ int32_t array_room(
 	return link_room(&e->sender, channel, array_of(r)->pool);
 }
 
-bool array_is_short(const struct router *r, site_id s)
+port_mask array_short_ports(const struct router *r, site_id s)
 {
 	const struct array *a = array_of(r);
 
 	if (array_is_node(r) || !array_switch(a, s)->id)
-		return false;
+		return 0;
 	for (port_id p = 0; p < a->n_ports; p++)
 		if (array_switch(a, s)->port[p].returns.is_starving)
-			return true;
-	return false;
+			return ~(port_mask)0;
+	return 0;
 }
 
 /* --- buffers --- */

@@ -219,14 +219,14 @@ static int32_t crossbar_charge(
 	return crossbar_takes(crossbar_of(r), p, channel);
 }
 
-static bool crossbar_is_short(const struct router *r, site_id s)
+static port_mask crossbar_short_ports(const struct router *r, site_id s)
 {
 	const struct crossbar_site *x = crossbar_at(crossbar_of(r), s);
 
 	for (port_id p = 0; p < x->n_ports; p++)
 		if (x->port[p].returns.is_starving)
-			return true;
-	return false;
+			return ~(port_mask)0;
+	return 0;
 }
 
 static uint32_t crossbar_n_buffers(const struct router *r, site_id s)
@@ -407,11 +407,12 @@ const struct router_ops crossbar_ops = {
 	.tokens = crossbar_tokens,
 	.all_tokens = crossbar_all_tokens,
 	.charge = crossbar_charge,
-	.is_short = crossbar_is_short,
+	.short_ports = crossbar_short_ports,
 	.n_buffers = crossbar_n_buffers,
 	.buffer = crossbar_buffer,
 	.in_use = crossbar_in_use,
 	.ways = crossbar_ways,
+	.manage = crossbar_manage,
 	.count = crossbar_count,
 	.came = crossbar_came,
 };

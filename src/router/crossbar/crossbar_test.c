@@ -190,7 +190,7 @@ static void what_cannot_leave_fills_buffers_back_to_its_source(void **state)
 	assert_int_equal(net_counters(r->net, NODES, 0, 1, sim_now(r->net->sim))
 				 .waiting[0],
 		4);
-	assert_true(crossbar_ops.is_short(x, NODES));
+	assert_true(crossbar_ops.short_ports(x, NODES));
 	last = star_send(r, 100 * US, 1, from_to(1, 2, FULL));
 	star_run(r, 200 * US);
 	assert_int_equal(

@@ -321,19 +321,18 @@ static int32_t charge(
 	return direct_charge(of(r), p, channel);
 }
 
-static bool direct_is_short(const struct router *r, site_id id)
+static port_mask direct_short_ports(const struct router *r, site_id id)
 {
 	const struct direct_site *s = site_of(r, id);
+	port_mask ports = 0;
 
 	for (uint32_t port = 0; port < of(r)->n_ports; port++) {
 		const struct link_sender *l = &s->port[port].sender;
 
-		for (uint32_t channel = 0; channel < N_CHANNELS; channel++)
-			if (l->tokens[channel] < of(r)->entry &&
-				l->peer != NO_ROUTER)
-				return true;
+		if (link_is_below(l, of(r)->entry) && l->peer != NO_ROUTER)
+			ports |= (port_mask)1 << port;
 	}
-	return false;
+	return ports;
 }
 
 /* Queues per channel that a receiver uses. */
@@ -613,13 +612,14 @@ const struct router_ops direct_ops = {
 	.tokens = direct_tokens,
 	.all_tokens = direct_all_tokens,
 	.charge = charge,
-	.is_short = direct_is_short,
+	.short_ports = direct_short_ports,
 	.n_buffers = direct_n_buffers,
 	.buffer = direct_buffer,
 	.in_use = direct_in_use,
 	.n_injecting = direct_n_injecting,
 	.injecting = direct_injecting,
 	.ways = direct_ways,
+	.manage = direct_manage,
 	.count = direct_count,
 	.came = direct_came,
 	.guests = &guests,

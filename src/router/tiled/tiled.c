@@ -431,7 +431,7 @@ static int32_t tiled_charge(
 	return tiled_of(r)->full;
 }
 
-static bool tiled_is_short(const struct router *r, site_id s)
+static port_mask tiled_short_ports(const struct router *r, site_id s)
 {
 	const struct tiled *d = tiled_of(r);
 	const struct tiled_chip *x = tiled_chip(d, s);
@@ -439,8 +439,8 @@ static bool tiled_is_short(const struct router *r, site_id s)
 	for (uint32_t i = 0; i < TILED_CHANNELS * d->n_gates && !is_node(r);
 		i++)
 		if (x->gate[i].returns.is_awaited)
-			return true;
-	return false;
+			return ~(port_mask)0;
+	return 0;
 }
 
 static uint32_t tiled_n_buffers(const struct router *r, site_id s)
@@ -590,7 +590,6 @@ static void tiled_attach(struct router *r, site_id s, uint32_t class)
 
 static const struct router_repair repair = {
 	.on_link = tiled_on_link,
-	.manage = tiled_manage,
 };
 
 const struct router_ops tiled_ops = {
@@ -615,7 +614,7 @@ const struct router_ops tiled_ops = {
 	.held = tiled_held,
 	.sent_packets = tiled_sent_packets,
 	.charge = tiled_charge,
-	.is_short = tiled_is_short,
+	.short_ports = tiled_short_ports,
 	.n_buffers = tiled_n_buffers,
 	.buffer = tiled_buffer,
 	.in_use = tiled_in_use,
@@ -625,5 +624,6 @@ const struct router_ops tiled_ops = {
 	.ways = tiled_ways,
 	.count = tiled_count,
 	.came = tiled_came,
+	.manage = tiled_manage,
 	.repair = &repair,
 };
