@@ -213,6 +213,8 @@ void plain_settle(const struct nic_at *a);
 uint32_t plain_leader(const struct nic_at *a);
 /* Whether a card makes no packets, since others do. */
 bool plain_is_resting(const struct nic_at *a);
+/* Whether a card has died or, if all cards do the work of each, all have. */
+bool plain_has_failed(const struct nic_at *a, uint32_t card);
 /* See struct asks_how and struct net_client_faults. */
 bool plain_choose(
 	const struct nic_at *a, const struct ask_item *s, struct packet *p);

@@ -109,7 +109,7 @@ void plain_send_wake(const struct nic_at *a, uint32_t queue)
 /* The reason why a queue of a card has stopped. */
 static uint32_t why_stopped(const struct nic_at *a, uint32_t card)
 {
-	return plain_here(a)->dead >> card & 1 ? PLAIN_NO_CARD : PLAIN_STOPPED;
+	return plain_has_failed(a, card) ? PLAIN_NO_CARD : PLAIN_STOPPED;
 }
 
 /* What its node alone can say of an entry. */
@@ -311,11 +311,8 @@ uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
 
 void plain_send_give_up(const struct nic_at *a, uint32_t id)
 {
-	const struct plain_node *n = a->node;
-	const struct ask_item *s = asks_item(a, id);
-	bool is_dead =
-		n->dead >> s->card & 1 ||
-		(plain_of(a)->n_lanes > 1 && n->down == (1u << n->n_cards) - 1);
+	bool is_dead = plain_has_failed(
+		a, ((const struct ask_item *)asks_item(a, id))->card);
 
 	plain_send_done(a, plain_send_ended(a, id),
 		is_dead ? PLAIN_NO_CARD : PLAIN_GAVE_UP, 0);
