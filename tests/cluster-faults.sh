@@ -147,6 +147,23 @@ if has_job openmpi; then
 	code=$? MPI=openmpi
 	wrong 'no launcher' 2 'the environment is that of process 0 of 2'
 fi
+# An object that was not built with weft, or before objects said so.
+if has_job openmpi; then
+	mkdir "$tmp/other"
+	cp "$weft" "$tmp/other/weft"
+	for change in 's/weft-cluster [0-9a-f]/weft-cluster x/' \
+		's/weft_cluster_build/weft_cluster_older/'; do
+		LC_ALL=C sed "$change" \
+			"$(dirname "$weft")/weft-cluster-openmpi.so" \
+			>"$tmp/other/weft-cluster-openmpi.so"
+		OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 \
+			"$tmp/other/weft" run torus $tiny \
+			>"$tmp/out" 2>"$tmp/err" </dev/null
+		code=$? MPI=openmpi
+		wrong "an object of another build: $change" 2 \
+			'.*/weft-cluster-openmpi.so is from another build'
+	done
+fi
 if has_job mpich; then
 	PMI_SIZE=2 PMI_RANK=0 "$weft" run torus $tiny \
 		>"$tmp/out" 2>"$tmp/err" </dev/null

@@ -74,6 +74,11 @@ static void a_port_without_a_wire_is_called_so(void **state)
 		"nothing is connected to port A+ of node 3 (3,0,0)");
 	refuse(&torus.topo, &plain, "1 us link 0 AA+ dies",
 		"unknown port \"AA+\"; did you mean A+?");
+	refuse(&tree.topo, &plain, "1 us link 2.1 A+ dies",
+		"unknown port \"A+\" (switch 2.1 has, for example, down 0 "
+		"and down 3)");
+	refuse(&tree.topo, &plain, "1 us link 0 sideways dies",
+		"unknown port \"sideways\" (node 0 has only link)");
 	refuse(&tree.topo, &plain, "1 us link 2.1 up 0 dies",
 		"nothing is connected to port up 0 of switch 2.1");
 }

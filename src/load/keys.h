@@ -93,8 +93,9 @@
 
 /* ... how many processes each node has, ... */
 #define KEY_PROCS(at)                                                          \
-	KEY_COUNT("procs", at, "1", 1, HOST_PROCESSES,                         \
-		"number of processes per node, with via=msg")
+	KEY(PARAM_COUNT, "procs", at, "auto", 1, HOST_PROCESSES, "auto",       \
+		"number of processes per node, with via=msg; auto: "           \
+		"domain.ranks with messages, else 1")
 
 #define KEY_LANES(at)                                                          \
 	KEY_COUNT("procs", at, "1", 1, HOST_PROCESSES,                         \

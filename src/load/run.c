@@ -241,8 +241,8 @@ static void tell_part(const struct load *l, char *text, size_t size)
 
 		if (x->from > now || x->until <= now)
 			continue;
-		snprintf(text, size, "%.*s died at %.3f us; ", x->length,
-			x->name, us(x->from));
+		snprintf(text, size, "%s died at %.3f us; ", x->name,
+			us(x->from));
 		return;
 	}
 }

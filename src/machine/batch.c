@@ -473,9 +473,7 @@ static uint64_t meet(struct team *t, uint64_t wish)
 
 	if (is_stopped(t->batch) && wish < STOPPED)
 		word[CLUSTER_STOP] = STOPPED;
-	t->c->ops->meet(t->c, t->is_near, t->out, t->in, word);
-	for (uint32_t i = 0; i < t->c->n; i++)
-		t->out[i].n = 0;
+	cluster_meet(t->c, t->is_near, t->out, t->in, word);
 	return word[CLUSTER_STOP];
 }
 

@@ -72,7 +72,8 @@ struct range {
 	char unit[16];
 };
 
-/* "8..1GiB" goes from 8 B, since 8 GiB would be above its end. */
+/* "8..1GiB" goes from 8 B, since 8 GiB would be above its end; so does
+ * "8..8KiB:x2", whose step would lead nowhere. */
 static void count_bytes(struct range *r)
 {
 	char text[64];
@@ -80,8 +81,8 @@ static void count_bytes(struct range *r)
 	int64_t v;
 
 	write_decimal(r->to, r->unit, text, sizeof(text));
-	if (r->from <= r->to || !*r->unit ||
-		units_read(UNIT_BYTES, text, &v, &why) ||
+	if (r->from < r->to || (r->from == r->to && !r->has_step) ||
+		!*r->unit || units_read(UNIT_BYTES, text, &v, &why) ||
 		v > INT64_MAX / MILLION)
 		return;
 	r->to = v * MILLION;
@@ -107,10 +108,10 @@ static bool read_range(const char *s, size_t len, struct range *r)
 		return false;
 	memcpy(r->unit, at, n);
 	at += n;
+	r->has_step = *at;
 	count_bytes(r);
 	if (!*at)
 		return true;
-	r->has_step = true;
 	r->is_factor = at[1] == 'x';
 	return read_decimal(at + 1 + r->is_factor, &r->step, &at) && !*at;
 }

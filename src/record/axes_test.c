@@ -72,6 +72,9 @@ static void rates_are_compared_in_one_unit(void **state)
 	double x;
 
 	expect("1..3GB/s", (const char *[]){ "1GB/s", "2GB/s", "3GB/s", NULL });
+	expect("8..1KiB:x8", (const char *[]){ "8", "64", "512", NULL });
+	expect("1..1KiB:x32", (const char *[]){ "1", "32", "1024", NULL });
+	expect("2..2KiB", (const char *[]){ "2KiB", NULL });
 	assert_int_equal(axes_number("500MB/s", &x), AXIS_RATE);
 	assert_true(x == 0.5);
 	assert_int_equal(axes_number("8Gb/s", &x), AXIS_RATE);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "route/acyclic.h"
-#include "route/cdg.h"
+#include "route/cycle_testing.h"
 #include "route/layers.h"
 #include "route/spare.h"
 #include "testing/testing.h"
@@ -99,25 +99,6 @@ static void assert_all_arrive(const struct world *x, uint32_t slack)
 	assert_int_equal(!n_longer, !slack);
 }
 
-/* By the common walk, which knows nothing of tables. */
-static uint32_t next_vertex(const void *arg, uint32_t v, uint32_t *at)
-{
-	const struct route_graph *g = arg;
-	uint32_t n = g->n_channels, p = g->topo->n_ports;
-	struct topo_end far;
-
-	for (; *at < n * p; ++*at) {
-		uint32_t c = *at / p, port = *at % p;
-
-		if (!(g->after[(size_t)v * n + c] >> port & 1))
-			continue;
-		far = g->topo->ops->peer(g->topo, v / n / p, v / n % p);
-		++*at;
-		return route_vertex(g, far.router, port, c);
-	}
-	return CDG_NONE;
-}
-
 static uint64_t edges_between_switches(const struct world *x,
 	void (*walk)(const struct route *, struct route_graph *,
 		struct route_walks *))
@@ -125,18 +106,16 @@ static uint64_t edges_between_switches(const struct world *x,
 	const struct topo *t = &x->t.switches.topo;
 	struct route_walks w = { 0 };
 	struct route_graph g;
-	struct cdg_cycle c;
-	struct cdg d = { .arg = &g, .next = next_vertex };
 	uint64_t n = 0;
+	uint32_t end;
 
 	route_graph_init(
 		&g, t, x->l.route.n_channels ? x->l.route.n_channels : 1);
-	d.n = t->n_routers * t->n_ports * g.n_channels;
+	end = t->n_routers * t->n_ports * g.n_channels;
 	walk(&x->l.route, &g, &w);
 	assert_false(w.is_broken);
-	c = cdg_find_cycle(&d);
-	assert_int_equal(c.n, 0);
-	for (uint32_t v = t->n_nodes * t->n_ports * g.n_channels; v < d.n; v++)
+	assert_false(cycle_exists(&g));
+	for (uint32_t v = t->n_nodes * t->n_ports * g.n_channels; v < end; v++)
 		for (uint32_t i = 0; i < g.n_channels; i++)
 			for (port_id p = 2; p < t->n_ports; p++)
 				n += g.after[(size_t)v * g.n_channels + i] >>
@@ -154,6 +133,7 @@ static void assert_proved(const struct world *x)
 	assert_int_equal(n, edges_between_switches(x, route_follow));
 }
 
+/* NET-F23 */
 static void layers_have_no_cycles(void **state)
 {
 	static const struct layers some[] = {
@@ -176,7 +156,7 @@ static void layers_have_no_cycles(void **state)
 	}
 }
 
-/* Paths for which there is no layer go over the tree, and arrive. */
+/* NET-F24: paths for which there is no layer go over the tree, and arrive. */
 static void what_does_not_fit_goes_over_the_tree(void **state)
 {
 	const struct layers how = {
@@ -201,6 +181,7 @@ static void what_does_not_fit_goes_over_the_tree(void **state)
 	drop(&x);
 }
 
+/* NET-F23 */
 static void too_few_layers_are_refused(void **state)
 {
 	const struct layers few = { .most = 1, .paths = 4, .slack = 1 };
@@ -248,7 +229,8 @@ static double imbalance(const struct world *x)
 	return most / (sum / n);
 }
 
-/* Where there is a choice, the busiest wire has little more than others. */
+/* NET-F23: where there is a choice, the busiest wire has little more than
+ * others. */
 static void loads_are_balanced(void **state)
 {
 	const struct layers one = { .most = 4, .paths = 1, .by = LAYERS_HOP };
@@ -269,7 +251,7 @@ static void loads_are_balanced(void **state)
 	drop(&x);
 }
 
-/* Packets in order always take the same path, others all of them. */
+/* NET-F24: packets in order always take the same path, others all of them. */
 static void spreading_uses_all_paths(void **state)
 {
 	const struct layers how = {
@@ -293,6 +275,30 @@ static void spreading_uses_all_paths(void **state)
 	}
 	assert_int_equal(seen, 0x1e);
 	assert_int_equal(ordered & (ordered - 1), 0);
+	drop(&x);
+}
+
+/* NET-F24: queues and their flows, which are tags, have paths of their own. */
+static void a_hash_knows_flows(void **state)
+{
+	const struct layers how = { .most = 4, .paths = 4, .by = LAYERS_HOP };
+	uint32_t seen = 0, same = 0;
+	struct world x;
+
+	make(&x, 24, 5, &how);
+	for (uint32_t i = 0; i < 32; i++) {
+		struct packet p = {
+			.src = 0, .dst = 40, .number = i, .tag = (uint16_t)i
+		};
+		struct packet o = { .src = 0, .dst = 40, .number = i };
+
+		layers_ops.start(&x.l.route, &p);
+		layers_ops.start(&x.l.route, &o);
+		seen |= 1u << p.hints;
+		same |= 1u << o.hints;
+	}
+	assert_int_equal(seen, 0x1e);
+	assert_int_equal(same & (same - 1), 0);
 	drop(&x);
 }
 
@@ -365,7 +371,8 @@ static void paths_around_failed_links_close_no_cycle(void **state)
 
 /* --- acyclic.c --- */
 
-/* Adds dependencies at random, and compares each answer with a search. */
+/* NET-F23: adds dependencies at random, and compares each answer with a search.
+ */
 static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 {
 	const struct layers how = { .most = 4, .paths = 1, .by = LAYERS_HOP };
@@ -374,18 +381,16 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 	struct route_graph g;
 	struct acyclic a;
 	struct world x;
-	struct cdg d = { .arg = &g, .next = next_vertex };
 	const struct topo *t;
 
 	make(&x, 10, 4, &how);
 	t = &x.t.switches.topo;
 	acyclic_init(&a, t, 1);
 	route_graph_init(&g, t, 1);
-	d.n = t->n_routers * t->n_ports;
 	for (uint32_t i = 0; i < 3000; i++) {
 		uint32_t wire = dice(5, &dice_count, a.n), at, v, to;
 		port_id port = 2 + dice(5, &dice_count, 4);
-		struct cdg_cycle c;
+		bool closes;
 
 		at = wire / t->n_ports;
 		if (!layers_peer(&x.l, at, wire % t->n_ports, &to))
@@ -397,12 +402,11 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 			continue;
 		}
 		g.after[v] |= (port_mask)1 << port;
-		c = cdg_find_cycle(&d);
-		assert_int_equal(acyclic_add(&a, wire, port, 0), !c.n);
-		if (c.n)
+		closes = cycle_exists(&g);
+		assert_int_equal(acyclic_add(&a, wire, port, 0), !closes);
+		if (closes)
 			g.after[v] &= ~((port_mask)1 << port);
-		refused += !!c.n;
-		mem_free(c.vertex);
+		refused += closes;
 	}
 	assert_true(refused > 50);
 	route_graph_fini(&g);
@@ -412,6 +416,6 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 
 TESTS(TEST(layers_have_no_cycles), TEST(what_does_not_fit_goes_over_the_tree),
 	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
-	TEST(spreading_uses_all_paths),
+	TEST(spreading_uses_all_paths), TEST(a_hash_knows_flows),
 	TEST(paths_around_failed_links_close_no_cycle),
 	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))

@@ -7,7 +7,7 @@
  * boxes of its owner as if the first worker had sent it.
  */
 #define _GNU_SOURCE
-#include "sim/inside.h"
+#include "sim/abroad.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -15,22 +15,9 @@
 
 #include "sim/room.h"
 
-#define NO_WINDOW UINT64_MAX
-
 /* The most ranges of foreign sites in one array that are fenced off: each is a
  * mapping of the host, which has a limit. */
 enum { MOST_FENCES = 1024 };
-
-struct sim_abroad {
-	bool *is_near; /* [process] */
-	struct cluster_bytes *out, *in; /* the same */
-	struct cluster_bytes *got; /* from boxes of a room; the same */
-	struct sim_listener {
-		sim_hear *hear;
-		void *arg;
-	} * listener;
-	uint32_t n_listeners;
-};
 
 struct record {
 	sim_time t;
@@ -48,9 +35,11 @@ void abroad_init(struct sim *s)
 	a = s->abroad = mem_alloc(1, sizeof(*a));
 	a->out = mem_alloc(c->n, sizeof(*a->out));
 	a->in = mem_alloc(c->n, sizeof(*a->in));
-	a->got = mem_alloc(c->n, sizeof(*a->got));
+	a->promise = mem_alloc(c->n, sizeof(*a->promise));
 	a->is_near = mem_alloc(c->n, sizeof(*a->is_near));
 	memcpy(a->is_near, s->p.is_near, c->n * sizeof(*a->is_near));
+	a->is_near[c->me] = false;
+	promises_init(s);
 	s->process = mem_alloc(s->p.n_sites, sizeof(*s->process));
 	memcpy(s->process, s->p.process, s->p.n_sites * sizeof(*s->process));
 }
@@ -62,12 +51,11 @@ void abroad_fini(struct sim *s)
 	for (uint32_t i = 0; a && i < s->p.cluster->n; i++) {
 		cluster_bytes_free(&a->out[i]);
 		cluster_bytes_free(&a->in[i]);
-		cluster_bytes_free(&a->got[i]);
 	}
 	if (a) {
 		mem_free(a->out);
 		mem_free(a->in);
-		mem_free(a->got);
+		mem_free(a->promise);
 		mem_free(a->is_near);
 		mem_free(a->listener);
 	}
@@ -164,8 +152,7 @@ static void take_note(
 	l->hear(l->arg, bytes, r->n);
 }
 
-/* Keeps the beginning of what has not come whole yet. */
-static void take_all(struct sim *s, struct cluster_bytes *b)
+void abroad_take_in(struct sim *s, struct cluster_bytes *b)
 {
 	size_t i = 0;
 	struct record r;
@@ -187,8 +174,7 @@ static void take_all(struct sim *s, struct cluster_bytes *b)
 		memmove(b->at, b->at + i, b->n);
 }
 
-/* What all workers send to a process, in one piece. */
-static void collect(struct sim *s, uint32_t process)
+void abroad_collect(struct sim *s, uint32_t process)
 {
 	struct cluster_bytes *out = &s->abroad->out[process], was = *out;
 
@@ -201,6 +187,14 @@ static void collect(struct sim *s, uint32_t process)
 		if (b->n)
 			memcpy(cluster_add(out, b->n), b->at, b->n);
 		b->n = 0;
+	}
+}
+
+void abroad_forget(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
+		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].has_notes = false;
 	}
 }
 
@@ -225,17 +219,6 @@ uint64_t abroad_next(const struct sim *s, uint64_t next)
 	return next;
 }
 
-/* The error of a worker, if any has one, goes to all processes. */
-static void share_failure(struct sim *s, uint64_t first, struct err *e)
-{
-	struct cluster *c = s->p.cluster;
-
-	for (uint32_t i = 0; i < s->p.n_workers && !e->code; i++)
-		*e = s->workers[i].failure;
-	cluster_tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
-	c->knows_error = true;
-}
-
 bool abroad_has_failed(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
@@ -244,18 +227,14 @@ bool abroad_has_failed(const struct sim *s)
 	return false;
 }
 
-/*
- * What another process does in its window k comes here in window k + 1 at the
- * earliest; and so does what it answers to mail that comes there in window k.
- */
-static uint64_t bound(uint64_t horizon, uint64_t k)
+void abroad_share_failure(struct sim *s, uint64_t first, struct err *e)
 {
-	return k != NO_WINDOW && k + 1 < horizon ? k + 1 : horizon;
-}
+	struct cluster *c = s->p.cluster;
 
-uint64_t abroad_horizon(const struct sim *s, uint64_t horizon)
-{
-	return bound(horizon, abroad_next(s, NO_WINDOW));
+	for (uint32_t i = 0; i < s->p.n_workers && !e->code; i++)
+		*e = s->workers[i].failure;
+	cluster_tell(c, (uint32_t)(c->n - first), e, sizeof(*e));
+	c->knows_error = true;
 }
 
 /* --- processes of one computer --- */
@@ -267,9 +246,9 @@ bool abroad_take(struct sim *s)
 	bool has_come = false;
 
 	for (uint32_t i = 0; i < s->p.cluster->n; i++) {
-		if (!a->is_near[i] || !room_get(room, i, &a->got[i]))
+		if (!a->is_near[i] || !room_get(room, i, &a->in[i]))
 			continue;
-		take_all(s, &a->got[i]);
+		abroad_take_in(s, &a->in[i]);
 		has_come = true;
 	}
 	return has_come;
@@ -305,14 +284,6 @@ static bool put_mail(struct sim *s, uint32_t to)
 	return has_come;
 }
 
-static void forget_leaving(struct sim *s)
-{
-	for (uint32_t i = 0; i < s->p.n_workers; i++) {
-		s->workers[i].leaving_next = SIM_NEVER;
-		s->workers[i].has_notes = false;
-	}
-}
-
 uint64_t abroad_post(struct sim *s, uint64_t next)
 {
 	struct sim_abroad *a = s->abroad;
@@ -327,7 +298,7 @@ uint64_t abroad_post(struct sim *s, uint64_t next)
 	for (uint32_t i = 0; i < n; i++) {
 		if (!a->is_near[i])
 			continue;
-		collect(s, i);
+		abroad_collect(s, i);
 		if (put_mail(s, i))
 			next = windows_next(s);
 	}
@@ -337,7 +308,7 @@ uint64_t abroad_post(struct sim *s, uint64_t next)
 	for (uint32_t i = 0; i < n; i++)
 		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
 			room_call(room, i, due);
-	forget_leaving(s);
+	abroad_forget(s);
 	room_end(room, next);
 	return next;
 }
@@ -381,49 +352,20 @@ static uint64_t gather(struct sim *s)
 	return windows_next(s);
 }
 
-/* --- meetings --- */
-
-/* Mail goes with what is to be agreed on. */
-static void exchange(struct sim *s, uint64_t *word, uint64_t *horizon)
+void abroad_meet(struct sim *s, struct abroad_view *v, struct err *e)
 {
-	struct sim_abroad *a = s->abroad;
 	struct cluster *c = s->p.cluster;
-
-	for (uint32_t i = 0; i < c->n; i++)
-		if (a->is_near[i])
-			collect(s, i);
-	c->ops->meet(c, a->is_near, a->out, a->in, word);
-	*horizon = bound(abroad_horizon(s, NO_WINDOW), ~word[CLUSTER_OTHERS]);
-	forget_leaving(s);
-}
-
-uint64_t abroad_meet(
-	struct sim *s, bool *stop, uint64_t *horizon, struct err *e)
-{
-	struct sim_abroad *a = s->abroad;
-	struct cluster *c = s->p.cluster;
-	uint64_t next = c->room ? gather(s) : windows_next(s);
 	uint64_t word[N_CLUSTER_WORDS] = {
-		[CLUSTER_NEXT] = ~abroad_next(s, next),
-		/* of two, the other one gets all mail */
-		[CLUSTER_OWN] = ~(c->n == 2 ? next : abroad_next(s, next)),
-		[CLUSTER_STOP] = *stop,
+		[CLUSTER_NEXT] = ~gather(s),
+		[CLUSTER_STOP] = v->stop,
 		[CLUSTER_FAILED] = abroad_has_failed(s) ? c->n - c->me : 0,
 	};
 
-	if (c->room)
-		cluster_max(c, word, N_CLUSTER_WORDS);
-	else
-		exchange(s, word, horizon);
-	*stop = word[CLUSTER_STOP];
-	if (word[CLUSTER_FAILED]) {
-		share_failure(s, word[CLUSTER_FAILED], e);
-		return NO_WINDOW;
-	}
-	for (uint32_t i = 0; i < c->n && !c->room; i++)
-		if (a->is_near[i])
-			take_all(s, &a->in[i]);
-	return ~word[CLUSTER_NEXT];
+	cluster_max(c, word, N_CLUSTER_WORDS);
+	v->stop = word[CLUSTER_STOP];
+	v->next = ~word[CLUSTER_NEXT];
+	if (word[CLUSTER_FAILED])
+		abroad_share_failure(s, word[CLUSTER_FAILED], e);
 }
 
 /* --- for models --- */

@@ -29,6 +29,7 @@ struct post {
 	site_id wrong; /* ends the run; NO_SITE: none */
 	bool stays; /* the only letter, at its site */
 	bool is_slow; /* to visit */
+	bool is_dense; /* letters take no longer than they must */
 	size_t load; /* bytes that go with a letter */
 	uint64_t n_spoilt;
 };
@@ -74,7 +75,8 @@ static void visit(struct sim_worker *w, site_id s)
 			err_give_up(EXIT_LIMIT, "site %u has had enough", s);
 		if (l->hop++ < HOPS)
 			sim_post(w, p->stays ? s : (s + 1 + l->hop % 5) % SITES,
-				t + delay(l->name, l->hop),
+				t + (p->is_dense ? WINDOW
+						 : delay(l->name, l->hop)),
 				SIM_KEY(PHASE_ARRIVAL, l->name), 0, e->data);
 	}
 }
@@ -264,14 +266,21 @@ static void a_site_of_another_process_has_no_owner(void **state)
 
 static uint32_t n_meetings;
 
-static void count_meeting(struct cluster *c, const bool *is_near,
-	const struct cluster_bytes *out, struct cluster_bytes *in,
-	uint64_t word[N_CLUSTER_WORDS])
+static void count_meeting(struct cluster *c, uint64_t word[N_CLUSTER_WORDS])
 {
 	const struct cluster_ops *kin = c->ops + 1;
 
 	n_meetings++;
-	kin->meet(c, is_near, out, in, word);
+	kin->agree(c, word);
+}
+
+/* Counts meetings, as a process of a cluster with these two tables. */
+static void count_meetings(struct cluster *c, struct cluster_ops counted[2])
+{
+	counted[0] = counted[1] = *c->ops;
+	counted[0].agree = count_meeting;
+	c->ops = counted;
+	n_meetings = 0;
 }
 
 static void a_process_runs_ahead_of_idle_ones(void **state)
@@ -281,9 +290,7 @@ static void a_process_runs_ahead_of_idle_ones(void **state)
 	struct cluster *c = meet(PROCESSES, true);
 	uint64_t n, most;
 
-	counted[0] = counted[1] = *c->ops;
-	counted[0].meet = count_meeting;
-	c->ops = counted;
+	count_meetings(c, counted);
 	start(&many, c, NO_SITE);
 	many.stays = true;
 	for (uint32_t i = 1; i < LETTERS; i++) /* these have arrived */
@@ -296,6 +303,34 @@ static void a_process_runs_ahead_of_idle_ones(void **state)
 	end(c, &many);
 	assert_int_equal(n, HOPS + 1);
 	assert_true(most < 20);
+	(void)state;
+}
+
+/* In each window, some of them have letters, and most have one soon. */
+static void busy_processes_talk_to_neighbours_only(void **state)
+{
+	static struct post one, many;
+	struct cluster_ops counted[2];
+	struct cluster *c;
+	uint64_t x[2];
+
+	start(&one, NULL, NO_SITE);
+	one.is_dense = true;
+	sim_run(one.sim, SIM_NEVER - 1);
+	sim_free(one.sim);
+	c = meet(PROCESSES, true);
+	count_meetings(c, counted);
+	start(&many, c, NO_SITE);
+	many.is_dense = true;
+	sim_run(many.sim, 100 * WINDOW);
+	sim_run(many.sim, SIM_NEVER - 1);
+	x[0] = n_meetings;
+	count(&many);
+	x[1] = memcmp(one.site, many.site, sizeof(one.site)) != 0;
+	sim_max(many.sim, x, 2);
+	end(c, &many);
+	assert_in_range(x[0], 2, 10); /* in 300 windows */
+	assert_int_equal(x[1], 0);
 	(void)state;
 }
 
@@ -479,7 +514,9 @@ TESTS(TEST(letters_go_from_process_to_process),
 	TEST(an_error_of_one_process_is_that_of_all),
 	TEST(a_site_of_another_process_has_no_owner),
 	TEST(letters_may_be_longer_than_a_box),
-	TEST(a_process_runs_ahead_of_idle_ones), TEST(an_idle_process_sleeps),
+	TEST(a_process_runs_ahead_of_idle_ones),
+	TEST(busy_processes_talk_to_neighbours_only),
+	TEST(an_idle_process_sleeps),
 	TEST(notes_are_heard_before_the_next_window),
 	TEST(the_first_process_says_why_another_has_ended),
 	TEST(who_is_asked_to_end_does_not_wait_for_ever))

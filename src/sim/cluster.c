@@ -85,6 +85,19 @@ void cluster_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
 		c->ops->tell(c, from, bytes, n);
 }
 
+void cluster_meet(struct cluster *c, const bool *is_near,
+	struct cluster_bytes *out, struct cluster_bytes *in,
+	uint64_t word[N_CLUSTER_WORDS])
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (is_near[i])
+			c->ops->send(c, i, &out[i]);
+	c->ops->agree(c, word);
+	for (uint32_t i = 0; i < c->n; i++)
+		while (is_near[i] && !c->ops->receive(c, i, &in[i]))
+			c->ops->wait(c);
+}
+
 static void sign_error(const struct cluster *c, struct err *e)
 {
 	char name[CLUSTER_NAME], text[sizeof(e->text)];

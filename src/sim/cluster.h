@@ -37,9 +37,10 @@ void cluster_bytes_free(struct cluster_bytes *b);
 enum cluster_word {
 	CLUSTER_NEXT, /* the next window, complemented */
 	CLUSTER_OWN, /* the next one of a process and of mail to third ones */
-	CLUSTER_OTHERS, /* set by meet(): the greatest CLUSTER_OWN of others */
+	CLUSTER_OTHERS, /* set by agree(): the greatest CLUSTER_OWN of others */
 	CLUSTER_STOP, /* somebody asked to stop */
 	CLUSTER_FAILED, /* the process, counted from the end, or 0 */
+	CLUSTER_BUSY, /* how many have something to do soon */
 	N_CLUSTER_WORDS
 };
 
@@ -49,14 +50,23 @@ struct cluster;
 struct cluster_ops {
 	const char *name;
 	/*
-	 * Between windows: sends out[i] to process i and receives in[i] from
-	 * it, for those with is_near[i], the same on both sides; and replaces
-	 * each word by the greatest of all processes.  CLUSTER_OTHERS is 0
-	 * before, and the greatest CLUSTER_OWN of all other processes then.
+	 * Messages from one process to another arrive in the order in which
+	 * they were sent.  send() returns at once, and leaves b empty;
+	 * receive() makes one that has come the content of b, if there is one;
+	 * wait() lasts until more have come than at the last wait(), from
+	 * anybody, and should follow receive() of all that are waited for.
 	 */
-	void (*meet)(struct cluster *c, const bool *is_near,
-		const struct cluster_bytes *out, struct cluster_bytes *in,
-		uint64_t word[N_CLUSTER_WORDS]);
+	void (*send)(struct cluster *c, uint32_t to, struct cluster_bytes *b);
+	bool (*receive)(
+		struct cluster *c, uint32_t from, struct cluster_bytes *b);
+	void (*wait)(struct cluster *c);
+	/*
+	 * Replaces each word by the greatest of all processes, but
+	 * CLUSTER_OTHERS, which is 0 before, by the greatest CLUSTER_OWN of all
+	 * other processes, and CLUSTER_BUSY by the sum.  Messages sent before
+	 * may not have come yet.
+	 */
+	void (*agree)(struct cluster *c, uint64_t word[N_CLUSTER_WORDS]);
 	/* Replace each value by the sum, or by the greatest, of all. */
 	void (*sum)(struct cluster *c, uint64_t *x, size_t n);
 	void (*max)(struct cluster *c, uint64_t *x, size_t n);
@@ -94,6 +104,12 @@ void cluster_sum(struct cluster *c, uint64_t *x, size_t n);
 void cluster_max(struct cluster *c, uint64_t *x, size_t n);
 void cluster_tell(struct cluster *c, uint32_t from, void *bytes, size_t n);
 
+/* Sends out[i] to process i and receives in[i] from it, for those with
+ * is_near[i], the same on both sides, and agrees. */
+void cluster_meet(struct cluster *c, const bool *is_near,
+	struct cluster_bytes *out, struct cluster_bytes *in,
+	uint64_t word[N_CLUSTER_WORDS]);
+
 /* To be called while a meeting lasts: a process that was asked to end waits for
  * the others a few seconds only, and then gives up. */
 void cluster_look(struct cluster *c);
@@ -114,7 +130,9 @@ struct cluster_help {
 	void (*room_close)(struct room *r);
 };
 
-/* weft_cluster_open() of such a shared object: joins the job. */
+/* weft_cluster_open() of such a shared object: joins the job.  Its
+ * weft_cluster_build is a text that differs where this file or sim/mpi.c does.
+ */
 typedef struct cluster *cluster_open(const struct cluster_help *help);
 
 /* The number of processes of the job that this process is a part of, and its

@@ -107,21 +107,26 @@ void abroad_worker_fini(struct sim_worker *w);
 void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e);
 /* Packs an event's load, and unpacks it again. */
 void abroad_repack(struct sim_worker *w, struct sim_event *e);
-/* All processes meet: mail goes, and the next window of all is returned.  Where
- * there is no room, this process may run its own windows before *horizon until
- * it must meet again. */
-uint64_t abroad_meet(
-	struct sim *s, bool *stop, uint64_t *horizon, struct err *e);
 /* Whether a worker of this process has. */
 bool abroad_has_failed(const struct sim *s);
 /* Whether mail or notes are to leave. */
 bool abroad_has_leaving(const struct sim *s);
-/* The same horizon, after windows in which mail may have left. */
-uint64_t abroad_horizon(const struct sim *s, uint64_t horizon);
 /* The first window of those that a process knows of, or of its mail. */
 uint64_t abroad_next(const struct sim *s, uint64_t next);
 
-/* The same of processes that share a room, see sim/room.h. */
+/* What processes know after they have met. */
+struct abroad_view {
+	bool stop; /* before, of this process; then of any */
+	uint64_t next; /* window of all */
+	/* Without a room: this process may run its own windows before this one,
+	 * unless most of all are busy. */
+	uint64_t horizon;
+	bool is_crowd; /* they are */
+};
+
+/* Processes that share a room, see sim/room.h. */
+/* All meet. */
+void abroad_meet(struct sim *s, struct abroad_view *v, struct err *e);
 /* Puts its mail into the others' boxes, takes its own, and posts how far it is:
  * its next window, which is returned. */
 uint64_t abroad_post(struct sim *s, uint64_t next);
@@ -141,6 +146,26 @@ void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call);
 /* All leave the room, and meet. */
 void abroad_alarm(struct sim *s);
 bool abroad_is_alarmed(const struct sim *s);
+
+/* --- promises.c --- */
+
+void promises_init(struct sim *s);
+/* All processes meet, and mail goes. */
+void promises_meet(struct sim *s, struct abroad_view *v, struct err *e);
+/* The same horizon, after windows in which mail may have left. */
+uint64_t promises_horizon(const struct sim *s, uint64_t horizon);
+
+/* Neighbours begin to talk; nobody does anything before a window. */
+void promises_begin(struct sim *s, uint64_t window);
+/* The windows before the one that is returned may be run. */
+uint64_t promises_look(const struct sim *s);
+/* After windows, or where none may be run: mail goes, with a promise. */
+void promises_tell(struct sim *s, uint64_t next);
+void promises_note_run(struct sim *s, uint64_t window);
+/* Where none may be run: whether all should meet. */
+bool promises_end(const struct sim *s, uint64_t end);
+/* Waits for messages, and takes the mail. */
+void promises_hear(struct sim *s);
 
 /* --- windows.c --- */
 

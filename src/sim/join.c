@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/beside.h"
@@ -11,7 +12,8 @@
 #include "sim/cluster.h"
 #include "sim/pace.h"
 #include "sim/room.h"
-#include <weft_paths.h> /* made by meson */
+#include <weft_cluster.h> /* both made by meson */
+#include <weft_paths.h>
 
 enum { PATH = 1024 };
 
@@ -92,6 +94,31 @@ static struct cluster *check(struct cluster *c, struct err *e)
 	return c;
 }
 
+/* The door of an object.  Its sim/mpi.c and sim/cluster.h must be those of this
+ * program, since no call would tell a difference. */
+static cluster_open *find_door(const char *path, struct err *e)
+{
+	/* MPI's own plugins need its names */
+	void *object = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	const char *build = object ? dlsym(object, "weft_cluster_build") : NULL;
+	cluster_open *open = NULL;
+
+	if (!object) {
+		err_set(e, "%s", dlerror());
+		return NULL;
+	}
+	if (!build || strcmp(build, WEFT_CLUSTER_BUILD) != 0) {
+		err_set(e,
+			"%s is from another build of Weft: install weft and "
+			"its objects for MPI together",
+			path);
+		return NULL;
+	}
+	*(void **)&open = dlsym(object, "weft_cluster_open");
+	BUG_IF(!open);
+	return open;
+}
+
 struct cluster *cluster_join(struct err *e)
 {
 	static const struct cluster_help help = {
@@ -107,8 +134,7 @@ struct cluster *cluster_join(struct err *e)
 	};
 	const struct kind *k = find_kind();
 	char path[PATH];
-	cluster_open *open = NULL;
-	void *object;
+	cluster_open *open;
 
 	if (!find_object(k, path)) {
 		err_set(e,
@@ -118,13 +144,6 @@ struct cluster *cluster_join(struct err *e)
 			k->name, k->package);
 		return NULL;
 	}
-	/* MPI's own plugins need its names */
-	object = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-	if (object)
-		*(void **)&open = dlsym(object, "weft_cluster_open");
-	if (!open) {
-		err_set(e, "%s", dlerror());
-		return NULL;
-	}
-	return check(open(&help), e);
+	open = find_door(path, e);
+	return open ? check(open(&help), e) : NULL;
 }

@@ -24,27 +24,29 @@ enum {
 	WORDS = 512,
 	SPIN_NS = 30000, /* that it looks before it sleeps */
 	LOOK_MS = 500, /* time between looks at a wish to end */
+	PIECE = 1 << 16, /* bytes */
 };
 
+/* What comes before the bytes of a message: there are messages of meetings, and
+ * those that processes send each other. */
 struct head {
-	uint64_t word[N_CLUSTER_WORDS];
 	uint64_t n; /* bytes that follow */
+	bool is_mail;
 };
 
-/* A message to another process, and the one from it. */
-struct talk {
-	struct head to, from;
-	const char *out;
-	struct cluster_bytes *in;
-	size_t sent, got; /* of head and bytes */
+/* To another process, and from it. */
+struct line {
+	struct cluster_bytes out, in; /* whole messages, but for their ends */
+	size_t sent; /* of out */
+	bool is_gone; /* it has hung up, maybe after its last meeting */
 };
 
 struct kin {
 	struct cluster c;
 	int socket[MOST_KIN]; /* to each process, or -1 */
 	pid_t child[MOST_KIN]; /* the first one's */
-	struct talk talk[MOST_KIN];
-	struct cluster_bytes in[MOST_KIN]; /* of sums */
+	struct line line[MOST_KIN];
+	struct cluster_bytes said[MOST_KIN]; /* in a meeting */
 	/* What a process said before it ended in the middle, in memory that
 	 * all share. */
 	char (*words)[WORDS];
@@ -125,7 +127,9 @@ static void kin_leave(struct cluster *c, int code)
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (k->socket[i] >= 0)
 			close(k->socket[i]);
-		cluster_bytes_free(&k->in[i]);
+		cluster_bytes_free(&k->line[i].in);
+		cluster_bytes_free(&k->line[i].out);
+		cluster_bytes_free(&k->said[i]);
 	}
 	for (uint32_t i = 0; i < c->n; i++)
 		if (k->child[i])
@@ -166,130 +170,190 @@ static bool is_blocked(ssize_t n)
 /* As much as the socket takes; whether all of it is sent. */
 static bool push(struct kin *k, uint32_t i)
 {
-	struct talk *t = &k->talk[i];
-	size_t all = sizeof(t->to) + t->to.n;
+	struct line *l = &k->line[i];
 
-	while (t->sent < all) {
-		bool is_head = t->sent < sizeof(t->to);
-		size_t skip = is_head ? t->sent : t->sent - sizeof(t->to);
-		struct iovec part[2] = {
-			{ (char *)&t->to + skip, sizeof(t->to) - skip },
-			{ (void *)(uintptr_t)t->out, t->to.n },
-		};
-		struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
-		ssize_t n;
+	while (l->sent < l->out.n) {
+		ssize_t n = send(k->socket[i], l->out.at + l->sent,
+			l->out.n - l->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-		if (!is_head) {
-			part[0].iov_base = (void *)(uintptr_t)(t->out + skip);
-			part[0].iov_len = t->to.n - skip;
-			m.msg_iovlen = 1;
-		}
-		n = sendmsg(k->socket[i], &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (is_blocked(n))
 			return false;
 		if (n < 0)
 			give_up(k, i);
-		t->sent += (size_t)n;
+		l->sent += (size_t)n;
 	}
+	l->sent = l->out.n = 0;
 	return true;
 }
 
-/* As much as there is; whether all has come. */
+/* As much as there is; whether there was any. */
 static bool pull(struct kin *k, uint32_t i)
 {
-	struct talk *t = &k->talk[i];
+	struct cluster_bytes *in = &k->line[i].in;
+	bool has_come = false;
 
-	for (;;) {
-		bool is_head = t->got < sizeof(t->from);
-		size_t had = is_head ? t->got : t->got - sizeof(t->from);
-		char *to = is_head ? (char *)&t->from : t->in->at;
-		size_t all = is_head ? sizeof(t->from) : t->from.n;
-		ssize_t n;
+	while (!k->line[i].is_gone) {
+		char *to = cluster_add(in, PIECE);
+		ssize_t n = recv(k->socket[i], to, PIECE, MSG_DONTWAIT);
 
-		if (!is_head && had == all)
-			return true;
-		n = recv(k->socket[i], to + had, all - had, MSG_DONTWAIT);
+		in->n -= PIECE;
 		if (is_blocked(n))
-			return false;
-		if (n <= 0)
-			give_up(k, i);
-		t->got += (size_t)n;
-		if (is_head && t->got == sizeof(t->from)) {
-			t->in->n = 0;
-			cluster_add(t->in, t->from.n);
-		}
+			return has_come;
+		if (n > 0)
+			in->n += (size_t)n;
+		else
+			k->line[i].is_gone = true;
+		has_come = true;
 	}
+	return has_come;
 }
 
-/* One try with each process; returns how many are left to wait for. */
-static uint32_t try_all(struct kin *k, struct pollfd wait[MOST_KIN])
+static void add_message(
+	struct kin *k, uint32_t i, bool is_mail, const void *bytes, size_t n)
 {
-	uint32_t n = 0;
+	struct head h = { .n = n, .is_mail = is_mail };
+	struct line *l = &k->line[i];
+
+	memcpy(cluster_add(&l->out, sizeof(h)), &h, sizeof(h));
+	if (n)
+		memcpy(cluster_add(&l->out, n), bytes, n);
+	push(k, i);
+}
+
+/* The first message of a kind, if one has come. */
+static bool find_message(
+	struct kin *k, uint32_t i, bool is_mail, struct cluster_bytes *to)
+{
+	struct cluster_bytes *in = &k->line[i].in;
+	struct head h;
+	size_t at = 0, all;
+
+	for (;; at += all) {
+		if (in->n - at < sizeof(h))
+			return false;
+		memcpy(&h, in->at + at, sizeof(h));
+		all = sizeof(h) + h.n;
+		if (in->n - at < all)
+			return false;
+		if (h.is_mail == is_mail)
+			break;
+	}
+	to->n = 0;
+	memcpy(cluster_add(to, h.n), in->at + at + sizeof(h), h.n);
+	in->n -= all;
+	memmove(in->at + at, in->at + at + all, in->n - at);
+	return true;
+}
+
+/* Takes one from a process that is still to send it. */
+static bool take_message(
+	struct kin *k, uint32_t i, bool is_mail, struct cluster_bytes *to)
+{
+	if (find_message(k, i, is_mail, to))
+		return true;
+	if (k->line[i].is_gone)
+		give_up(k, i);
+	return false;
+}
+
+/* Sends and receives what it can; whether something has come. */
+static bool try_all(struct kin *k, struct pollfd wait[MOST_KIN])
+{
+	bool has_come = false;
 
 	for (uint32_t i = 0; i < k->c.n; i++) {
-		bool is_sent = i == k->c.me || push(k, i);
-		bool has_come = i == k->c.me || pull(k, i);
+		short events = POLLIN;
 
-		if (is_sent && has_come)
-			continue;
-		wait[n++] = (struct pollfd){
-			.fd = k->socket[i],
-			.events = (short)((is_sent ? 0 : POLLOUT) |
-					  (has_come ? 0 : POLLIN)),
+		if (i != k->c.me) {
+			has_come |= pull(k, i);
+			events |= push(k, i) ? 0 : POLLOUT;
+		}
+		wait[i] = (struct pollfd){
+			.fd = k->line[i].is_gone ? -1 : k->socket[i],
+			.events = events,
 		};
 	}
-	return n;
+	return has_come;
 }
 
-/* Sends every message, and receives one of each other process.  Looks for some
- * microseconds before it sleeps: to be woken takes longer than many windows. */
-static void talk(struct kin *k)
+/* Looks for some microseconds before it sleeps: to be woken takes longer than
+ * many windows. */
+static void kin_wait(struct cluster *c)
 {
+	struct kin *k = of(c);
 	struct pollfd wait[MOST_KIN];
-	uint32_t n = try_all(k, wait);
-	int64_t since = n ? pace_clock() : 0;
+	int64_t since = pace_clock();
 
-	while (n) {
+	while (!try_all(k, wait)) {
 		if (pace_clock() - since < SPIN_NS) {
 			sched_yield();
 		} else {
-			poll(wait, n, LOOK_MS);
-			cluster_look(&k->c);
+			poll(wait, c->n, LOOK_MS);
+			cluster_look(c);
 		}
-		n = try_all(k, wait);
 	}
 }
 
-static void set_talk(struct kin *k, uint32_t i, const void *out, size_t n,
-	struct cluster_bytes *in)
+static void kin_send(struct cluster *c, uint32_t to, struct cluster_bytes *b)
 {
-	k->talk[i] = (struct talk){ .to.n = n, .out = out, .in = in };
+	add_message(of(c), to, true, b->at, b->n);
+	b->n = 0;
+}
+
+static bool kin_receive(
+	struct cluster *c, uint32_t from, struct cluster_bytes *b)
+{
+	return take_message(of(c), from, true, b);
+}
+
+/* --- meetings --- */
+
+/* Each says something to each; what the others say is in k->said. */
+static void meet(struct kin *k)
+{
+	for (uint32_t i = 0; i < k->c.n; i++)
+		while (i != k->c.me && !take_message(k, i, false, &k->said[i]))
+			kin_wait(&k->c);
+	for (uint32_t i = 0; i < k->c.n; i++)
+		while (i != k->c.me && !push(k, i)) {
+			poll(NULL, 0, 1);
+			cluster_look(&k->c);
+		}
+}
+
+static void say(struct kin *k, uint32_t i, const void *bytes, size_t n)
+{
+	if (i != k->c.me)
+		add_message(k, i, false, bytes, n);
 }
 
 /* What another process wants. */
 static void note_words(uint64_t *word, const uint64_t *from)
 {
+	uint64_t busy = word[CLUSTER_BUSY] + from[CLUSTER_BUSY];
+
 	if (from[CLUSTER_OWN] > word[CLUSTER_OTHERS])
 		word[CLUSTER_OTHERS] = from[CLUSTER_OWN];
 	for (uint32_t i = 0; i < N_CLUSTER_WORDS; i++)
 		if (from[i] > word[i])
 			word[i] = from[i];
+	word[CLUSTER_BUSY] = busy;
 }
 
-static void kin_meet(struct cluster *c, const bool *is_near,
-	const struct cluster_bytes *out, struct cluster_bytes *in,
-	uint64_t word[N_CLUSTER_WORDS])
+static void kin_agree(struct cluster *c, uint64_t word[N_CLUSTER_WORDS])
 {
 	struct kin *k = of(c);
+	uint64_t from[N_CLUSTER_WORDS];
 
-	for (uint32_t i = 0; i < c->n; i++) {
-		set_talk(k, i, out[i].at, is_near[i] ? out[i].n : 0, &in[i]);
-		memcpy(k->talk[i].to.word, word, sizeof(k->talk[i].to.word));
-	}
-	talk(k);
 	for (uint32_t i = 0; i < c->n; i++)
-		if (i != c->me)
-			note_words(word, k->talk[i].from.word);
+		say(k, i, word, sizeof(from));
+	meet(k);
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (i == c->me)
+			continue;
+		memcpy(from, k->said[i].at, sizeof(from));
+		note_words(word, from);
+	}
 }
 
 static void kin_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
@@ -297,12 +361,12 @@ static void kin_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
 	struct kin *k = of(c);
 
 	for (uint32_t i = 0; i < c->n; i++)
-		set_talk(k, i, bytes, c->me == from ? n : 0, &k->in[i]);
-	talk(k);
+		say(k, i, bytes, c->me == from ? n : 0);
+	meet(k);
 	if (c->me == from)
 		return;
-	BUG_IF(k->in[from].n != n);
-	memcpy(bytes, k->in[from].at, n);
+	BUG_IF(k->said[from].n != n);
+	memcpy(bytes, k->said[from].at, n);
 }
 
 /* The first process computes it, and tells the others. */
@@ -311,12 +375,12 @@ static void reduce(struct cluster *c, uint64_t *x, size_t n, bool is_sum)
 	struct kin *k = of(c);
 
 	for (uint32_t i = 0; i < c->n; i++)
-		set_talk(k, i, x, i || !c->me ? 0 : n * sizeof(*x), &k->in[i]);
-	talk(k);
+		say(k, i, x, i || !c->me ? 0 : n * sizeof(*x));
+	meet(k);
 	for (uint32_t i = 1; i < c->n && !c->me; i++) {
-		const uint64_t *y = (const uint64_t *)(void *)k->in[i].at;
+		const uint64_t *y = (const uint64_t *)(void *)k->said[i].at;
 
-		BUG_IF(k->in[i].n != n * sizeof(*x));
+		BUG_IF(k->said[i].n != n * sizeof(*x));
 		for (size_t j = 0; j < n; j++)
 			x[j] = is_sum ? x[j] + y[j] : x[j] > y[j] ? x[j] : y[j];
 	}
@@ -335,7 +399,10 @@ static void kin_max(struct cluster *c, uint64_t *x, size_t n)
 
 static const struct cluster_ops kin_ops = {
 	.name = "kin",
-	.meet = kin_meet,
+	.send = kin_send,
+	.receive = kin_receive,
+	.wait = kin_wait,
+	.agree = kin_agree,
 	.sum = kin_sum,
 	.max = kin_max,
 	.tell = kin_tell,

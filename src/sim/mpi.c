@@ -4,10 +4,9 @@
  * differ; weft loads the one of the job that it finds itself in.
  *
  * Processes that are all on one computer share a room (sim/room.h), and need
- * MPI for their beginning and end only.  Otherwise a meeting is one message to
- * each neighbour and one reduction, both under way at the same time.  A message
- * begins with its length; what does not fit into the first part follows in a
- * second one.
+ * MPI for their beginning and end only.  Otherwise they send each other
+ * messages.  Where one is longer than the receiver is ready for, its length is
+ * sent before.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,12 +19,14 @@
 #include <unistd.h>
 
 #include "sim/cluster.h"
+#include <weft_cluster.h> /* made by meson */
 
 enum {
-	PART = 1 << 12, /* bytes of a message's first part */
-	MOST_BYTES = 1 << 30, /* of a second part, or of a reduction */
-	TAG_FIRST = 1,
-	TAG_REST = 2,
+	SHORT = 1 << 12, /* bytes of a message that comes without its length */
+	MOST_BYTES = 1 << 30, /* of a message, or of a reduction */
+	TAG_SHORT = 1,
+	TAG_LENGTH = 2,
+	TAG_LONG = 3,
 	SPIN_NS = 20000, /* that a process looks before it sleeps */
 	NAP_PART = 4, /* of the time that it has waited */
 	MOST_NAP_NS = 1000000,
@@ -37,15 +38,23 @@ enum {
 #define PATIENCE_NS	 INT64_C(2000000000)
 #define MUCH_PATIENCE_NS INT64_MAX / 2
 
-/* The first part of a message. */
-struct part {
-	uint64_t n; /* bytes of all */
-	char bytes[PART - sizeof(uint64_t)];
+/* A message that is on its way, or was. */
+struct letter {
+	struct letter *next;
+	struct cluster_bytes b;
+	uint64_t n;
+	MPI_Request is_sent[2];
 };
 
-/* What goes to a neighbour and comes from it. */
+/* What comes from another process. */
 struct near {
-	struct part to, from;
+	union {
+		char bytes[SHORT];
+		uint64_t n;
+	};
+	uint32_t slot; /* of its request */
+	bool has_come;
+	MPI_Status status; /* then */
 };
 
 struct job {
@@ -56,9 +65,13 @@ struct job {
 	MPI_Op merge; /* of these */
 	MPI_Op greatest;
 	struct near *near[CLUSTER_MOST]; /* on first use */
-	MPI_Request wait[2 * CLUSTER_MOST + 1], later[CLUSTER_MOST];
-	MPI_Status status[2 * CLUSTER_MOST + 1]; /* nobody looks at it */
-	int n_wait, n_later;
+	struct near *at[CLUSTER_MOST]; /* those, by slots */
+	MPI_Request coming[CLUSTER_MOST];
+	MPI_Status status[CLUSTER_MOST];
+	int which[CLUSTER_MOST];
+	uint32_t n_near;
+	struct letter *letters;
+	MPI_Request wait; /* for one thing at a time */
 	char *memory; /* of the room, or NULL */
 };
 
@@ -75,26 +88,29 @@ static void nap(int64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* MPI's own wait never sleeps. */
+/* MPI's own waits never sleep. */
+static void hold_on(struct job *j, int64_t since)
+{
+	int64_t waited = j->help.clock() - since;
+
+	if (waited > SPIN_NS) {
+		j->help.look(&j->c);
+		nap(waited / NAP_PART);
+	} else
+		sched_yield();
+}
+
 static int is_done_by(struct job *j, int64_t until)
 {
-	int64_t since = j->help.clock(), now = since;
+	int64_t since = j->help.clock();
 	int is_done = 0;
 
 	for (;;) {
-		MPI_Testall(j->n_wait, j->wait, &is_done, j->status);
-		if (is_done || now > until)
-			break;
-		now = j->help.clock();
-		if (now - since > SPIN_NS) {
-			j->help.look(&j->c);
-			nap((now - since) / NAP_PART);
-		} else
-			sched_yield();
+		MPI_Test(&j->wait, &is_done, MPI_STATUS_IGNORE);
+		if (is_done || j->help.clock() > until)
+			return is_done;
+		hold_on(j, since);
 	}
-	if (is_done)
-		j->n_wait = 0;
-	return is_done;
 }
 
 static void finish(struct job *j)
@@ -102,62 +118,117 @@ static void finish(struct job *j)
 	is_done_by(j, INT64_MAX);
 }
 
-static void send(struct job *j, MPI_Request *r, const void *bytes, size_t n,
-	uint32_t to, int tag)
+/* --- messages --- */
+
+static bool is_free(struct job *j, struct letter *l)
 {
-	MPI_Isend(bytes, (int)n, MPI_BYTE, (int)to, tag, j->all, r);
+	int is_sent = 0;
+
+	MPI_Testall(2, l->is_sent, &is_sent, j->status);
+	return is_sent;
 }
 
-static void receive(
-	struct job *j, void *bytes, size_t n, uint32_t from, int tag)
+/* One whose last message has left, if there is any. */
+static struct letter *find_letter(struct job *j)
 {
-	MPI_Irecv(bytes, (int)n, MPI_BYTE, (int)from, tag, j->all,
-		&j->wait[j->n_wait++]);
+	struct letter *l;
+
+	for (l = j->letters; l; l = l->next)
+		if (is_free(j, l))
+			return l;
+	l = j->help.alloc(sizeof(*l));
+	l->is_sent[0] = l->is_sent[1] = MPI_REQUEST_NULL;
+	l->next = j->letters;
+	return j->letters = l;
 }
 
-static size_t first_of(size_t n)
+static void mpi_send(struct cluster *c, uint32_t to, struct cluster_bytes *b)
 {
-	const size_t room = sizeof(((struct part *)0)->bytes);
+	struct job *j = of(c);
+	struct letter *l = find_letter(j);
+	struct cluster_bytes was = l->b;
+	int n = (int)b->n;
 
-	return n < room ? n : room;
+	if (b->n > MOST_BYTES)
+		MPI_Abort(j->all, EXIT_TOO_MUCH);
+	l->b = *b;
+	l->n = b->n;
+	*b = (struct cluster_bytes){ .at = was.at, .room = was.room };
+	if (n > SHORT)
+		MPI_Isend(&l->n, sizeof(l->n), MPI_BYTE, (int)to, TAG_LENGTH,
+			j->all, &l->is_sent[1]);
+	MPI_Isend(l->b.at, n, MPI_BYTE, (int)to,
+		n > SHORT ? TAG_LONG : TAG_SHORT, j->all, &l->is_sent[0]);
 }
 
-/* The rest of a message may not leave before its receiver has asked for it, so
- * that is not waited for now. */
-static void begin_with(
-	struct job *j, uint32_t i, const struct cluster_bytes *out)
+static void expect(struct job *j, uint32_t from)
 {
-	struct near *x = j->near[i];
-	size_t first = first_of(out->n);
+	struct near *x = j->near[from];
+
+	x->has_come = false;
+	MPI_Irecv(x->bytes, SHORT, MPI_BYTE, (int)from, MPI_ANY_TAG, j->all,
+		&j->coming[x->slot]);
+}
+
+/* From now on its messages are expected. */
+static void get_near(struct job *j, uint32_t from)
+{
+	struct near *x = j->help.alloc(sizeof(*x));
+
+	j->near[from] = j->at[j->n_near] = x;
+	x->slot = j->n_near++;
+	expect(j, from);
+}
+
+static bool mpi_receive(
+	struct cluster *c, uint32_t from, struct cluster_bytes *b)
+{
+	struct job *j = of(c);
+	struct near *x = j->near[from];
+	int n;
+	char *to;
 
 	if (!x)
-		x = j->near[i] = j->help.alloc(sizeof(*x));
-	if (out->n > MOST_BYTES)
-		MPI_Abort(j->all, EXIT_TOO_MUCH);
-	x->to.n = out->n;
-	if (first)
-		memcpy(x->to.bytes, out->at, first);
-	receive(j, &x->from, sizeof(x->from), i, TAG_FIRST);
-	send(j, &j->wait[j->n_wait++], &x->to, sizeof(x->to.n) + first, i,
-		TAG_FIRST);
-	if (first < out->n)
-		send(j, &j->later[j->n_later++], out->at + first,
-			out->n - first, i, TAG_REST);
+		get_near(j, from);
+	if (!x || !x->has_come)
+		return false;
+	b->n = 0;
+	if (x->status.MPI_TAG == TAG_LENGTH) {
+		to = j->help.add(b, x->n);
+		MPI_Irecv(to, (int)x->n, MPI_BYTE, (int)from, TAG_LONG, j->all,
+			&j->wait);
+		finish(j);
+	} else {
+		MPI_Get_count(&x->status, MPI_BYTE, &n);
+		to = j->help.add(b, (size_t)n);
+		memcpy(to, x->bytes, (size_t)n);
+	}
+	expect(j, from);
+	return true;
 }
 
-static void end_with(struct job *j, uint32_t i, struct cluster_bytes *in)
+static void mpi_wait(struct cluster *c)
 {
-	const struct part *from = &j->near[i]->from;
-	size_t first = first_of(from->n);
-	char *at;
+	struct job *j = of(c);
+	int64_t since = j->help.clock();
+	int n;
 
-	in->n = 0;
-	at = j->help.add(in, from->n);
-	if (first)
-		memcpy(at, from->bytes, first);
-	if (first < from->n)
-		receive(j, at + first, from->n - first, i, TAG_REST);
+	for (;;) {
+		MPI_Testsome(
+			(int)j->n_near, j->coming, &n, j->which, j->status);
+		if (n) /* or MPI_UNDEFINED: all have come */
+			break;
+		hold_on(j, since);
+	}
+	for (int i = 0; i < n; i++) {
+		struct near *x = j->at[j->which[i]];
+
+		x->has_come = true;
+		x->status = j->status[i];
+	}
 }
+
+/* --- agreements --- */
 
 /* Some MPIs compare unsigned numbers as if they were signed (MPI_MAX of
  * MPICH 4.0). */
@@ -171,7 +242,7 @@ static void take_greatest(void *from, void *to, int *n, MPI_Datatype *type)
 		y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
-/* The greatest of each word, but for CLUSTER_OTHERS: the second greatest of
+/* As those of agree(), where CLUSTER_OTHERS is the second greatest of
  * CLUSTER_OWN. */
 static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
 {
@@ -182,38 +253,28 @@ static void merge_words(void *from, void *to, int *n, MPI_Datatype *type)
 	for (int k = 0; k < *n; k++) {
 		uint64_t a = x[CLUSTER_OWN], b = y[CLUSTER_OWN];
 		uint64_t less = a < b ? a : b;
+		uint64_t busy = x[CLUSTER_BUSY] + y[CLUSTER_BUSY];
 
 		for (int i = 0; i < N_CLUSTER_WORDS; i++)
 			y[i] = x[i] > y[i] ? x[i] : y[i];
 		if (less > y[CLUSTER_OTHERS])
 			y[CLUSTER_OTHERS] = less;
+		y[CLUSTER_BUSY] = busy;
 		x += N_CLUSTER_WORDS;
 		y += N_CLUSTER_WORDS;
 	}
 }
 
-static void mpi_meet(struct cluster *c, const bool *is_near,
-	const struct cluster_bytes *out, struct cluster_bytes *in,
-	uint64_t word[N_CLUSTER_WORDS])
+static void mpi_agree(struct cluster *c, uint64_t word[N_CLUSTER_WORDS])
 {
 	struct job *j = of(c);
 	uint64_t own = word[CLUSTER_OWN];
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (is_near[i])
-			begin_with(j, i, &out[i]);
-	MPI_Iallreduce(MPI_IN_PLACE, word, 1, j->words, j->merge, j->all,
-		&j->wait[j->n_wait++]);
+	MPI_Iallreduce(
+		MPI_IN_PLACE, word, 1, j->words, j->merge, j->all, &j->wait);
 	finish(j);
 	if (word[CLUSTER_OWN] != own)
 		word[CLUSTER_OTHERS] = word[CLUSTER_OWN];
-	for (uint32_t i = 0; i < c->n; i++)
-		if (is_near[i])
-			end_with(j, i, &in[i]);
-	while (j->n_later)
-		j->wait[j->n_wait++] = j->later[--j->n_later];
-	if (j->n_wait)
-		finish(j);
 }
 
 static void reduce(struct job *j, uint64_t *x, size_t n, MPI_Op op)
@@ -224,7 +285,7 @@ static void reduce(struct job *j, uint64_t *x, size_t n, MPI_Op op)
 		size_t part = n - i < most ? n - i : most;
 
 		MPI_Iallreduce(MPI_IN_PLACE, x + i, (int)part, MPI_UINT64_T, op,
-			j->all, &j->wait[j->n_wait++]);
+			j->all, &j->wait);
 		finish(j);
 	}
 }
@@ -243,8 +304,7 @@ static void mpi_tell(struct cluster *c, uint32_t from, void *bytes, size_t n)
 {
 	struct job *j = of(c);
 
-	MPI_Ibcast(bytes, (int)n, MPI_BYTE, (int)from, j->all,
-		&j->wait[j->n_wait++]);
+	MPI_Ibcast(bytes, (int)n, MPI_BYTE, (int)from, j->all, &j->wait);
 	finish(j);
 }
 
@@ -331,6 +391,27 @@ static void make_room(struct job *j)
 
 /* --- */
 
+/* Nobody sends or waits for any more. */
+static void drop_messages(struct job *j)
+{
+	struct letter *l;
+
+	for (uint32_t i = 0; i < j->n_near; i++) {
+		if (!j->at[i]->has_come) {
+			MPI_Cancel(&j->coming[i]);
+			MPI_Wait(&j->coming[i], MPI_STATUS_IGNORE);
+		}
+		j->help.free(j->at[i]);
+	}
+	while ((l = j->letters)) {
+		j->letters = l->next;
+		if (!is_free(j, l)) /* after an error: MPI may read it yet */
+			continue;
+		j->help.free(l->b.at);
+		j->help.free(l);
+	}
+}
+
 /* Where all come to their end, they leave together.  A process that ends alone
  * ends the job. */
 static void mpi_leave(struct cluster *c, int code)
@@ -342,11 +423,10 @@ static void mpi_leave(struct cluster *c, int code)
 	int64_t until =
 		j->help.clock() + (is_alone ? PATIENCE_NS : MUCH_PATIENCE_NS);
 
-	MPI_Ibarrier(j->all, &j->wait[j->n_wait++]);
+	MPI_Ibarrier(j->all, &j->wait);
 	if (!is_done_by(j, until))
 		MPI_Abort(j->all, code);
-	for (uint32_t i = 0; i < c->n; i++)
-		j->help.free(j->near[i]);
+	drop_messages(j);
 	if (c->room)
 		j->help.room_close(c->room);
 	drop_memory(j);
@@ -360,7 +440,10 @@ static void mpi_leave(struct cluster *c, int code)
 
 static const struct cluster_ops mpi_ops = {
 	.name = "mpi",
-	.meet = mpi_meet,
+	.send = mpi_send,
+	.receive = mpi_receive,
+	.wait = mpi_wait,
+	.agree = mpi_agree,
 	.sum = mpi_sum,
 	.max = mpi_max,
 	.tell = mpi_tell,
@@ -381,6 +464,11 @@ static void look_here(struct job *j)
 	j->c.n_here = (uint32_t)n;
 	j->c.me_here = (uint32_t)me;
 }
+
+/* Of this object, for sim/join.c. */
+extern const char weft_cluster_build[];
+__attribute__((visibility("default"))) const char weft_cluster_build[] =
+	WEFT_CLUSTER_BUILD;
 
 __attribute__((visibility("default"))) struct cluster *weft_cluster_open(
 	const struct cluster_help *help);

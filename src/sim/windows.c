@@ -416,12 +416,45 @@ static void run_ahead(struct sim *s, uint64_t horizon)
 			abroad_has_failed(s))
 			return;
 		run_window(s);
-		horizon = abroad_horizon(s, horizon);
+		horizon = promises_horizon(s, horizon);
 	}
 }
 
-/* The same of processes that share a room, until mail leaves, or for so many
- * windows that the others hear of it in time. */
+/* The windows of this process before a horizon and before end, with a message
+ * to neighbours after each. */
+static uint64_t run_and_tell(struct sim *s, uint64_t next, uint64_t end)
+{
+	uint64_t horizon = promises_look(s);
+
+	while (next < horizon && next < end && !abroad_has_failed(s)) {
+		s->window = next;
+		run_window(s);
+		promises_note_run(s, next);
+		next = windows_next(s);
+		promises_tell(s, next);
+	}
+	return next;
+}
+
+/* Runs up to a window, as far as neighbours promise.  Leaves early where all
+ * should meet. */
+static void run_by_promises(
+	struct sim *s, uint64_t first, uint64_t end, bool may_stop)
+{
+	promises_begin(s, first);
+	for (;;) {
+		uint64_t next = run_and_tell(s, windows_next(s), end);
+
+		promises_tell(s, next);
+		if (abroad_has_failed(s) || (may_stop && is_stopped(s)) ||
+			promises_end(s, end))
+			return;
+		promises_hear(s);
+	}
+}
+
+/* The windows of a process in a room before a horizon, until mail leaves, or
+ * for so many that the others hear of it in time. */
 static uint64_t run_some(struct sim *s, uint64_t next, uint64_t horizon)
 {
 	for (uint32_t i = 0; i < MOST_UNHEARD && next < horizon; i++) {
@@ -486,21 +519,26 @@ static void run_processes(struct sim *s)
 	struct err e = { 0 };
 
 	for (;;) {
-		bool stop = !is_last && is_stopped(s);
-		uint64_t horizon = 0, k = abroad_meet(s, &stop, &horizon, &e);
+		struct abroad_view v = { .stop = !is_last && is_stopped(s) };
 
+		if (s->p.cluster->room)
+			abroad_meet(s, &v, &e);
+		else
+			promises_meet(s, &v, &e);
 		if (e.code)
 			err_raise(&e);
-		if (stop) { /* those behind catch up with the others */
+		if (v.stop) { /* those behind catch up with the others */
 			s->until = (sim_time)first_of_all(s) * s->p.window;
 			is_last = true;
 		}
-		if (!goes_on(s, k, false))
+		if (!goes_on(s, v.next, false))
 			break;
 		if (s->p.cluster->room)
 			run_in_room(s, end_of(s), !is_last);
+		else if (v.is_crowd)
+			run_by_promises(s, v.next, end_of(s), !is_last);
 		else
-			run_ahead(s, horizon);
+			run_ahead(s, v.horizon);
 	}
 	if (is_last)
 		s->ending = SIM_STOPPED;

@@ -155,8 +155,16 @@ static int refuse_port(const struct topo *t, router_id site, const char *name,
 	}
 	for (size_t i = 0; i < n; i++)
 		names[i] = text[i];
-	return err_set(e, "unknown port \"%.40s\"%s", name,
-		name_hint(name, names, n, "", hint));
+	name_hint(name, names, n, "", hint);
+	if (!*hint && n == 1)
+		return err_set(e, "unknown port \"%.40s\" (%s has only %s)",
+			name, where, names[0]);
+	if (!*hint && n)
+		return err_set(e,
+			"unknown port \"%.40s\" (%s has, for example, %s and "
+			"%s)",
+			name, where, names[0], names[n - 1]);
+	return err_set(e, "unknown port \"%.40s\"%s", name, hint);
 }
 
 int part_find_port(struct part_names *n, router_id site, const char *name,

@@ -38,6 +38,7 @@ struct part_kind {
 	 * for parts of a wire, and for parts without wires. */
 	bool is_whole;
 	bool can_sicken; /* it can be sick, and still work */
+	bool forgets; /* its work fails for good, even if it returns */
 	/* Whether a machine has parts of this kind; NULL: always. */
 	bool (*exists)(const struct topo *t);
 	/* Reads the words of a name into site, port and unit. */

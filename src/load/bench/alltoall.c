@@ -502,6 +502,7 @@ static int alltoall_init(struct load *l, struct err *e)
 
 	if (n < 2)
 		return err_set(e, "alltoall needs at least two nodes");
+	bench_set_processes(&a->bench, a->bench.via >= 2);
 	if (load_set_zones(l->route, a->zones, e))
 		return -1;
 	a->full_bytes = (uint32_t)full;

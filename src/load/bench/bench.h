@@ -68,7 +68,7 @@ struct bench {
 	/* keys that several experiments have */
 	int64_t via, from, to, bytes, rounds, cpu;
 	int64_t warm; /* rounds before those that count */
-	int64_t procs; /* of each node; 0: one */
+	int64_t procs; /* of each node; 0: one; -1: bench_set_processes() */
 	char by[PARAM_TEXT_MAX];
 	int64_t source, target; /* memories: 0 the host's, else 1 + a GPU */
 	int64_t port; /* of a node, by which transfers leave; or -1 */
@@ -488,6 +488,9 @@ extern const struct bench_driver bench_msg, bench_endpoint, bench_mu,
 extern const struct bench_gpus driver_gpus; /* for any of these */
 /* Whether the switch of a node adds. */
 bool driver_domain_adds(const struct load *l);
+/* As many processes as a node usually has, if they send messages, where the
+ * key is auto. */
+void bench_set_processes(struct bench *b, bool is_msg);
 
 /* With a budget, the parts of a message's time from call to end: the sums of
  * all programs' messages.  A driver's looks use both; trip_of() returns those

@@ -39,9 +39,10 @@ static const struct param params[] = {
 	KEY(PARAM_BYTES, "chunk", AT(chunk), "auto", 8, 1 << 30, "auto",
 		"longest message of an algorithm; auto: by the algorithm, "
 		"8 KiB to 512 KiB"),
-	KEY_COUNT("unit", AT(unit), "1", 1, TOPO_MAX_ROUTERS,
+	KEY(PARAM_COUNT, "unit", AT(unit), "auto", 1, TOPO_MAX_ROUTERS, "auto",
 		"number of neighbouring members that are close to each other, "
-		"such as the ranks of a node, for hierarchical and ring"),
+		"for hierarchical and ring; auto: the ranks of a node, if the "
+		"members can be divided so"),
 	KEY_TEXT("group", AT(members), "all",
 		"ranks that take part, by an algorithm: all, or a list such as "
 		"[0..63] or [0..62:2,63]"),

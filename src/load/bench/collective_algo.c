@@ -180,6 +180,15 @@ static uint64_t longest(const struct collective_algo *a, uint64_t bytes)
 	return bytes;
 }
 
+static uint32_t unit_of(const struct collective *c, const struct algo *algo)
+{
+	uint32_t near = (uint32_t)c->bench.procs;
+
+	if (c->unit > 0)
+		return (uint32_t)c->unit;
+	return algo->has_unit && c->steps->group.n % near == 0 ? near : 1;
+}
+
 static struct algo_plan plan_of(
 	const struct collective *c, const struct algo *algo)
 {
@@ -197,7 +206,7 @@ static struct algo_plan plan_of(
 		.bytes = longest(a, (uint64_t)c->bench.bytes),
 		.channels = (uint32_t)c->channels,
 		.chunk = c->chunk > 0 ? (uint64_t)c->chunk : 0,
-		.unit = (uint32_t)c->unit,
+		.unit = unit_of(c, algo),
 		.grain = GRAIN,
 		.is_apart = !c->overlap,
 		.blocks = { a->blocks,
@@ -262,11 +271,11 @@ static int plan_one(struct collective *c, struct err *e)
 int collective_algo_init(struct collective *c, struct err *e)
 {
 	struct load *l = &c->bench.programs.load;
-	int64_t procs = c->bench.procs ? c->bench.procs : 1;
 	bool has_steps, is_library = !strcmp(c->algo, "library");
 
 	c->is_network = !strcmp(c->algo, "network");
 	has_steps = !is_library && !c->is_network;
+	bench_set_processes(&c->bench, c->by != BY_HARDWARE && !c->is_network);
 	if (check_op(c, !is_library, e) || check_keys(c, has_steps, e))
 		return -1;
 	if (c->is_network)
@@ -277,7 +286,7 @@ int collective_algo_init(struct collective *c, struct err *e)
 		return err_set(e, "bytes: want a multiple of 8, from 8 on");
 	c->steps = mem_alloc(1, sizeof(*c->steps));
 	c->steps->is_auto = !strcmp(c->algo, "auto");
-	if (find_members(c, load_n_nodes(l) * (uint32_t)procs, e) ||
+	if (find_members(c, load_n_nodes(l) * (uint32_t)c->bench.procs, e) ||
 		read_sizes(c, e) ||
 		(c->steps->is_auto ? plan_all(c, e) : plan_one(c, e)))
 		return -1;

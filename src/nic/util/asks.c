@@ -130,17 +130,22 @@ uint32_t asks_new(
 	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number)
 {
 	struct asks *x = a->node;
-	uint32_t id = resend_take(&x->resend);
+	uint32_t id = resend_take_any(&x->resend);
 	struct ask_item *s = asks_item(a, id);
+	struct ask *copy = payload_take(a->nic->payloads, a->w->id);
 
-	s->copy = payload_take(a->nic->payloads, a->w->id);
-	*s->copy = (struct ask){
-		.h = { .channel = channel, .number = number, .id = id },
+	copy->h = (struct ask_header){
+		.channel = channel, .number = number, .id = id
 	};
+	copy->flips.n = 0;
+	copy->is_first = copy->is_again = copy->is_named = false;
+	copy->card = (uint8_t)a->card;
+	s->copy = copy;
 	s->item.dst = dst;
-	s->card = s->to_card = (uint8_t)a->card;
-	s->copy->card = s->card;
+	s->is_ready = false;
+	s->card = s->to_card = copy->card;
 	s->cut = a->t;
+	s->read = s->left = 0;
 	s->others = 0;
 	slots_push(&x->resend.items, &x->leaving, id);
 	return id;
@@ -263,7 +268,7 @@ static void send_copy(const struct nic_at *a, uint32_t id, uint16_t cards)
 		.kind = x->how->kind,
 		.bytes = (uint16_t)copy->h.bytes,
 		.size = s->others,
-		.tag = cards,
+		.tag = cards | copy->h.flow,
 		.load = payload_to_load(copy),
 	};
 	/* tries take the ways in turn */
@@ -295,9 +300,13 @@ static void send_try(const struct nic_at *a, uint32_t id)
 void asks_on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct nic_at a = nic_at(me->state, w, s, t);
+	struct asks *x = nic_node(me->state, s);
+	struct nic_at a;
 
-	outbox_on_room(&a, &asks_of(&a)->out, fifo, leave);
+	if (!outbox_waits(&x->out, fifo))
+		return;
+	a = nic_at(me->state, w, s, t);
+	outbox_on_room(&a, &x->out, fifo, leave);
 }
 
 void asks_answered(const struct nic_at *a, uint32_t id)
@@ -404,10 +413,8 @@ static void take_request(const struct nic_at *a, packet_id id, struct ask *x)
 	enum seen_answer was = SEEN_NOT;
 
 	if (x->h.op != asks_of(a)->how->kept)
-		was = seen_find(seen, src, x->h.channel, x->h.number);
+		was = seen_take(seen, src, x->h.channel, x->h.number);
 	x->is_again = was != SEEN_NOT;
-	if (!x->is_again && x->h.op != asks_of(a)->how->kept)
-		seen_add(seen, src, x->h.channel, x->h.number, true);
 	/* what was refused stays so */
 	x->h.status = was == SEEN_NO;
 	asks_of(a)->how->asked(a, id, x);

@@ -32,7 +32,10 @@ struct ask_header {
 	uint8_t op, status; /* the owner's; status 0: executed */
 	uint8_t is_answer;
 	uint8_t way; /* route of a retransmitted request; or 0 */
-	uint32_t unused_too;
+	/* packet.tag, for routings that spread packets by a hash; 0 where nodes
+	 * have several cards, whose numbers are there */
+	uint16_t flow;
+	uint16_t unused_too;
 };
 
 /* A packet's place in a reception FIFO. */
@@ -154,7 +157,10 @@ static inline void *asks_item(const struct nic_at *a, uint32_t id)
 /* An event's number without the multiples of the stride. */
 static inline uint32_t asks_number(const struct asks *x, uint32_t number)
 {
-	return ENGINE_CLIENT + (number - ENGINE_CLIENT) % x->how->resend.stride;
+	uint32_t n = number - ENGINE_CLIENT, stride = x->how->resend.stride;
+
+	return __builtin_expect(n < stride, 1) ? number
+					       : ENGINE_CLIENT + n % stride;
 }
 
 /* Posts an event, later than now. */
@@ -166,7 +172,8 @@ static inline void asks_post(
 }
 
 /* A new request from a card to that of the same number; its copy's header is
- * all zero but for channel and number. */
+ * all zero but for channel and number, and what the owner's item has behind it
+ * is arbitrary. */
 uint32_t asks_new(
 	const struct nic_at *a, site_id dst, uint32_t channel, uint32_t number);
 /* It is complete: requests leave in the order in which they were made. */

@@ -29,6 +29,11 @@ static inline void outbox_send(const struct nic_at *a, struct outbox *o,
 		packet_push(a->nic->net->packets, &o->line[fifo], id);
 }
 
+static inline bool outbox_waits(const struct outbox *o, uint32_t fifo)
+{
+	return o->line[fifo].first;
+}
+
 /* The FIFO has room: packets that wait for it leave. */
 static inline void outbox_on_room(const struct nic_at *a, struct outbox *o,
 	uint32_t fifo, outbox_leave *leave)

@@ -114,6 +114,15 @@ extern const struct nic_member_ops resend_member;
 
 /* A new item, zeroed; it is first sent at t, or now. */
 uint32_t resend_take(struct resend *r);
+/* The same, where what the owner has behind its resend_item is arbitrary. */
+static inline uint32_t resend_take_any(struct resend *r)
+{
+	uint32_t id = slots_take_any(&r->items);
+	struct resend_item *x = slots_at(&r->items, id);
+
+	*x = (struct resend_item){ .slot = x->slot };
+	return id;
+}
 void resend_at(
 	const struct nic_at *a, struct resend *r, uint32_t id, sim_time t);
 /* The same as the next event of the node, at once. */

@@ -188,6 +188,27 @@ void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
 		c->denied |= UINT64_C(1) << -ahead % 64;
 }
 
+enum seen_answer seen_take(
+	struct seen *s, uint32_t src, uint32_t channel, uint32_t number)
+{
+	struct seen_channel *c =
+		s->n < s->room / 2 && !s->span ? find(s, src, channel) : NULL;
+	uint32_t ahead = c && c->is_used ? number - c->newest : 0;
+	enum seen_answer was;
+
+	/* most often it is the next one of a channel, or nearly */
+	if (ahead - 1 < 63) {
+		c->mask = c->mask << ahead | 1;
+		c->denied <<= ahead;
+		c->newest = number;
+		return SEEN_NOT;
+	}
+	was = seen_find(s, src, channel, number);
+	if (was == SEEN_NOT)
+		seen_add(s, src, channel, number, true);
+	return was;
+}
+
 void seen_note(
 	struct seen *s, uint32_t src, uint32_t channel, const uint64_t *word)
 {

@@ -33,6 +33,9 @@ enum seen_answer seen_find(
 	const struct seen *s, uint32_t src, uint32_t channel, uint32_t number);
 void seen_add(struct seen *s, uint32_t src, uint32_t channel, uint32_t number,
 	bool is_yes);
+/* Both: a number that was not seen is added, with a yes. */
+enum seen_answer seen_take(
+	struct seen *s, uint32_t src, uint32_t channel, uint32_t number);
 
 /* Keeps a word for the last answer of a channel that was seen; NULL: not known
  * yet. */

@@ -139,10 +139,34 @@ static void many_channels_do_not_mix(void **state)
 	seen_fini(&s);
 }
 
+static void taking_is_to_find_and_to_add(void **state)
+{
+	struct seen s[2] = { { 0 }, { 0 } };
+	uint32_t at = UINT32_MAX - 5000;
+
+	for (uint32_t i = 0; i < 20000; i++) {
+		/* ahead by some, by many, and behind */
+		uint32_t step = i * 2654435761u >> 24, channel = step % 40;
+		uint32_t number = at + (step % 3 ? step : 8 * step) - 60;
+		enum seen_answer was = seen_find(&s[0], 1, channel, number);
+
+		if (was == SEEN_NOT)
+			seen_add(&s[0], 1, channel, number, true);
+		assert_int_equal(seen_take(&s[1], 1, channel, number), was);
+		assert_int_equal(seen_memory(&s[1]), seen_memory(&s[0]));
+		if (step % 5 == 0)
+			for (uint32_t k = 0; k < 2; k++)
+				seen_add(&s[k], 1, channel, number, false);
+		at += step % 4;
+	}
+	seen_fini(&s[0]);
+	seen_fini(&s[1]);
+}
+
 TESTS(TEST(a_window_spans_from_the_eldest_to_the_newest),
 	TEST(nothing_is_seen_before_it_came),
 	TEST(a_channel_keeps_the_last_word_that_was_said),
-	TEST(what_was_said_is_said_again),
+	TEST(what_was_said_is_said_again), TEST(taking_is_to_find_and_to_add),
 	TEST(a_long_memory_is_as_a_short_one),
 	TEST(long_memories_move_with_their_channels),
 	TEST(many_channels_do_not_mix))

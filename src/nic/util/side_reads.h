@@ -28,6 +28,7 @@ struct side_read {
 	side_read_done *done;
 	void *owner; /* the owner's */
 	uint32_t id;
+	uint32_t most; /* bytes of a piece */
 	uint32_t asked, here; /* bytes */
 };
 
@@ -88,6 +89,10 @@ static inline site_id side_reads_place(
 /* A read of no bytes ends a moment later. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
+/* Bytes that nothing waits for: they occupy the bus and its reads, in fewer and
+ * longer pieces. */
+void side_reads_stream(const struct nic_at *a, struct side_reads *r,
+	uint64_t at, uint32_t bytes);
 
 /* For how->ask(): a piece's read, if reads have one piece each; it has the bus
  * until end. */
@@ -97,8 +102,13 @@ void side_reads_granted(const struct nic_at *a, struct side_reads *r,
 	uint32_t piece, sim_time end);
 
 /* Data that is ready by t crosses the bus, before an event that is now. */
-void side_reads_settle(
-	const struct nic_at *a, struct side_reads *r, sim_time t);
+void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t);
+static inline void side_reads_settle(
+	const struct nic_at *a, struct side_reads *r, sim_time t)
+{
+	if (r->due <= t)
+		side_reads_cross(a, r, t);
+}
 
 /* Handles an event of these numbers; false: it has another one. */
 bool side_reads_on_event(const struct nic_at *a, struct side_reads *r,

@@ -273,20 +273,16 @@ static void on_entries(const struct nic_at *a, const struct side_read *r)
 	x->how->fetched(a, r->id);
 }
 
-const void *workqs_take(const struct nic_at *a, struct workqs *x,
-	uint32_t queue, struct workq_birth *b)
+/* The times of the entry with a number, for a book. */
+static __attribute__((noinline)) void take_times(
+	struct workq *q, uint32_t number, sim_time t, struct workq_birth *b)
 {
-	struct workq *q = x->queue[queue];
-	uint32_t number = q->fetched - q->entries.n;
-	const void *entry = ring_pop(&q->entries);
-
-	*b = (struct workq_birth){ number, a->t, a->t, a->t, a->t, a->t, a->t };
 	for (; q->births.n; ring_pop(&q->births)) {
 		*b = *(struct workq_birth *)ring_at(&q->births, 0);
 		if ((int32_t)(b->written - number) > 0)
 			break;
 	}
-	b->asked = b->came = a->t;
+	b->asked = b->came = t;
 	for (; q->fetches.n; ring_pop(&q->fetches)) {
 		const struct workq_fetch *f = ring_at(&q->fetches, 0);
 
@@ -295,6 +291,18 @@ const void *workqs_take(const struct nic_at *a, struct workqs *x,
 		if ((int32_t)(f->fetched - number) > 0)
 			break;
 	}
+}
+
+const void *workqs_take(const struct nic_at *a, struct workqs *x,
+	uint32_t queue, struct workq_birth *b)
+{
+	struct workq *q = x->queue[queue];
+	uint32_t number = q->fetched - q->entries.n;
+	const void *entry = ring_pop(&q->entries);
+
+	*b = (struct workq_birth){ number, a->t, a->t, a->t, a->t, a->t, a->t };
+	if (nic_has_book(a))
+		take_times(q, number, a->t, b);
 	q->n_out++;
 	fetch(a, x, queue);
 	return entry;

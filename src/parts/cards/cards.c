@@ -46,7 +46,7 @@ static int read_card(const struct part_kind *k, struct part_names *names,
 }
 
 static const struct part_kind card_kind = {
-	.word = "card", .is_whole = true, .read = read_card
+	.word = "card", .is_whole = true, .forgets = true, .read = read_card
 };
 static const struct part_kind host_kind = { .word = "host",
 	.is_site = true,

@@ -29,6 +29,7 @@ struct domain_params {
 	int64_t latency; /* ps */
 	int64_t chunk; /* bytes */
 	int64_t sums; /* the switch adds */
+	int64_t ranks; /* that a node usually has */
 };
 
 enum {

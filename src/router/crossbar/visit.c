@@ -481,6 +481,28 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	return 0;
 }
 
+/* Whether an arriving packet was on a wire when the network had to be empty. */
+static bool is_late(
+	const struct crossbar *x, const struct sim_event *e, sim_time t)
+{
+	const struct net_repair *repair = x->router.net->repair;
+
+	return repair &&
+	       net_repair_is_late(repair, x->packets[e->data].head, t);
+}
+
+static uint64_t drop_late(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, const struct sim_event *e, sim_time t)
+{
+	port_id in = sim_number(e);
+	struct packet *p = &x->packets[e->data];
+
+	p->head = t;
+	link_owe(&s->port[in].sender, link_owed(x->link, x->link->owed, p), t);
+	crossbar_drop(x, w, s, in, sim_aux(e), e->data, t);
+	return 0;
+}
+
 static uint64_t on_token(struct sim_worker *w, struct crossbar_site *s,
 	port_id port, uint32_t channel, uint32_t chunks)
 {
@@ -515,6 +537,9 @@ INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
 	struct sim_event e = { next->rank, next->site, next->data };
 	uint32_t number = sim_number(&e);
 
+	if (how & HOW_FULL && sim_phase(&e) == PHASE_ARRIVAL &&
+		is_late(x, &e, t))
+		return drop_late(x, w, s, &e, t);
 	if (sim_phase(&e) == PHASE_ARRIVAL)
 		return on_arrival(x, w, s, &e, t, how);
 	if (sim_phase(&e) == PHASE_TOKEN && number < NET_LINK)

@@ -45,12 +45,15 @@ static inline void on_link(struct direct *d, struct sim_worker *w,
 }
 
 #if DIRECT_FAULTS
-/* An injection FIFO that has stopped stays busy for ever. */
+/* An injection FIFO that has stopped stays busy for ever; all wait while
+ * management has stopped injection. */
 static void show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
 	sim_time t)
 {
-	if (faulty_reads(d, w, s, FAULT_INJECTION, fifo, 0, p, t))
+	if (s->is_quiet && !heads_arrived(p))
+		booked_wait(d, p, CAUSE_QUIESCE, t);
+	else if (faulty_reads(d, w, s, FAULT_INJECTION, fifo, 0, p, t))
 		heads_show_injection(d, w, s, fifo, p, t);
 	else
 		s->inject[fifo].is_busy = true;

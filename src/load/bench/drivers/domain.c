@@ -9,3 +9,11 @@ bool driver_domain_adds(const struct load *l)
 
 	return p && p->sums;
 }
+
+void bench_set_processes(struct bench *b, bool is_msg)
+{
+	const struct domain_params *p = domain_params(b->programs.load.parts);
+
+	if (b->procs < 0)
+		b->procs = is_msg && p ? p->ranks : 1;
+}
