@@ -228,8 +228,9 @@ static __attribute__((noinline)) void go_on(
 		wake(a, r);
 }
 
-static void begin_at_once(const struct nic_at *a, struct side_reads *r,
-	const struct side_read *x, uint32_t reads)
+static inline __attribute__((always_inline)) void begin_at_once(
+	const struct nic_at *a, struct side_reads *r, const struct side_read *x,
+	uint32_t reads)
 {
 	uint32_t id = slots_take_any(&r->pieces);
 	struct piece *p = slots_at(&r->pieces, id);
