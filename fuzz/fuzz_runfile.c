@@ -150,10 +150,10 @@ static uint8_t *make_good(int schema, size_t *size)
 	const char *path = write_file(NULL, 0);
 	uint8_t *data = mem_alloc(FUZZ_FILE_MAX, 1);
 	struct err e = { 0 };
-	struct db *d = db_create(path, &e);
+	struct db *d = db_create(path, IN_RUNS, &e);
 	FILE *f;
 
-	check(d && !tables_create(d, IN_RUNS, &e) && !db_do(d, rows, &e) &&
+	check(d && !db_begin(d, &e) && !db_do(d, rows, &e) &&
 			(schema == DB_SCHEMA || !db_do(d, older, &e)) &&
 			!db_do(d, "COMMIT", &e),
 		e.text);

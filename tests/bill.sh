@@ -2,6 +2,7 @@
 #
 # Price lists: the parts of known machines are counted exactly, each part has a
 # price or is named, and the energy of a run is that of its links.
+# NET-F30, NET-F31.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

@@ -3,6 +3,7 @@
 # What follows from a network's shape holds however it is described: a torus, a
 # tree, a dragonfly and a HyperX, and lists of their edges, have the same peak,
 # distances and latency, and nothing carries more than its peak.
+# NET-F33.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

@@ -2,6 +2,7 @@
 #
 # HyperX: what follows from its shape, proofs of its routings, and how much of
 # adversarial traffic each carries.
+# NET-F33.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/json.sh"

@@ -137,7 +137,7 @@ for how in kind=hint kind=order 'kind=order --set topology.wrap=mesh' \
 	done
 done
 ends 0 check torus --shape 4x4 --set faults.events="$twice" --json
-holds '.repairs[1] | .missing_pairs == 8 and .such_as == "0 to 1"'
+holds '.repairs[1] | .missing_pairs == 8 and .such_as == "node 0 to node 1"'
 ends 3 run torus alltoall via=msg bytes=4KiB --shape 4x4 \
 	--set faults.events="$twice"
 grep -q 'no way *from 9 us on 9 pairs of nodes had none, such as node 0 to' \

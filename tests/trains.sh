@@ -2,6 +2,7 @@
 #
 # Packets of a message that travel as a train: what they carry is the same, and
 # the time nearly so.
+# NET-F29.
 set -u
 . "$(dirname "$0")/tap.sh"
 

@@ -12,9 +12,11 @@ enum { BLOCK = 1 << 14 }; /* bytes, at first */
 static bool fill(struct lines *l)
 {
 	size_t left = l->n - l->at, more;
+	const char *zero;
 
 	if (l->at)
 		memmove(l->buffer, l->buffer + l->at, left);
+	l->zero -= l->at;
 	l->at = 0;
 	l->n = left;
 	if (left + 1 >= l->room) {
@@ -23,6 +25,10 @@ static bool fill(struct lines *l)
 	}
 	more = fread(l->buffer + left, 1, l->room - 1 - left, l->file);
 	l->n += more;
+	if (l->zero == left) {
+		zero = memchr(l->buffer + left, 0, more);
+		l->zero = zero ? (size_t)(zero - l->buffer) : l->n;
+	}
 	return more;
 }
 
@@ -55,7 +61,7 @@ enum readline readline(struct lines *l)
 	l->text = NULL;
 	if (!n)
 		return READLINE_END;
-	if (memchr(l->buffer + l->at, 0, n))
+	if (l->zero < l->at + n)
 		return READLINE_NO_TEXT;
 	if (n > READLINE_MOST)
 		return READLINE_TOO_LONG;

@@ -21,6 +21,7 @@ struct lines {
 	char *text; /* the last line, with its end; may be changed */
 	char *buffer; /* bytes of the file, of which ... */
 	size_t room, at, n; /* ... those from at to n have not been asked for */
+	size_t zero; /* the first of the file's bytes there that is 0, or n */
 	char first; /* in place of the zero behind the last line */
 };
 

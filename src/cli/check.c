@@ -182,14 +182,16 @@ static void add_repairs(struct facts *f, const struct net_repair *x)
 	facts_list(f, "repairs");
 	for (size_t i = 0; i < x->n_views; i++) {
 		const struct net_view *v = &x->view[i];
+		char name[64];
 
 		facts_group(f, NULL);
 		facts_real(f, "from_us", (double)v->from / SIM_NS / 1000);
 		facts_count(f, "dead_links", v->n_dead);
 		facts_count(f, "missing_pairs", v->missing.n);
+		net_name_missing(
+			x->whole->topo, &v->missing, name, sizeof(name));
 		if (v->missing.n)
-			facts_print(f, "such_as", "%u to %u", v->missing.src,
-				v->missing.dst);
+			facts_text(f, "such_as", name);
 		facts_line(f, NULL,
 			"paths from {from_us:.10g} us on, {dead_links} dead "
 			"link{dead_links|s}: {missing_pairs} "

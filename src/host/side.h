@@ -102,6 +102,10 @@ struct side_ops {
 	/* The least time that data() takes; NULL: data() must be called at the
 	 * time that request() returns. */
 	sim_time (*least)(const struct side *s, uint32_t bytes);
+	/* As data() of n reads of so many bytes, the i-th at t + i * step: when
+	 * each is over.  Only with least(). */
+	void (*data_of)(struct side *s, site_id place, sim_time t,
+		sim_time step, uint32_t bytes, uint32_t n, sim_time *over);
 	/* A write; returns when loads can see it. */
 	sim_time (*write)(struct side *s, site_id place, sim_time t,
 		uint64_t at, uint32_t bytes);

@@ -229,6 +229,15 @@ static sim_time side_bus_data(struct side *side, site_id place, sim_time t,
 	return bus_burst(bus_of(side, place), t, BUS_DATA, bytes);
 }
 
+static void side_bus_data_of(struct side *side, site_id place, sim_time t,
+	sim_time step, uint32_t bytes, uint32_t n, sim_time *over)
+{
+	struct bus *b = bus_of(side, place);
+
+	for (uint32_t i = 0; i < n; i++, t += step)
+		over[i] = bus_burst(b, t, BUS_DATA, bytes);
+}
+
 static sim_time side_bus_least(const struct side *side, uint32_t bytes)
 {
 	const struct side_bus *s = (const struct side_bus *)side;
@@ -270,9 +279,9 @@ static uint64_t side_bus_memory(const struct side *side)
 		.params_size = sizeof(struct side_bus_params),                 \
 		.init = side_bus_init, .fini = side_bus_fini,                  \
 		.request = side_bus_request, .data = side_bus_data,            \
-		.least = least_, .write = side_bus_write,                      \
-		.store = side_bus_store, .rates = side_bus_rates,              \
-		.memory = side_bus_memory,                                     \
+		.least = least_, .data_of = side_bus_data_of,                  \
+		.write = side_bus_write, .store = side_bus_store,              \
+		.rates = side_bus_rates, .memory = side_bus_memory,            \
 	}
 
 const struct side_ops side_pcix_ops =

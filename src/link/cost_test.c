@@ -495,7 +495,7 @@ static void sun_f91_lanes_are_used_in_the_widths_that_there_are(void **state)
 
 /* --- trains --- */
 
-/* And their space: so many full packets, gaps, and what is left. */
+/* NET-F29: and their space: so many full packets, gaps, and what is left. */
 static void a_train_takes_the_time_of_its_packets(void **state)
 {
 	struct link_params p = link_test_defaults();
@@ -525,6 +525,7 @@ static void a_train_takes_the_time_of_its_packets(void **state)
 	is_refused(&p, "link.train");
 }
 
+/* NET-F29 */
 static void a_train_is_owed_for_and_answered_as_packets(void **state)
 {
 	struct link_params p = link_test_defaults();

@@ -79,6 +79,7 @@ struct fault_event {
 	bool escapes; /* the link stays up: see struct fault_escape */
 	uint32_t flips; /* bits of a buffer's word; 0: none */
 	const char *place, *text; /* borrowed from the parameters */
+	char name[48]; /* of the part: "card 1.2"; truncated if it is longer */
 };
 
 /* A defective line of a directed link. */
@@ -252,8 +253,7 @@ struct fault_death {
 /* A part without links or programs of its own dies, "domain 3", or one that
  * forgets its work: "card 3.1". */
 struct fault_loss {
-	const char *name; /* borrowed */
-	int length; /* of the name */
+	const char *name; /* borrowed from the plan */
 	sim_time from, until; /* of its effects */
 };
 

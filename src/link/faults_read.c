@@ -394,6 +394,7 @@ static int read_event(struct line *l, struct fault_event *e)
 			l->plan->is_checked ? ", escapes" : "");
 	if (read_part(l, at, &e->part) || check_event(l, e))
 		return -1;
+	join(e->name, sizeof(e->name), l->word + at, l->n - at - 1);
 	e->place = l->from->place;
 	e->text = l->from->text;
 	return 0;

@@ -198,16 +198,11 @@ void faults_note_losses(struct faults *f, const struct fault_plan *p)
 {
 	for (size_t i = 0; i < p->n_events; i++) {
 		const struct fault_event *e = &p->event[i];
-		const char *name = is_other(e) && e->text
-					   ? strstr(e->text, e->kind->word)
-					   : NULL;
-		const char *end = name ? strrchr(name, ' ') : NULL;
 
-		if (!end)
+		if (!is_other(e))
 			continue;
 		f->loss = mem_more(f->loss, f->n_losses, sizeof(*f->loss));
-		f->loss[f->n_losses++] = (struct fault_loss){ name,
-			(int)(end - name), e->at,
+		f->loss[f->n_losses++] = (struct fault_loss){ e->name, e->at,
 			e->kind->forgets ? SIM_NEVER : returns_at(p, i) };
 	}
 }

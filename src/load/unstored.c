@@ -1,33 +1,22 @@
 #include "load/unstored.h"
 
-#include <string.h>
-
 #include "host/program.h"
 
-static bool read_nothing(void *arg, uint64_t offset, void *out, size_t n)
+/* All bytes have one name, so that what is moved from anywhere to anywhere is
+ * what is there already. */
+static uint64_t name_anything(
+	void *arg, uint64_t offset, struct memory_name *name)
 {
 	(void)arg;
 	(void)offset;
-	memset(out, 0, n);
-	return true;
-}
-
-static bool write_nothing(void *arg, uint64_t offset, const void *in, size_t n)
-{
-	(void)arg;
-	(void)offset;
-	(void)in;
-	(void)n;
-	return true;
+	*name = (struct memory_name){ 0 };
+	return UINT64_MAX;
 }
 
 bool unstored_add(struct host *host, uint64_t at, uint64_t bytes)
 {
-	static const struct memory_foreign f = {
-		.read = read_nothing,
-		.write = write_nothing,
-	};
 	struct memory *m = host_at(host, program_node());
 
-	return memory_add_foreign(m, program_base() + at, bytes, &f) >= 0;
+	return memory_add_synthetic(
+		       m, program_base() + at, bytes, name_anything, NULL) >= 0;
 }

@@ -139,12 +139,41 @@ static void add_counts(
 	}
 }
 
+/* Repairs for which injection stopped. */
+static void add_stops(struct facts *f, const struct net_repair *r)
+{
+	if (!r->n_stops) {
+		facts_text(f, "_injection", ", without stopping injection");
+		return;
+	}
+	facts_text(f, "_injection",
+		"; injection stopped, because old and new paths together have "
+		"a cycle");
+	facts_list(f, "stops");
+	for (size_t i = 0; i < r->n_views; i++) {
+		const struct net_view *v = &r->view[i];
+
+		if (!net_view_stops(v))
+			continue;
+		facts_group(f, NULL);
+		facts_same(f, "repair", i + 1);
+		facts_real(f, "from_us", (double)v->stop / SIM_NS / 1000);
+		facts_real(f, "until_us", (double)v->from / SIM_NS / 1000);
+		facts_real(f, "stopped_us",
+			(double)(v->from - v->stop) / SIM_NS / 1000);
+		facts_end(f);
+	}
+	facts_end(f);
+}
+
 /* The view with the most pairs without a way stands for all. */
 static void add_repairs(struct facts *f, const struct net_repair *r)
 {
 	const struct net_view *worst = NULL;
+	char name[64];
 
 	facts_same(f, "repairs", r->n_views);
+	add_stops(f, r);
 	for (size_t i = 0; i < r->n_views; i++)
 		if (r->view[i].missing.n &&
 			(!worst || r->view[i].missing.n > worst->missing.n))
@@ -152,8 +181,8 @@ static void add_repairs(struct facts *f, const struct net_repair *r)
 	if (!worst)
 		return;
 	facts_same(f, "missing_pairs", worst->missing.n);
-	facts_print(f, "missing_such_as", "node %u to node %u",
-		worst->missing.src, worst->missing.dst);
+	net_name_missing(r->whole->topo, &worst->missing, name, sizeof(name));
+	facts_text(f, "missing_such_as", name);
 	facts_real(f, "missing_from_us", (double)worst->from / SIM_NS / 1000);
 }
 
@@ -187,14 +216,18 @@ static void add_more(struct facts *f, const struct net *n,
 	}
 	if (n->repair)
 		add_repairs(f, n->repair);
-	if (n->n_tables) {
+	if (!n->n_tables)
+		return;
+	if (!n->repair)
 		facts_same(f, "reloads", n->n_tables);
-		facts_count(f, "dropped_packets", net_total(n).dropped);
+	facts_count(f, "dropped_packets", net_total(n).dropped);
+	if (!n->repair)
 		facts_count(f, "stranded_packets", net_total(n).stranded);
-	}
+	else
+		facts_count(f, "_late", net_total(n).dropped);
 }
 
-static void add_lines(struct facts *f)
+static void add_lines(struct facts *f, const struct net *n)
 {
 	facts_line(f, "faults",
 		"{bit_errors} bit{bit_errors|s} flipped in {hurt_packets} "
@@ -216,7 +249,14 @@ static void add_lines(struct facts *f)
 		"{codewords_miscorrected} miscorrected]");
 	facts_line(f, "repair",
 		"[paths changed {repairs} time{repairs|s} because links failed "
-		"or returned, without stopping injection]");
+		"or returned{_injection}]");
+	if (n->repair && n->repair->n_stops)
+		facts_each(f, "stops", MOST_TOLD, "stopped",
+			"for repair {repair} from {from_us:.10g} us to "
+			"{until_us:.10g} us ({stopped_us:.10g} us)");
+	facts_line(f, "drained",
+		"[dropped {_late} packet{_late|s} that had not arrived by the "
+		"end of a stop]");
 	facts_line(f, "no way",
 		"[from {missing_from_us:.10g} us on {missing_pairs} "
 		"pair{missing_pairs|s} of nodes had none, such as "
@@ -264,7 +304,7 @@ static void add_faults(struct facts *f, const struct net *n,
 	add_more(f, n, r, c);
 	if (n->faults->fibres)
 		facts_count(f, "_symbols_rebuilt", c->rebuilt);
-	add_lines(f);
+	add_lines(f, n);
 	add_training(f, n);
 	if (r->nic)
 		facts_line(f, "retries",

@@ -486,10 +486,10 @@ bool machine_has_flips(const struct machine *m)
 static int read_plan(struct machine *m, struct err *e)
 {
 	const struct part_place at = machine_place(m, 0);
-	const struct router_repair *repair = m->router.kind->repair;
+	const struct router_ops *router = m->router.kind;
 
 	fault_plan_set_links(&m->faults, &m->link, &m->lines);
-	m->faults.heals = repair && !repair->manage;
+	m->faults.heals = router->repair && !router->manage;
 	m->faults.has_buffers = machine_has(m, "symbol-codes");
 	parts_plan(&m->parts, &at, &m->faults);
 	if (fault_plan_read(&m->faults, &m->fault_lines, m->topo, e))

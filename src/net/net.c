@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "net/guest.h"
 #include "net/hops.h"
+#include "net/manage.h"
 #include "net/repair.h"
 #include "net/shares.h"
 #include "sim/cluster.h"
@@ -347,30 +348,39 @@ static void make_routers(struct net *n, const struct net_setup *s)
 		n->sim_ops.prefetch = prefetch_any;
 }
 
-/* Tables that management loads are made before the run. */
-static void make_tables(struct net *n)
-{
-	const struct faults *f = n->faults;
-	port_mask *dead;
-
-	if (!f || !f->n_reloads)
-		return;
-	n->n_tables = f->n_reloads;
-	n->tables = mem_alloc(n->n_tables, sizeof(*n->tables));
-	dead = mem_alloc(n->n_sites, sizeof(*dead));
-	for (size_t i = 0; i < n->n_tables; i++) {
-		faults_avoided(f, n->topo, i, dead);
-		n->tables[i] = (struct net_tables){ f->reload[i].stop,
-			f->reload[i].load,
-			n->route->ops->around(n->route, dead, (uint32_t)i) };
-	}
-	mem_free(dead);
-}
-
 /* Of lists by net_channel_at(). */
 static size_t n_channels(const struct net *n)
 {
 	return (size_t)n->links.n * NET_MOST_CHANNELS;
+}
+
+/* Whether injection can stop for repairs: switches drain, and nodes beside
+ * them, whose routers are of another kind, hold their packets. */
+static bool can_stop(const struct net_setup *s)
+{
+	struct kind kind[NET_KINDS];
+
+	return list_kinds(s, kind) == NET_KINDS &&
+	       kind[NET_NODES].ops != kind[NET_SWITCHES].ops &&
+	       kind[NET_NODES].ops->manage && kind[NET_SWITCHES].ops->manage;
+}
+
+/* Whether it stops only where it can. */
+static int check_repair(const struct net_setup *s, struct err *e)
+{
+	struct net_repair *r;
+	struct faults *f;
+	int failed = 0;
+
+	if (!s->faults || net_repair_is_steady(s->route) || can_stop(s))
+		return 0;
+	f = faults_new(s->faults, s->topo, s->seed, 1);
+	r = net_repair_new(s->route, f);
+	if (r)
+		failed = net_repair_check(r, e);
+	net_repair_free(r);
+	faults_free(f);
+	return failed;
 }
 
 struct net *net_new(const struct net_setup *s, struct err *e)
@@ -378,7 +388,8 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	struct net *n = mem_alloc(1, sizeof(*n));
 	struct sim_params p;
 
-	n->sim = plan(s, n, &p, e) ? NULL : make_sim(n, &p, e);
+	n->sim = plan(s, n, &p, e) || check_repair(s, e) ? NULL
+							 : make_sim(n, &p, e);
 	if (!n->sim) {
 		link_rules_fini(&n->link);
 		mem_free(n);
@@ -409,10 +420,10 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 				map_alloc(n_channels(n) * sizeof(*n->resent));
 	}
 	n->class_of = mem_alloc(n->n_sites, sizeof(*n->class_of));
-	make_tables(n);
-	n->repair = net_repair_new(n->route, n->faults);
+	net_manage_plan(n);
 	make_routers(n, s);
 	net_attach(n, s->client, s->client_state);
+	net_manage_start(n);
 	return n;
 }
 
@@ -439,43 +450,6 @@ static void announce(struct net *n)
 	n->is_announced = true;
 }
 
-/* --- management --- */
-
-static const uint16_t manage_key = SIM_KEY(PHASE_TOKEN, NET_MANAGE);
-
-/* In the order of an instant: the next reload may stop requests in the one in
- * which tables are loaded. */
-enum { MANAGE_STOP, MANAGE_LOAD, MANAGE_STOP_AGAIN };
-
-/* Each site is told of its first reload, and of the next at each one's end. */
-static void call_management(struct net *n)
-{
-	site_id s = n->n_tables ? sim_next_own(n->sim, 0) : n->n_sites;
-
-	for (; s < n->n_sites; s = sim_next_own(n->sim, s + 1))
-		sim_post(sim_owner(n->sim, s), s, n->tables[0].stop, manage_key,
-			MANAGE_STOP, 0);
-}
-
-void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
-	const struct sim_event *e)
-{
-	struct router *r = n->router[s < n->n_nodes ? NET_NODES : NET_SWITCHES];
-	const struct net_tables *x = &n->tables[e->data];
-	struct net_client *c = net_client(n, s);
-	bool is_load = sim_aux(e) == MANAGE_LOAD;
-
-	r->ops->repair->manage(r, w, s, is_load ? x->route : NULL, t);
-	if (s < n->n_nodes && c->ops.faults->on_quiesce)
-		c->ops.faults->on_quiesce(c, w, s, !is_load, t);
-	if (!is_load)
-		sim_post_self(w, s, x->load, manage_key, MANAGE_LOAD, e->data);
-	else if (e->data + 1 < n->n_tables)
-		sim_post_self(w, s, x[1].stop, manage_key,
-			x[1].stop == t ? MANAGE_STOP_AGAIN : MANAGE_STOP,
-			e->data + 1);
-}
-
 void net_drop(struct net *n, struct sim_worker *w, packet_id id)
 {
 	struct net_client *c = net_sender(n, id);
@@ -494,6 +468,10 @@ void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	struct net_client *c = net_client(n, s);
 	bool is_up = sim_aux(e);
 
+	if (sim_number(e) == NET_MANAGE) {
+		net_on_manage(n, w, s, t, e);
+		return;
+	}
 	if (r->ops->repair)
 		r->ops->repair->on_link(r, w, s, p, is_up, t);
 	if (c->ops.faults->on_link)
@@ -561,10 +539,8 @@ static void announce_links(struct net *n, const struct net_client *c)
 
 	for (uint32_t i = 0; i < NET_KINDS; i++)
 		is_asked |= n->router[i]->ops->repair != NULL;
-	if (is_asked && n->faults && !n->is_announced) {
+	if (is_asked && n->faults && !n->is_announced)
 		announce(n);
-		call_management(n);
-	}
 }
 
 void net_attach(struct net *n, const struct net_client_ops *client, void *state)
@@ -618,14 +594,6 @@ static void free_router(struct router *r)
 	mem_free(r);
 }
 
-static void free_tables(struct net *n)
-{
-	for (size_t i = 0; i < n->n_tables; i++)
-		route_free(n->tables[i].route);
-	mem_free(n->tables);
-	net_repair_free(n->repair);
-}
-
 void net_free(struct net *n)
 {
 	if (!n)
@@ -634,7 +602,7 @@ void net_free(struct net *n)
 	free_clients(n);
 	mem_free(n->cut);
 	free_retry(n);
-	free_tables(n);
+	net_manage_free(n);
 	if (n->router[NET_SWITCHES] != n->router[NET_NODES])
 		free_router(n->router[NET_SWITCHES]);
 	free_router(n->router[NET_NODES]);

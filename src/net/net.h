@@ -222,7 +222,9 @@ struct net {
 	struct faults *faults; /* NULL: there are none */
 	struct link_retry *retry; /* [link], or NULL */
 	uint64_t *resent; /* with faults: wasted copies, by channel; or NULL */
-	struct net_tables *tables; /* that are loaded, in order; or NULL */
+	/* Loaded, in order, or NULL; with n->repair, these are its views for
+	 * which injection stops. */
+	struct net_tables *tables;
 	size_t n_tables;
 	struct net_repair *repair; /* NULL: failed links are not avoided */
 	struct book *book; /* NULL: no budgets are kept */
@@ -341,7 +343,7 @@ static inline const struct router *net_router(const struct net *n, site_id s)
 void net_on_link(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	const struct sim_event *e);
 
-/* The same for NET_MANAGE; for routers with a struct router_repair. */
+/* The same for NET_MANAGE; for routers with ops->manage(). */
 void net_on_manage(struct net *n, struct sim_worker *w, site_id s, sim_time t,
 	const struct sim_event *e);
 /* Gives a packet that will never arrive to the client. */

@@ -161,9 +161,17 @@ struct net_repair;
 /*
  * One more step for routings that avoid failed links: no channel waits for
  * itself by the paths of the whole network and of all views of it together, for
- * packets are on all of them when paths change.
+ * packets are on all of them when paths change; or since injection stopped and
+ * the network drained.
  */
 void proof_repair(struct proof *p, const struct net_repair *x);
+
+/* Whether the paths of each view have a cycle together with those before it,
+ * back to the last view that had: then the network must drain between them. */
+void proof_find_stops(const struct net_repair *x, bool *stops);
+/* The first cycle for which a network must drain, that of view i. */
+void proof_find_union(
+	struct proof_step *s, const struct net_repair *x, size_t i);
 
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);

@@ -47,33 +47,130 @@ static void check_rings(struct proof_step *s, const struct route *r)
 			   "routing.escape");
 }
 
+/* The paths of the whole network, and of views since the last stop. */
+struct union_of {
+	const struct net_repair *x;
+	struct route_graph g;
+	struct route_walks w;
+};
+
+static void begin_union(struct union_of *u, const struct net_repair *x)
+{
+	const struct route *r = x->whole;
+
+	*u = (struct union_of){ .x = x };
+	route_graph_init(&u->g, r->topo, r->n_channels > 1 ? r->n_channels : 1);
+	add_paths(r, &u->g, &u->w);
+}
+
+static void add_view(struct union_of *u, size_t i)
+{
+	add_paths(u->x->view[i].route, &u->g, &u->w);
+	if (u->x->whole->topo->n_nodes <= EACH)
+		follow_all(u->x->view[i].route, &u->g, &u->w);
+}
+
+/* The network has drained: only packets of a view are in it. */
+static void restart_union(struct union_of *u, size_t i)
+{
+	const struct topo *t = u->g.topo;
+	uint32_t n_channels = u->g.n_channels;
+
+	route_graph_fini(&u->g);
+	route_graph_init(&u->g, t, n_channels);
+	add_view(u, i);
+}
+
+void proof_find_stops(const struct net_repair *x, bool *stops)
+{
+	struct union_of u;
+
+	begin_union(&u, x);
+	for (size_t i = 0; i < x->n_views; i++) {
+		struct proof_step s = { 0 };
+
+		add_view(&u, i);
+		proof_find_cycle(&s, &u.g, 0);
+		stops[i] = !s.holds;
+		if (stops[i])
+			restart_union(&u, i);
+		mem_free(s.cycle);
+	}
+	route_graph_fini(&u.g);
+}
+
+void proof_find_union(
+	struct proof_step *s, const struct net_repair *x, size_t i)
+{
+	struct union_of u;
+
+	begin_union(&u, x);
+	for (size_t k = 0; k <= i; k++)
+		add_view(&u, k);
+	proof_find_cycle(s, &u.g, 0);
+	route_graph_fini(&u.g);
+}
+
+static void tell_stops(struct proof_step *s, const struct net_repair *x)
+{
+	const struct net_view *v = x->view;
+
+	while (!net_view_stops(v))
+		v++;
+	snprintf(s->why, sizeof(s->why),
+		"paths before and after %zu of %zu repair%s have a cycle, for "
+		"which injection stops and the network drains, first from "
+		"%.10g us to %.10g us; no cycle is left",
+		x->n_stops, x->n_views, x->n_views == 1 ? "" : "s",
+		(double)v->stop / SIM_NS / 1000,
+		(double)v->from / SIM_NS / 1000);
+}
+
+/* Follows all views; told gets a cycle for which injection stops. */
+static void follow_views(
+	struct proof_step *s, struct union_of *u, struct proof_step *told)
+{
+	const struct net_repair *x = u->x;
+
+	s->holds = true;
+	for (size_t i = 0; i < x->n_views && s->holds; i++) {
+		add_view(u, i);
+		if (!net_view_stops(&x->view[i]))
+			continue;
+		if (!told->n_cycle)
+			proof_find_cycle(told, &u->g, 0);
+		restart_union(u, i);
+		proof_find_cycle(s, &u->g, 0);
+	}
+	if (s->holds)
+		proof_find_cycle(s, &u->g, 0);
+}
+
 static void check_paths(struct proof_step *s, const struct net_repair *x)
 {
-	const struct route *whole = x->whole;
-	const struct topo *t = whole->topo;
-	struct route_walks w = { 0 };
-	struct route_graph g;
+	struct proof_step told = { 0 };
+	struct union_of u;
 
-	route_graph_init(&g, t, whole->n_channels > 1 ? whole->n_channels : 1);
-	add_paths(whole, &g, &w);
-	for (size_t i = 0; i < x->n_views; i++) {
-		add_paths(x->view[i].route, &g, &w);
-		if (t->n_nodes <= EACH)
-			follow_all(x->view[i].route, &g, &w);
-	}
-	proof_find_cycle(s, &g, 0);
-	if (w.is_broken) {
+	begin_union(&u, x);
+	follow_views(s, &u, &told);
+	if (u.w.is_broken) {
 		s->holds = false;
 		snprintf(s->why, sizeof(s->why),
-			"path %u from node %u to node %u %s", w.number, w.src,
-			w.dst, w.how);
+			"path %u from node %u to node %u %s", u.w.number,
+			u.w.src, u.w.dst, u.w.how);
+	} else if (s->holds && x->n_stops) {
+		tell_stops(s, x);
+		s->cycle = told.cycle;
+		s->n_cycle = told.n_cycle;
+		told.cycle = NULL;
 	} else if (s->holds) {
 		snprintf(s->why, sizeof(s->why),
 			"%" PRIu64 " paths of %zu repair%s followed, no cycle; "
 			"so injection need not stop",
-			w.n_routes, x->n_views, x->n_views == 1 ? "" : "s");
+			u.w.n_routes, x->n_views, x->n_views == 1 ? "" : "s");
 	}
-	route_graph_fini(&g);
+	mem_free(told.cycle);
+	route_graph_fini(&u.g);
 }
 
 void proof_repair(struct proof *p, const struct net_repair *x)

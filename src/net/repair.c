@@ -1,13 +1,20 @@
 #include "net/repair.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/name.h"
 #include "link/faults.h"
+#include "net/proof.h"
 
 /* With at most so many nodes each pair is looked at. */
 enum { EACH = 1024 };
+
+/* The time that packets have to leave, where the routing has none: as long as
+ * on Gemini. */
+static const sim_time usual_drain = 20000 * SIM_NS;
 
 /* A link dies or returns, as somebody knows it from a time on. */
 struct change {
@@ -94,16 +101,27 @@ static bool arrives_by(const struct route *r, const port_mask *dead,
 	return at.router == dst;
 }
 
-/* From each card to the same one of the other node. */
+/* From each card to the same one of the other node; *card is the first that
+ * cannot. */
 static bool arrives(const struct route *r, const port_mask *dead, uint32_t src,
-	uint32_t dst)
+	uint32_t dst, uint32_t *card)
 {
 	uint32_t n = r->topo->cards ? r->topo->cards : 1;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (!arrives_by(r, dead, src, dst, i))
+	for (*card = 0; *card < n; ++*card)
+		if (!arrives_by(r, dead, src, dst, *card))
 			return false;
 	return true;
+}
+
+void net_name_missing(const struct topo *t, const struct net_missing *x,
+	char *text, size_t size)
+{
+	if (t->cards)
+		snprintf(text, size, "card %u.%u to card %u.%u", x->src,
+			x->card, x->dst, x->card);
+	else
+		snprintf(text, size, "node %u to node %u", x->src, x->dst);
 }
 
 /* Whether only some of many nodes are looked at. */
@@ -135,17 +153,18 @@ static struct net_missing find_missing(
 {
 	const struct topo *t = r->topo;
 	struct net_missing x = { 0 };
-	uint32_t n, k;
+	uint32_t n, k, card;
 
 	for (uint32_t i = 0; i < t->n_nodes; i += n) {
 		n = to_next(t, dead, i);
 		for (uint32_t j = 0; j < t->n_nodes; j += k) {
 			k = to_next(t, dead, j);
-			if (i == j || arrives(r, dead, i, j))
+			if (i == j || arrives(r, dead, i, j, &card))
 				continue;
 			if (!x.n) {
 				x.src = i;
 				x.dst = j;
+				x.card = card;
 			}
 			x.n += is_sampled(t) ? 1 : (uint64_t)n * k;
 		}
@@ -171,7 +190,7 @@ static void add_view(struct net_repair *r, sim_time from,
 
 	r->view = mem_more(r->view, r->n_views, sizeof(*r->view));
 	v = &r->view[r->n_views++];
-	v->from = from;
+	v->from = v->stop = from;
 	v->route = last->ops->avoid(last, dead);
 	v->n_dead = count_dead(last->topo, dead);
 	v->missing = find_missing(v->route, dead);
@@ -235,6 +254,32 @@ static void make_known(struct net_repair *r, const struct faults *f)
 	mem_free(c.v);
 }
 
+/*
+ * Finds views for which injection has to stop, and delays them until the
+ * network has drained.  What becomes known meanwhile is used when that is over.
+ */
+static void plan_stops(struct net_repair *r)
+{
+	sim_time drain = r->whole->drain ? r->whole->drain : usual_drain;
+	bool *stops = mem_alloc(r->n_views + 1, sizeof(*stops));
+	sim_time last = 0;
+
+	proof_find_stops(r, stops);
+	for (size_t i = 0; i < r->n_views; i++) {
+		struct net_view *v = &r->view[i];
+
+		v->stop = v->stop > last ? v->stop : last;
+		v->from = last = v->stop + (stops[i] ? drain : 0);
+		r->n_stops += stops[i];
+	}
+	mem_free(stops);
+}
+
+bool net_repair_is_steady(const struct route *r)
+{
+	return name_has_word(r->ops->has, ' ', "steady");
+}
+
 struct net_repair *net_repair_new(
 	const struct route *route, const struct faults *f)
 {
@@ -247,8 +292,34 @@ struct net_repair *net_repair_new(
 	r->whole = route;
 	if (route->told >= 0)
 		make_views(r, f);
+	if (!net_repair_is_steady(route))
+		plan_stops(r);
 	make_known(r, f);
 	return r;
+}
+
+int net_repair_check(const struct net_repair *r, struct err *e)
+{
+	const struct net_view *v = r->view;
+	struct proof_step s = { 0 };
+	char name[2][256] = { "", "" };
+
+	if (!r->n_stops)
+		return 0;
+	while (!net_view_stops(v))
+		v++;
+	proof_find_union(&s, r, (size_t)(v - r->view));
+	for (uint32_t i = 0; i < 2 && i < s.n_cycle; i++)
+		proof_name(r->whole->topo, r->whole, &s.cycle[i], name[i],
+			sizeof(name[i]));
+	mem_free(s.cycle);
+	return err_set(e,
+		"routing.kind: %s: paths before and after the repair at %.10g "
+		"us together form a cycle of %u channels, such as %s, which "
+		"waits for %s; routers of this network cannot stop injection "
+		"and drain",
+		r->whole->ops->name, (double)v->stop / SIM_NS / 1000, s.n_cycle,
+		name[0], name[1]);
 }
 
 void net_repair_free(struct net_repair *r)

@@ -161,14 +161,6 @@ struct router_repair {
 	 * take it. */
 	void (*on_link)(struct router *r, struct sim_worker *w, site_id s,
 		port_id p, bool is_up, sim_time t);
-	/*
-	 * Management.  If tables is NULL, no more requests enter from t.
-	 * Otherwise packets that have not left are dropped (net_drop()),
-	 * packets that have not entered get routes by these tables, and traffic
-	 * continues.
-	 */
-	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
-		const struct route *tables, sim_time t);
 };
 
 /* For routers whose links also carry packets that are not theirs. */
@@ -311,6 +303,14 @@ struct router_ops {
 	/* net_count.came of all ports and channels of a site, quickly; NULL:
 	 * by count(). */
 	uint64_t (*came)(const struct router *r, site_id s);
+	/*
+	 * Management.  If tables is NULL, no more requests enter from t.
+	 * Otherwise packets that have not left are dropped (net_drop()),
+	 * packets that have not entered get routes by these tables, and traffic
+	 * continues.  NULL: injection cannot be stopped.
+	 */
+	void (*manage)(struct router *r, struct sim_worker *w, site_id s,
+		const struct route *tables, sim_time t);
 	/* Operations of some routers only; each table may be NULL. */
 	const struct router_repair *repair;
 	const struct router_guests *guests;

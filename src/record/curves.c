@@ -4,16 +4,31 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "meas/batches.h"
 #include "record/params.h"
 #include "record/read.h"
 #include "record/tables.h"
 
+static int put_params(struct db *d, const struct curves_about *a, struct err *e)
+{
+	struct bulk *b;
+
+	if (db_pages_begin(d, e))
+		return -1;
+	b = bulk_new(d, TABLE_swept_param, e);
+	for (size_t i = 0; i < a->n_machines; i++)
+		if (a->machines[i])
+			record_params_write(b, a->machines[i]->header.name,
+				a->machines[i], e);
+	bulk_end(b, e);
+	return db_pages_end(d, e);
+}
+
 static int begin(struct db *d, const struct curves_about *a, struct err *e)
 {
-	if (tables_create(d, IN_SWEEPS, e))
+	if (put_params(d, a, e) || db_begin(d, e))
 		return -1;
 	record_put_text(d, "kind", "sweep", e);
 	record_put_text(d, "what", a->what, e);
@@ -21,10 +36,6 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 	record_put_text(d, "weft", WEFT_VERSION, e);
 	record_put_text(d, "faults", a->faults, e);
 	record_put_file(d, "faults_file", a->faults, e);
-	for (size_t i = 0; i < a->n_machines; i++)
-		if (a->machines[i])
-			record_params_write(d, a->machines[i]->header.name,
-				a->machines[i], e);
 	return record_inputs_write(a->inputs, d, e) || db_do(d, "COMMIT", e);
 }
 
@@ -68,9 +79,9 @@ static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 struct db *curves_open(
 	const char *path, const struct curves_about *a, struct err *e)
 {
-	struct stat is;
-	bool is_new = !path || stat(path, &is) || !is.st_size;
-	struct db *d = is_new ? db_create(path, e) : db_reopen(path, e);
+	bool is_new = !path || access(path, F_OK) || db_is_empty(path);
+	struct db *d =
+		is_new ? db_create(path, IN_SWEEPS, e) : db_reopen(path, e);
 
 	if (d && !(is_new ? begin(d, a, e) : check_same(d, a, e)))
 		return d;

@@ -14,13 +14,11 @@
 #include "out/file.h"
 #include "record/guard.h"
 #include "record/items.h"
+#include "record/pages.h"
 #include "record/tables.h"
 
 /* "weft", as the file's header says whose it is. */
 #define DB_APPLICATION 0x77656674
-
-/* The database of db_copy(), beside each new file. */
-#define PAGES "pages"
 
 enum {
 	PATIENCE_MS = 5000, /* with others who read or write the file */
@@ -35,6 +33,8 @@ struct db {
 	bool is_new; /* there was no such file */
 	bool is_mute;
 	struct guard guard;
+	bool is_paged; /* between db_pages_begin() and db_pages_end() */
+	struct pages pages;
 	struct db_query *kept[N_TABLES];
 	char **text; /* those of db_keep() */
 	size_t n_texts;
@@ -146,31 +146,64 @@ int db_do(struct db *d, const char *sql, struct err *e)
 	return fail(d, e);
 }
 
-/* SQLite frees its copy of the pages when it gets others, or closes. */
-int db_copy(struct db *d, const char *table, const void *pages, size_t n,
-	struct err *e)
-{
-	sqlite3_int64 size = (sqlite3_int64)n;
-	uint8_t *copy = sqlite3_malloc64(n);
-	char sql[128];
+/* --- pages that SQLite does not write --- */
 
-	if (!copy)
-		mem_give_up();
-	memcpy(copy, pages, n);
-	if (sqlite3_deserialize(d->file, PAGES, copy, size, size,
-		    SQLITE_DESERIALIZE_READONLY |
-			    SQLITE_DESERIALIZE_FREEONCLOSE) != SQLITE_OK)
-		return fail(d, e);
-	snprintf(sql, sizeof(sql),
-		"INSERT INTO main.%s SELECT * FROM " PAGES ".%s", table, table);
-	return db_do(d, sql, e);
+/* The file's own lock is no file in memory. */
+int db_pages_begin(struct db *d, struct err *e)
+{
+	if (db_do(d, "BEGIN EXCLUSIVE", e))
+		return -1;
+	d->is_paged = d->lock >= 0 && pages_init(&d->pages, d->lock);
+	return 0;
 }
 
-/* A run that is killed before its first COMMIT leaves it so. */
+struct pages *db_pages(struct db *d)
+{
+	return &d->pages;
+}
+
+uint32_t db_empty_root(struct db *d, const char *table, struct err *e)
+{
+	struct db_query *q;
+	int64_t root;
+
+	if (!d->is_paged || e->code)
+		return 0;
+	q = db_prepare(d,
+		"SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND"
+		" name = ?",
+		e);
+	db_bind_text(q, 1, table);
+	root = db_next(q) ? db_int(q, 0) : 0;
+	db_finish(q);
+	BUG_IF(root && !pages_is_empty(&d->pages, (uint32_t)root));
+	return (uint32_t)root;
+}
+
+int db_pages_check(struct db *d, struct err *e)
+{
+	if (d->pages.error && !e->code)
+		err_set(e, "%s: %s", d->path, strerror(d->pages.error));
+	return e->code ? -1 : 0;
+}
+
+/* SQLite sees by the file's head that it has changed. */
+int db_pages_end(struct db *d, struct err *e)
+{
+	d->is_paged = false;
+	return e->code ? -1 : db_do(d, "COMMIT", e);
+}
+
+/* A run that is killed before its first COMMIT leaves it so: without tables, or
+ * without a version of ours. */
 static bool is_empty(struct db *d)
 {
-	return !guard_number(d->file, "PRAGMA application_id") &&
-	       !guard_number(d->file, "PRAGMA schema_version");
+	int64_t ours = guard_number(d->file, "PRAGMA application_id");
+
+	return ours == DB_APPLICATION
+		       ? !guard_number(d->file, "PRAGMA user_version")
+		       : !ours && !guard_number(
+					  d->file, "PRAGMA schema_version");
 }
 
 static int refuse_empty(const struct db *d, struct err *e)
@@ -326,6 +359,17 @@ struct db *db_reopen(const char *path, struct err *e)
 	return NULL;
 }
 
+bool db_is_empty(const char *path)
+{
+	struct db *d = new_db(path);
+	struct err why = { 0 };
+	bool is = !open_database(d, path, SQLITE_OPEN_READWRITE, &why) &&
+		  is_empty(d);
+
+	db_close(d);
+	return is;
+}
+
 static bool is_ours(const char *path)
 {
 	struct db *d = new_db(path);
@@ -360,46 +404,85 @@ static int clear_old(struct db *d, struct err *e)
 	return 0;
 }
 
-/* Nothing of it is in the file before the caller's first COMMIT. */
-static int begin(struct db *d, struct err *e)
+static int write_image(struct db *d, const struct pages *image, struct err *e)
 {
-	char start[160];
+	int error = pages_write(
+		d->lock, 0, image->bytes, (size_t)image->n * PAGES_SIZE);
 
-	/* A process that is killed loses nothing by this, only a machine whose
-	 * power fails. */
-	snprintf(start, sizeof(start),
-		"PRAGMA synchronous = OFF; ATTACH ':memory:' AS " PAGES ";"
-		"BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d",
-		DB_APPLICATION, DB_SCHEMA);
-	sqlite3_busy_timeout(d->file, PATIENCE_MS);
-	return db_do(d, start, e);
+	if (!error)
+		return 0;
+	unlink(d->target); /* nothing of an older file is left */
+	return err_set(e, "%s: %s", d->path, strerror(error));
 }
 
-static int create_file(struct db *d, struct err *e)
+static int create_file(struct db *d, const struct pages *image, struct err *e)
 {
 	d->target = out_file_target(d->path);
 	if (open_locked(d, O_CREAT, e))
 		return -1;
-	if (!clear_old(d, e) &&
-		!open_database(d, d->target, SQLITE_OPEN_READWRITE, e) &&
-		!begin(d, e))
+	if (!clear_old(d, e) && !write_image(d, image, e) &&
+		!open_database(d, d->target, SQLITE_OPEN_READWRITE, e))
 		return 0;
 	if (d->is_new)
 		unlink(d->target);
 	return -1;
 }
 
-struct db *db_create(const char *path, struct err *e)
+/* SQLite frees its copy of the pages when it closes. */
+static int create_in_memory(
+	struct db *d, const struct pages *image, struct err *e)
+{
+	sqlite3_int64 size = (sqlite3_int64)image->n * PAGES_SIZE;
+	uint8_t *copy = sqlite3_malloc64((sqlite3_uint64)size);
+
+	if (!copy)
+		mem_give_up();
+	memcpy(copy, image->bytes, (size_t)size);
+	if (open_database(d, ":memory:",
+		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e)) {
+		sqlite3_free(copy);
+		return -1;
+	}
+	if (sqlite3_deserialize(d->file, "main", copy, size, size,
+		    SQLITE_DESERIALIZE_RESIZEABLE |
+			    SQLITE_DESERIALIZE_FREEONCLOSE) != SQLITE_OK)
+		return fail(d, e);
+	return 0;
+}
+
+struct db *db_create(const char *path, int files, struct err *e)
 {
 	struct db *d = new_db(path ? path : "the results");
+	struct pages image = { .file = -1 };
 
-	if (path ? !out_file_check(path, &out_run, e) && !create_file(d, e)
-		 : !open_database(d, ":memory:",
-			   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) &&
-				!begin(d, e))
+	if (!path || !out_file_check(path, &out_run, e)) {
+		tables_image(&image, files);
+		pages_put_head(&image, DB_APPLICATION);
+		if (path)
+			create_file(d, &image, e);
+		else
+			create_in_memory(d, &image, e);
+		mem_free(image.bytes);
+	}
+	if (!e->code) {
+		sqlite3_busy_timeout(d->file, PATIENCE_MS);
+		/* A process that is killed loses nothing by this, only a
+		 * machine whose power fails. */
+		db_do(d, "PRAGMA synchronous = OFF", e);
+	}
+	if (!e->code)
 		return d;
 	db_close(d);
 	return NULL;
+}
+
+int db_begin(struct db *d, struct err *e)
+{
+	char start[64];
+
+	snprintf(start, sizeof(start), "BEGIN; PRAGMA user_version = %d",
+		DB_SCHEMA);
+	return db_do(d, start, e);
 }
 
 void db_mute(struct db *d)

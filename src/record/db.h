@@ -20,10 +20,14 @@ struct db;
 struct db_query;
 
 /*
- * Creates an empty file, in place of an older run file, or in memory without a
- * path.  A transaction is open: the file stays empty until the first COMMIT.
+ * Creates a file with the tables of one kind (tables.h), in place of an older
+ * run file, or in memory without a path.  For readers it is empty until the
+ * transaction of db_begin() ends.
  */
-struct db *db_create(const char *path, struct err *e);
+struct db *db_create(const char *path, int files, struct err *e);
+int db_begin(struct db *d, struct err *e);
+/* Whether that has not happened yet. */
+bool db_is_empty(const char *path);
 /* From now on rows that it is given go nowhere: another process has the
  * file. */
 void db_mute(struct db *d);
@@ -49,10 +53,20 @@ int db_attach(struct db *d, const char *path, const char *name, struct err *e);
 /* Statements without values or results. */
 int db_do(struct db *d, const char *sql, struct err *e);
 
-/* Adds all rows of a table of another database, whose pages these are, to the
- * same table of a new file. */
-int db_copy(struct db *d, const char *table, const void *pages, size_t n,
-	struct err *e);
+/*
+ * Rows as pages (bulk.h).  SQLite keeps the file locked from begin to end; no
+ * transaction is open before, and no statement writes meanwhile, unless the
+ * file cannot be written so.
+ */
+struct pages;
+int db_pages_begin(struct db *d, struct err *e);
+int db_pages_end(struct db *d, struct err *e);
+struct pages *db_pages(struct db *d);
+/* The first page of a table, which must be empty; 0 if SQLite is to write its
+ * rows. */
+uint32_t db_empty_root(struct db *d, const char *table, struct err *e);
+/* Sets *e if a page could not be written. */
+int db_pages_check(struct db *d, struct err *e);
 
 /*
  * A statement, whose errors go to *e until it is finished.  NULL if it cannot

@@ -2,9 +2,7 @@
 
 #include <stdio.h>
 
-#include "record/tables.h"
-
-int record_block_write(struct db *d, const char *machine,
+void record_block_write(struct bulk *rows, const char *machine,
 	const struct param_block *b, struct err *e)
 {
 	char path[2 * PARAM_TEXT_MAX], value[PARAM_TEXT_MAX];
@@ -27,16 +25,14 @@ int record_block_write(struct db *d, const char *machine,
 		snprintf(path, sizeof(path), "%s%s%s", b->section,
 			*b->section ? "." : "", row->name);
 		param_format(b, row, value, sizeof(value));
-		row_put(d, machine ? TABLE_swept_param : TABLE_param, &p, e);
+		bulk_put(rows, &p, e);
 	}
-	return e->code ? -1 : 0;
 }
 
-int record_params_write(
-	struct db *d, const char *name, const struct machine *m, struct err *e)
+void record_params_write(struct bulk *rows, const char *name,
+	const struct machine *m, struct err *e)
 {
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (machine_uses(m, i))
-			record_block_write(d, name, &m->block[i], e);
-	return e->code ? -1 : 0;
+			record_block_write(rows, name, &m->block[i], e);
 }

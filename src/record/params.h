@@ -3,13 +3,13 @@
 #define RECORD_PARAMS_H
 
 #include "machine/machine.h"
-#include "record/db.h"
+#include "record/bulk.h"
 
 /* Of a run, or of a sweep, which names the machine: NULL of a run. */
-int record_block_write(struct db *d, const char *machine,
+void record_block_write(struct bulk *rows, const char *machine,
 	const struct param_block *b, struct err *e);
 /* All that a machine uses. */
-int record_params_write(
-	struct db *d, const char *name, const struct machine *m, struct err *e);
+void record_params_write(struct bulk *rows, const char *name,
+	const struct machine *m, struct err *e);
 
 #endif

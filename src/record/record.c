@@ -123,8 +123,6 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	put_arguments(d, "set", s->machine.sets, s->machine.n_sets, e);
 	put_arguments(d, "key", s->keys, s->n_keys, e);
 	put_program(d, r->load, e);
-	record_params_write(d, NULL, r->machine, e);
-	record_block_write(d, NULL, &r->keys, e);
 	put_hash(d, "params_hash", record_hash(r), e);
 	put_inputs(d, r, e);
 }
@@ -144,9 +142,18 @@ static void find_place(const struct topo *t, site_id s, int64_t *x)
 		x[i] = i < n ? at[i] : ROW_NULL;
 }
 
+static void put_params(struct db *d, const struct machine_run *r, struct err *e)
+{
+	struct bulk *b = bulk_new(d, TABLE_param, e);
+
+	record_params_write(b, NULL, r->machine, e);
+	record_block_write(b, NULL, &r->keys, e);
+	bulk_end(b, e);
+}
+
 static void put_sites(struct db *d, const struct topo *t, struct err *e)
 {
-	struct bulk *b = bulk_new(d, TABLE_site);
+	struct bulk *b = bulk_new(d, TABLE_site, e);
 	int64_t x[TOPO_MAX_DIMS];
 	char name[NAME_SIZE];
 
@@ -166,6 +173,19 @@ static void put_sites(struct db *d, const struct topo *t, struct err *e)
 			e);
 	}
 	bulk_end(b, e);
+}
+
+static int put_start(
+	struct db *d, struct machine_run *r, const char *command, struct err *e)
+{
+	if (db_pages_begin(d, e))
+		return -1;
+	put_params(d, r, e);
+	put_sites(d, r->machine->topo, e);
+	if (db_pages_end(d, e) || db_begin(d, e))
+		return -1;
+	put_setup(d, r, command, e);
+	return e->code ? -1 : db_do(d, "COMMIT", e);
 }
 
 /* --- samples --- */
@@ -254,15 +274,11 @@ struct record *record_new(const char *path, struct machine_run *r,
 	const struct sim *sim = r->system->net->sim;
 
 	k->run = r;
-	k->db = db_create(sim_is_first(sim) ? path : NULL, e);
-	if (k->db && !tables_create(k->db, IN_RUNS, e)) {
-		if (!sim_is_first(sim))
-			db_mute(k->db);
-		put_setup(k->db, r, command, e);
-		put_sites(k->db, r->machine->topo, e);
-	}
-	if (!e->code)
-		db_do(k->db, "COMMIT", e);
+	k->db = db_create(sim_is_first(sim) ? path : NULL, IN_RUNS, e);
+	if (k->db && !sim_is_first(sim))
+		db_mute(k->db);
+	if (k->db)
+		put_start(k->db, r, command, e);
 	if (sim_share_error(sim, e)) {
 		db_discard(k->db);
 		k->db = NULL;
@@ -311,16 +327,18 @@ static void put_figure(void *arg, const char *name, double value)
 static void put_latency(struct record *k, struct err *e)
 {
 	const struct hist *h = &k->run->result.latency;
+	struct bulk *b = bulk_new(k->db, TABLE_latency, e);
 
 	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
 		if (h->bucket[i])
-			row_put_latency(k->db,
+			bulk_put(b,
 				&(struct row_latency){
 					.from_ps =
 						i ? hist_upper(i - 1) + 1 : 0,
 					.to_ps = hist_upper(i),
 					.count = (int64_t)h->bucket[i] },
 				e);
+	bulk_end(b, e);
 }
 
 static void put_causes(struct record *k, struct err *e)
@@ -363,10 +381,8 @@ static void put_result(struct record *k, const char *ending, struct err *e)
 	const struct machine_run *r = k->run;
 	struct figures f = { k->db, e };
 
-	record_links_write(&k->links, k->db, r->result.end, e);
 	record_links_look(&k->links, k->db, k->n - 1, e);
 	machine_run_each(k->run, put_figure, &f);
-	put_latency(k, e);
 	put_counters(k, e);
 	record_calls_write(r, k->db, e);
 	record_ranks_write(r, k->db, e);
@@ -383,10 +399,17 @@ static void put_result(struct record *k, const char *ending, struct err *e)
 	record_put_text(k->db, "ending", ending, e);
 }
 
+/* All processes write links, whatever goes wrong, since they share them. */
 static void end_record(struct record *k, const char *ending, struct err *e)
 {
 	if (k->n % SAMPLES_PER_BATCH)
 		db_do(k->db, "COMMIT", e);
+	if (!e->code)
+		db_pages_begin(k->db, e);
+	record_links_write(&k->links, k->db, k->run->result.end, e);
+	put_latency(k, e);
+	if (!e->code)
+		db_pages_end(k->db, e);
 	if (!e->code)
 		db_do(k->db, "BEGIN", e);
 	put_result(k, ending, e);
@@ -396,7 +419,12 @@ static void end_record(struct record *k, const char *ending, struct err *e)
 
 int record_end(struct record *k, const char *ending, struct err *e)
 {
-	on_sample(k, k->run->result.end);
+	sim_time end = k->run->result.end;
+
+	if (end > k->at)
+		on_sample(k, end);
+	else /* what is counted at this time */
+		record_links_sample(&k->links, end - 1, end);
 	if (k->e.code)
 		return err_set(e, "%s", k->e.text);
 	end_record(k, ending, e);

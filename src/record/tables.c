@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SQL_SIZE = TABLES_SQL_SIZE };
+#include "record/pages.h"
+
+enum { SQL_SIZE = 2048 };
 
 #define END                                                                    \
 	}                                                                      \
@@ -28,18 +30,22 @@ const struct record_table record_tables[N_TABLES] = {
 /* Files have these texts, with which theirs are compared. */
 static const struct {
 	int files;
-	const char *sql;
+	const char *type, *name, *table, *sql;
 } others[] = {
-	{ IN_RUNS, "CREATE VIEW channel AS SELECT * FROM shared UNION ALL"
-		   " SELECT id, channel, bytes, packets, use, waiting, longest,"
-		   " token_wait_ps, retries FROM link WHERE channel IS NOT"
-		   " NULL" },
-	{ IN_RUNS, "CREATE VIEW channel_sample AS SELECT * FROM shared_sample"
-		   " UNION ALL SELECT n, channel, NULL, use, waiting,"
-		   " token_wait, retries FROM sample WHERE channel IS NOT"
-		   " NULL" },
-	{ IN_SWEEPS, "CREATE INDEX value_point ON value(point)" },
-	{ IN_SWEEPS, "CREATE INDEX point_group ON point(grp)" },
+	{ IN_RUNS, "view", "channel", "channel",
+		"CREATE VIEW channel AS SELECT * FROM shared UNION ALL"
+		" SELECT id, channel, bytes, packets, use, waiting, longest,"
+		" token_wait_ps, retries FROM link WHERE channel IS NOT"
+		" NULL" },
+	{ IN_RUNS, "view", "channel_sample", "channel_sample",
+		"CREATE VIEW channel_sample AS SELECT * FROM shared_sample"
+		" UNION ALL SELECT n, channel, NULL, use, waiting,"
+		" token_wait, retries FROM sample WHERE channel IS NOT"
+		" NULL" },
+	{ IN_SWEEPS, "index", "value_point", "value",
+		"CREATE INDEX value_point ON value(point)" },
+	{ IN_SWEEPS, "index", "point_group", "point",
+		"CREATE INDEX point_group ON point(grp)" },
 };
 
 enum { N_OTHERS = sizeof(others) / sizeof(others[0]) };
@@ -90,28 +96,74 @@ static void add_columns(char *sql, const struct record_table *t, bool has_types)
 	}
 }
 
-void tables_sql(const struct record_table *t, char sql[TABLES_SQL_SIZE])
+/* --- new files --- */
+
+/* The table of all that a file has. */
+struct schema {
+	struct pages *pages;
+	struct tree tree;
+	struct form form;
+	int64_t n;
+};
+
+/* A row of it; views have no page. */
+static void add_object(struct schema *s, const char *type, const char *name,
+	const char *table, const char *sql)
 {
-	snprintf(sql, SQL_SIZE, "CREATE TABLE %s(", t->name);
+	bool is_index = !strcmp(type, "index");
+	uint32_t root = strcmp(type, "view") != 0 ? pages_next(s->pages) : 0;
+
+	if (root)
+		pages_put_empty(
+			s->pages, root, is_index ? PAGES_INDEX : PAGES_LEAF);
+	form_start(&s->form);
+	form_add_text(&s->form, type);
+	form_add_text(&s->form, name);
+	form_add_text(&s->form, table);
+	form_add_number(&s->form, root);
+	form_add_text(&s->form, sql);
+	tree_add(&s->tree, ++s->n, &s->form);
+}
+
+/* SQLite has an index of a column of texts that are all different. */
+static void add_table(struct schema *s, const struct record_table *t)
+{
+	char sql[SQL_SIZE], name[64];
+	uint32_t n = 0;
+
+	snprintf(sql, sizeof(sql), "CREATE TABLE %s(", t->name);
 	add_columns(sql, t, true);
 	add(sql, ")", "");
-}
+	add_object(s, "table", t->name, t->name, sql);
+	for (size_t i = 0; i < t->n; i++) {
+		enum column_type type = t->column[i].type;
 
-int tables_create(struct db *d, int files, struct err *e)
-{
-	for (size_t i = 0; i < N_TABLES && !e->code; i++) {
-		char sql[SQL_SIZE];
-
-		if (!(record_tables[i].files & files))
+		if (type != COLUMN_NAME && type != COLUMN_UNIQUE)
 			continue;
-		tables_sql(&record_tables[i], sql);
-		db_do(d, sql, e);
+		snprintf(name, sizeof(name), "sqlite_autoindex_%s_%u", t->name,
+			++n);
+		add_object(s, "index", name, t->name, NULL);
 	}
-	for (size_t i = 0; i < N_OTHERS && !e->code; i++)
-		if (others[i].files & files)
-			db_do(d, others[i].sql, e);
-	return e->code ? -1 : 0;
 }
+
+void tables_image(struct pages *p, int files)
+{
+	struct schema s = { .pages = p };
+
+	tree_init(&s.tree, p, pages_next(p));
+	form_init(&s.form);
+	for (size_t i = 0; i < N_TABLES; i++)
+		if (record_tables[i].files & files)
+			add_table(&s, &record_tables[i]);
+	for (size_t i = 0; i < N_OTHERS; i++)
+		if (others[i].files & files)
+			add_object(&s, others[i].type, others[i].name,
+				others[i].table, others[i].sql);
+	tree_end(&s.tree);
+	form_fini(&s.form);
+}
+
+/* --- rows --- */
 
 static struct db_query *prepare_insert(
 	struct db *d, const struct record_table *t, struct err *e)
@@ -137,8 +189,6 @@ struct db_query *row_select(
 	add(sql, " ", more);
 	return db_prepare(d, sql, e);
 }
-
-/* --- rows --- */
 
 static void bind_number(struct db_query *q, int at, int64_t value)
 {

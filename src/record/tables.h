@@ -100,11 +100,9 @@ union row {
 
 extern const struct record_table record_tables[N_TABLES];
 
-/* The statement that creates a table. */
-enum { TABLES_SQL_SIZE = 2048 };
-void tables_sql(const struct record_table *t, char sql[TABLES_SQL_SIZE]);
-/* Creates the tables, views and indices of one kind of file. */
-int tables_create(struct db *d, int files, struct err *e);
+/* A new file in memory, without its head: the empty tables, views and indices
+ * of one kind. */
+void tables_image(struct pages *p, int files);
 /* Adds, for this process only, tables and columns that an older file lacks. */
 int tables_complete(struct db *d, int64_t schema, struct err *e);
 /* Whether a statement is, word for word, one that creates our views. */

@@ -10,10 +10,9 @@
 static struct db *new_file(int files)
 {
 	struct err e = { 0 };
-	struct db *d = db_create(NULL, &e);
+	struct db *d = db_create(NULL, files, &e);
 
 	assert_non_null(d);
-	assert_int_equal(tables_create(d, files, &e), 0);
 	return d;
 }
 
@@ -165,7 +164,7 @@ static void runs_and_sweeps_have_tables_of_their_own(void **state)
 static struct db *new_old(const char *sql)
 {
 	struct err e = { 0 };
-	struct db *d = db_create(NULL, &e);
+	struct db *d = db_create(NULL, 0, &e);
 
 	assert_int_equal(db_do(d, sql, &e), 0);
 	assert_int_equal(tables_complete(d, 2, &e), 0);

@@ -11,11 +11,10 @@
 static struct db *new_file(void)
 {
 	struct err e = { 0 };
-	struct db *d = db_create(NULL, &e);
+	struct db *d = db_create(NULL, IN_RUNS, &e);
 	struct row_site site = { .id = 0, .name = "node 0", .is_node = 1 };
 	struct row_link link = { .name = "A+", .to_site = 1, .use = 0.5 };
 
-	assert_int_equal(tables_create(d, IN_RUNS, &e), 0);
 	row_put_site(d, &site, &e);
 	site.id = 1;
 	site.name = "node 1";

@@ -536,7 +536,7 @@ static const char *const channels[] = { "stage 1", "stage 2", "stage 3",
 
 const struct route_ops dragonfly_route_ops = {
 	.name = "dragonfly",
-	.has = "orders card-routes",
+	.has = "orders card-routes steady",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct dragonfly_route),

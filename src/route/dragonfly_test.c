@@ -257,6 +257,7 @@ static void forget_nodes(const struct world *x, struct route_graph *g)
 		g->after[i] &= ~nodes;
 }
 
+/* NET-F4 */
 static void walks_from_card_to_card_stand_for_all(void **state)
 {
 	for (uint32_t k = 0; some[k / 4].p; k++) {

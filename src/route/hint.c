@@ -501,7 +501,7 @@ static int set_zones(
 
 const struct route_ops hint_ops = {
 	.name = "hint",
-	.has = "zones orders classes io-ways",
+	.has = "zones orders classes io-ways steady",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct hint),

@@ -546,7 +546,7 @@ static const char *const channels[] = { "hop 1", "hop 2", "hop 3", "hop 4" };
 
 const struct route_ops hyperx_route_ops = {
 	.name = "hyperx",
-	.has = "orders",
+	.has = "orders steady",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct hyperx_route),

@@ -133,6 +133,7 @@ static void assert_proved(const struct world *x)
 	assert_int_equal(n, edges_between_switches(x, route_follow));
 }
 
+/* NET-F23 */
 static void layers_have_no_cycles(void **state)
 {
 	static const struct layers some[] = {
@@ -155,7 +156,7 @@ static void layers_have_no_cycles(void **state)
 	}
 }
 
-/* Paths for which there is no layer go over the tree, and arrive. */
+/* NET-F24: paths for which there is no layer go over the tree, and arrive. */
 static void what_does_not_fit_goes_over_the_tree(void **state)
 {
 	const struct layers how = {
@@ -180,6 +181,7 @@ static void what_does_not_fit_goes_over_the_tree(void **state)
 	drop(&x);
 }
 
+/* NET-F23 */
 static void too_few_layers_are_refused(void **state)
 {
 	const struct layers few = { .most = 1, .paths = 4, .slack = 1 };
@@ -227,7 +229,8 @@ static double imbalance(const struct world *x)
 	return most / (sum / n);
 }
 
-/* Where there is a choice, the busiest wire has little more than others. */
+/* NET-F23: where there is a choice, the busiest wire has little more than
+ * others. */
 static void loads_are_balanced(void **state)
 {
 	const struct layers one = { .most = 4, .paths = 1, .by = LAYERS_HOP };
@@ -248,7 +251,7 @@ static void loads_are_balanced(void **state)
 	drop(&x);
 }
 
-/* Packets in order always take the same path, others all of them. */
+/* NET-F24: packets in order always take the same path, others all of them. */
 static void spreading_uses_all_paths(void **state)
 {
 	const struct layers how = {
@@ -272,6 +275,30 @@ static void spreading_uses_all_paths(void **state)
 	}
 	assert_int_equal(seen, 0x1e);
 	assert_int_equal(ordered & (ordered - 1), 0);
+	drop(&x);
+}
+
+/* NET-F24: queues and their flows, which are tags, have paths of their own. */
+static void a_hash_knows_flows(void **state)
+{
+	const struct layers how = { .most = 4, .paths = 4, .by = LAYERS_HOP };
+	uint32_t seen = 0, same = 0;
+	struct world x;
+
+	make(&x, 24, 5, &how);
+	for (uint32_t i = 0; i < 32; i++) {
+		struct packet p = {
+			.src = 0, .dst = 40, .number = i, .tag = (uint16_t)i
+		};
+		struct packet o = { .src = 0, .dst = 40, .number = i };
+
+		layers_ops.start(&x.l.route, &p);
+		layers_ops.start(&x.l.route, &o);
+		seen |= 1u << p.hints;
+		same |= 1u << o.hints;
+	}
+	assert_int_equal(seen, 0x1e);
+	assert_int_equal(same & (same - 1), 0);
 	drop(&x);
 }
 
@@ -344,7 +371,8 @@ static void paths_around_failed_links_close_no_cycle(void **state)
 
 /* --- acyclic.c --- */
 
-/* Adds dependencies at random, and compares each answer with a search. */
+/* NET-F23: adds dependencies at random, and compares each answer with a search.
+ */
 static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 {
 	const struct layers how = { .most = 4, .paths = 1, .by = LAYERS_HOP };
@@ -388,6 +416,6 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 
 TESTS(TEST(layers_have_no_cycles), TEST(what_does_not_fit_goes_over_the_tree),
 	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
-	TEST(spreading_uses_all_paths),
+	TEST(spreading_uses_all_paths), TEST(a_hash_knows_flows),
 	TEST(paths_around_failed_links_close_no_cycle),
 	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))

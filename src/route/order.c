@@ -556,7 +556,7 @@ static const char *const channels[] = { "0", "1" };
 
 const struct route_ops order_ops = {
 	.name = "order",
-	.has = "orders tables",
+	.has = "orders tables steady",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct order),

@@ -523,7 +523,7 @@ static const char *const channels[] = { "dynamic", "high" };
 
 const struct route_ops updown_ops = {
 	.name = "updown",
-	.has = "carried-routes classes card-routes",
+	.has = "carried-routes classes card-routes steady",
 	.channels = channels,
 	.n_channels = sizeof(channels) / sizeof(channels[0]),
 	.size = sizeof(struct updown),

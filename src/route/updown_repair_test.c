@@ -111,6 +111,7 @@ static bool can_start(const struct world *x, uint32_t src, uint32_t dst)
 	return false;
 }
 
+/* NET-F27 */
 static void adaptive_packets_take_only_ways_that_work(void **state)
 {
 	uint32_t n = 0, cut_off = 0;
@@ -163,6 +164,7 @@ static bool works(const struct world *x, struct packet p)
 	}
 }
 
+/* NET-F27 */
 static void stored_routes_with_failed_links_are_replaced(void **state)
 {
 	uint32_t n = 0, replaced = 0;
@@ -203,7 +205,7 @@ static void stored_routes_with_failed_links_are_replaced(void **state)
 	assert_true(n > 10000 && replaced > 1000);
 }
 
-/* One of 16 spines is dead: each of the others carries a fifteenth. */
+/* NET-F27: one of 16 spines is dead: each of the others carries a fifteenth. */
 static void routes_that_are_left_share_the_load(void **state)
 {
 	struct world x;

@@ -53,6 +53,7 @@ static void make(struct dragonfly *t, const struct how *how)
 		fail_msg("%s", e.text);
 }
 
+/* NET-F12 */
 static void every_wire_leads_back(void **state)
 {
 	struct dragonfly t;
@@ -82,7 +83,8 @@ static void every_wire_leads_back(void **state)
 	}
 }
 
-/* Frontier's rule in small: four cards a node, and places that are empty. */
+/* NET-F11: Frontier's rule in small: four cards a node, and places that are
+ * empty. */
 static void cards_are_at_one_router_or_at_several(void **state)
 {
 	for (int64_t attach = 0; attach < 2; attach++) {
@@ -155,6 +157,7 @@ static port_id port_of(const struct dragonfly *t, uint32_t q)
 	return t->global + q - dragonfly_first(t, dragonfly_owner(t, q));
 }
 
+/* NET-F12 */
 static void a_way_leads_to_its_group(void **state)
 {
 	struct dragonfly t;
@@ -285,7 +288,8 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 	}
 }
 
-/* Frontier: 74 groups of 512 ends with 292 links; and the largest of its kind.
+/* NET-F10: Frontier: 74 groups of 512 ends with 292 links; and the largest of
+ * its kind.
  */
 static void links_between_groups_are_spread_over_routers(void **state)
 {

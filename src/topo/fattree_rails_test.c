@@ -148,8 +148,8 @@ static void links_are_numbered_without_gaps(void **state)
 	assert_int_equal(l.n, next);
 }
 
-/* NVIDIA's reference of 1,024 GPUs in 128 nodes: a unit of 32 nodes has a leaf
- * for each of 8 rails, and 16 spines join all leaves. */
+/* NET-F3: NVIDIA's reference of 1,024 GPUs in 128 nodes: a unit of 32 nodes has
+ * a leaf for each of 8 rails, and 16 spines join all leaves. */
 static void rails_that_join_share_the_spines(void **state)
 {
 	struct fattree m;
@@ -178,7 +178,7 @@ static void rails_that_join_share_the_spines(void **state)
 	tree_is_called(t, t->first[2] + 3, 0, "switch 2.3, down 0");
 }
 
-/* The ends of a tree are its nodes' ports, each once. */
+/* NET-F3: the ends of a tree are its nodes' ports, each once. */
 static void every_end_is_a_port_of_a_node(void **state)
 {
 	struct fattree m;
@@ -303,6 +303,7 @@ static void a_rail_and_the_up_links_of_a_switch_are_parts(void **state)
 	goes_down(&m, "rail", "2", 96 + 3 * 32 * 4 + 2 * 3 * 16, m.per_rail);
 }
 
+/* NET-F3 */
 static void shapes_that_cannot_be_are_refused(void **state)
 {
 	tree_is_refused(&(struct tree_how){ .nodes = "16", .fill = "5" },

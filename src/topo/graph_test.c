@@ -64,6 +64,7 @@ static void assert_is(const struct graph *t, const char *want)
 	assert_string_equal(text, want);
 }
 
+/* NET-F21 */
 static void three_forms_are_read(void **state)
 {
 	struct graph t;
@@ -88,7 +89,7 @@ static void three_forms_are_read(void **state)
 	switches_fini(&t.switches.topo);
 }
 
-/* All that may be said of an edge, and what else is the default. */
+/* NET-F21: all that may be said of an edge, and what else is the default. */
 static void edges_have_cables_of_their_own(void **state)
 {
 	const struct topo_wire *w;
@@ -135,6 +136,7 @@ static void is_refused(enum graph_form form, const char *text, const char *what)
 	switches_fini(&t.switches.topo);
 }
 
+/* NET-F21 */
 static void bad_columns_are_refused(void **state)
 {
 	is_refused(GRAPH_COLUMNS, "", "no switches");
@@ -212,6 +214,7 @@ static void assert_regular(uint32_t n, uint32_t degree, uint64_t seed)
 	switches_fini(&t.switches.topo);
 }
 
+/* NET-F22 */
 static void random_graphs_are_regular_and_connected(void **state)
 {
 	for (uint32_t n = 3; n < 12; n++)
@@ -222,7 +225,7 @@ static void random_graphs_are_regular_and_connected(void **state)
 	assert_regular(100, 2, 7);
 }
 
-/* Three draws; 2.554 is the mean of such graphs. */
+/* NET-F22: three draws; 2.554 is the mean of such graphs. */
 static void distances_of_random_graphs_are_known(void **state)
 {
 	for (int64_t seed = 1; seed < 4; seed++) {

@@ -20,7 +20,8 @@ static void make(struct hyperx *t, struct param_list shape,
 		fail_msg("%s", e.text);
 }
 
-/* Each port leads along its dimension to the position that it is for. */
+/* NET-F17: each port leads along its dimension to the position that it is for.
+ */
 static void ports_lead_to_their_positions(void **state)
 {
 	struct hyperx t;

@@ -21,8 +21,8 @@ static void make(struct slimfly *t, int64_t q)
 		fail_msg("%s", e.text);
 }
 
-/* Degree (3q - d) / 2, and two hops to any other switch, for all prime powers
- * whose switches have 64 ports at most. */
+/* NET-F20: degree (3q - d) / 2, and two hops to any other switch, for all prime
+ * powers whose switches have 64 ports at most. */
 static void diameter_is_two_for_any_prime_power(void **state)
 {
 	static const struct {
@@ -83,6 +83,7 @@ static void the_peak_keeps_the_busiest_link_busy(void **state)
 	switches_fini(&t.switches.topo);
 }
 
+/* NET-F20 */
 static void other_numbers_are_refused(void **state)
 {
 	static const int64_t none[] = { 6, 10, 12, 15, 21, 0 };

@@ -54,7 +54,7 @@ struct route {
 	/* For routings whose tables management reloads (ops->around), in ps
 	 * after the death of a link: when adaptive packets start to avoid
 	 * it; when injection stops; and the time that packets then have to
-	 * leave. */
+	 * leave, also with ops->avoid. */
 	int64_t notice, reload, drain;
 	const port_mask *dead; /* [router] failed links to avoid; NULL: none */
 	/* For routings with ops->avoid, in ps after the death or return of a
@@ -193,11 +193,15 @@ struct route_ops {
 	/*
 	 * Returns the same routing for a network in which the links at some
 	 * ports of each router are known to be dead; it is given the routing of
-	 * ops->init(), or the last one of avoid().  Packets that were started
-	 * before it continue by it, and nothing stops meanwhile: its
-	 * dependencies between channels and those of the routings before it
-	 * have no cycle.  A packet without a way left keeps one that is dead.
-	 * Freed with route_free().  NULL: failed links are not avoided.
+	 * ops->init(), or the last one of avoid().  If its dependencies between
+	 * channels and those of the routings before it have no cycle, packets
+	 * that were started before continue by it, and nothing stops.  If they
+	 * have one, injection stops, and packets that have not arrived after
+	 * route.drain, or 20 us, are dropped.  Weft follows the paths of both
+	 * to find out, unless ops->has has the word steady, which promises that
+	 * there is none.  A packet without a way left keeps one that is dead.
+	 * Allocated with malloc(), freed by fini() and free().  NULL: failed
+	 * links are not avoided.
 	 */
 	struct route *(*avoid)(const struct route *r, const port_mask *dead);
 

@@ -324,6 +324,7 @@ static void run_members(const struct algo *a, enum algo_op op)
 			});
 }
 
+/* NET-F32 */
 static void every_algorithm_does_what_it_claims(void **state)
 {
 	uint32_t n = 0;
@@ -382,6 +383,52 @@ static uint64_t most_sent(struct algo_plan p)
 		most = sum > most ? sum : most;
 	}
 	return most;
+}
+
+/* Bytes that a member sends to members of other units. */
+static uint64_t sent_to_others(const struct algo_plan *p, uint32_t member)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t lane = 0; lane < algo_lanes(p); lane++)
+		for (uint64_t i = 0; i < algo_count(p, member, lane); i++) {
+			struct algo_step s;
+
+			algo_step(p, member, lane, i, &s);
+			if (s.kind == ALGO_SEND &&
+				s.peer / p->unit != member / p->unit)
+				sum += s.bytes;
+		}
+	return sum;
+}
+
+/* NET-F32: 2 (n/u - 1) / (n/u) of 1/u of the data, and 2 (u - 1) / u inside; in
+ * pieces, so that the first of them leave the unit early. */
+static void members_of_a_unit_share_what_goes_to_others(void **state)
+{
+	struct algo_plan p = {
+		.algo = &algo_hierarchical,
+		.op = ALGO_ALLREDUCE,
+		.n = 32,
+		.unit = 8,
+		.bytes = 8 << 20,
+		.chunk = 4096,
+		.grain = 8,
+	};
+	struct algo_step s;
+	struct err e = { 0 };
+
+	assert_int_equal(
+		most_sent(p), (2 * 7 + 2 * 3 / 4.0) * (uint64_t)(1 << 20));
+	assert_int_equal(algo_settle(&p, &e), 0);
+	for (uint32_t m = 0; m < p.n; m++)
+		assert_int_equal(
+			sent_to_others(&p, m), 2 * 3 * (uint64_t)(1 << 20) / 4);
+	/* the first to leave its unit waits for the first piece only */
+	algo_step(&p, 0, 2, 0, &s);
+	assert_int_not_equal(s.peer / p.unit, 0);
+	assert_true(s.after.n > 0);
+	assert_true(20 * s.after.n < algo_count(&p, 0, s.after.lane));
 }
 
 /* What the factors of the bus bandwidth are made of. */
@@ -453,5 +500,6 @@ static void what_an_algorithm_cannot_do_is_refused(void **state)
 
 TESTS(TEST(every_algorithm_does_what_it_claims),
 	TEST(blocks_of_several_lengths_are_exchanged),
+	TEST(members_of_a_unit_share_what_goes_to_others),
 	TEST(members_send_no_more_than_the_best_algorithm_needs),
 	TEST(what_an_algorithm_cannot_do_is_refused))

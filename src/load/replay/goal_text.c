@@ -14,9 +14,7 @@ struct reader {
 	struct goal_build *b;
 	struct lines lines;
 	uint32_t line;
-	char *at; /* in it */
-	const char *word; /* in it, too; ends at ... */
-	char *end, was; /* ... a zero, in place of this */
+	const char *word, *end; /* in it; nothing but blanks is before it */
 	bool is_binary, is_too_long; /* nothing more is read of it */
 	struct index labels; /* op + 1, by hash, of the rank */
 };
@@ -31,11 +29,13 @@ static int wrong(struct reader *r, const char *what)
 
 /* --- words --- */
 
-enum { IN_WORD, SPACE, SIGN, END };
+enum { IN_WORD, MARK, SPACE, SIGN, END }; /* MARK: may begin a comment */
 
 /* Not isspace(): every character of long files is asked. */
 static const uint8_t kind_of[UCHAR_MAX + 1] = {
 	['\0'] = END,
+	['#'] = MARK,
+	['/'] = MARK,
 	['\t'] = SPACE,
 	['\n'] = SPACE,
 	['\v'] = SPACE,
@@ -53,39 +53,50 @@ static uint8_t kind(const char *c)
 	return kind_of[(unsigned char)*c];
 }
 
-/* The line is again as it was read. */
-static void end_word(struct reader *r)
+static bool is_comment(const char *c)
 {
-	*r->end = r->was;
+	return *c == '#' || (c[0] == '/' && c[1] == '/');
 }
 
-/* The next word of the line, or a sign; "" at its end. */
-static const char *next_word(struct reader *r)
+/* Goes on to the next word of the line, or a sign; to nothing at its end. */
+static void next_word(struct reader *r)
 {
-	char *at = r->at, *end;
+	const char *at = r->end;
 
-	end_word(r);
 	while (kind(at) == SPACE)
 		at++;
-	end = at;
-	if (*at == '#' || (at[0] == '/' && at[1] == '/'))
-		end = at = at + strlen(at);
-	else if (kind(at) == SIGN)
-		end++;
-	else
-		while (kind(end) == IN_WORD)
-			end++;
-	r->was = *end;
-	*end = '\0';
 	r->word = at;
-	r->at = r->end = end;
-	return at;
+	if (kind(at) <= MARK && !is_comment(at)) {
+		do
+			at++;
+		while (kind(at) <= MARK);
+	} else if (kind(at) == SIGN) {
+		at++;
+	} else {
+		r->word = at += strlen(at);
+	}
+	r->end = at;
 }
 
-static void start_line(struct reader *r)
+/* Whether the word is this one. */
+static inline __attribute__((always_inline)) bool is_word(
+	const struct reader *r, const char *word)
 {
-	r->at = r->end = r->lines.text;
-	r->was = *r->at;
+	size_t n = strlen(word);
+
+	return (size_t)(r->end - r->word) == n && !memcmp(r->word, word, n);
+}
+
+static inline bool is_next(struct reader *r, const char *word)
+{
+	next_word(r);
+	return is_word(r, word);
+}
+
+/* Whether the line ends here. */
+static bool is_end(const struct reader *r)
+{
+	return !*r->word || *r->word == ';' || *r->word == '}';
 }
 
 /* The next line that says something; false at the end. */
@@ -100,28 +111,30 @@ static bool next_line(struct reader *r)
 			r->is_too_long = got == READLINE_TOO_LONG;
 			return false;
 		}
-		start_line(r);
-		if (*next_word(r))
+		r->end = r->lines.text;
+		next_word(r);
+		if (*r->word)
 			return true;
 	}
 	return false;
 }
 
-/* Not strtoull(), for the same reason. */
-static bool read_number(const char *s, char unit, uint64_t most, uint64_t *v)
+/* The next word as a number; not by strtoull(), for the same reason. */
+static bool read_number(struct reader *r, char unit, uint64_t most, uint64_t *v)
 {
-	const char *first = s;
+	const char *s;
 	uint64_t x = 0;
 
-	for (; *s >= '0' && *s <= '9'; s++)
+	next_word(r);
+	for (s = r->word; *s >= '0' && *s <= '9'; s++)
 		if (__builtin_mul_overflow(x, 10, &x) ||
 			__builtin_add_overflow(x, (uint64_t)(*s - '0'), &x))
 			return false;
-	if (s == first)
+	if (s == r->word)
 		return false;
 	s += *s && *s == unit;
 	*v = x;
-	return !*s && x <= most;
+	return s == r->end && x <= most;
 }
 
 /* --- operations --- */
@@ -139,15 +152,13 @@ static int read_word_options(struct reader *r, struct goal_op *op)
 {
 	uint64_t v;
 
-	for (; *r->word && *r->word != ';' && *r->word != '}'; next_word(r)) {
+	for (; !is_end(r); next_word(r)) {
 		char name = *r->word;
-		bool is_tag = !strcmp(r->word, "tag");
+		bool is_tag = is_word(r, "tag");
 
-		if (!is_tag && strcmp(r->word, "cpu") != 0 &&
-			strcmp(r->word, "nic") != 0)
+		if (!is_tag && !is_word(r, "cpu") && !is_word(r, "nic"))
 			return wrong(r, "want tag, cpu or nic");
-		if (!read_number(next_word(r), 0,
-			    is_tag ? GOAL_TAG : GOAL_CPUS - 1, &v))
+		if (!read_number(r, 0, is_tag ? GOAL_TAG : GOAL_CPUS - 1, &v))
 			return wrong(r, is_tag ? "want a tag below 2^32 - 1"
 					       : "want a number from 0 to 63");
 		if (is_tag)
@@ -170,8 +181,7 @@ static int read_rank_number(struct reader *r, uint32_t *rank)
 {
 	uint64_t v;
 
-	if (!read_number(next_word(r), 0, UINT32_MAX, &v) ||
-		v >= r->b->goal->n_ranks)
+	if (!read_number(r, 0, UINT32_MAX, &v) || v >= r->b->goal->n_ranks)
 		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
 			r->b->path, r->line, r->b->goal->n_ranks - 1);
 	*rank = (uint32_t)v;
@@ -182,9 +192,10 @@ static int read_message(struct reader *r, enum goal_kind kind)
 {
 	struct goal_op *op = add_op(r, kind);
 
-	if (!read_number(next_word(r), 'b', GOAL_BYTES, &op->size))
+	if (!read_number(r, 'b', GOAL_BYTES, &op->size))
 		return wrong(r, "want a number of bytes, as in 4096b");
-	if (strcmp(next_word(r), kind == GOAL_SEND ? "to" : "from") != 0)
+	next_word(r);
+	if (!(kind == GOAL_SEND ? is_word(r, "to") : is_word(r, "from")))
 		return wrong(r, kind == GOAL_SEND ? "want \"to\" and a rank"
 						  : "want \"from\" and a rank");
 	if (read_rank_number(r, &op->peer))
@@ -196,31 +207,55 @@ static int read_calc(struct reader *r)
 {
 	struct goal_op *op = add_op(r, GOAL_CALC);
 
-	if (!read_number(next_word(r), 0, GOAL_CALC_NS, &op->size))
+	if (!read_number(r, 0, GOAL_CALC_NS, &op->size))
 		return wrong(r, "want a time in nanoseconds, at most 200 s");
 	return read_options(r, op);
 }
 
 /* --- collectives --- */
 
+/* To be freed. */
+static char *word_text(const struct reader *r)
+{
+	size_t n = (size_t)(r->end - r->word);
+	char *text = mem_alloc(n + 1, 1);
+
+	memcpy(text, r->word, n);
+	return text;
+}
+
+static const struct algo *find_algo(const struct reader *r, struct err *e)
+{
+	char *text = word_text(r);
+	const struct algo *a = algo_find(text, e);
+
+	mem_free(text);
+	return a;
+}
+
+static enum algo_op find_algo_op(const struct reader *r)
+{
+	char *text = word_text(r);
+	enum algo_op which = algo_find_op(text);
+
+	mem_free(text);
+	return which;
+}
+
 /* A list of ranks, which may be long and have signs in it. */
 static int read_group(struct reader *r, int64_t *group)
 {
-	char *from, *to, end;
 	struct err e = { 0 };
+	char *text;
 
-	end_word(r);
-	while (kind(r->at) == SPACE)
-		r->at++;
-	from = to = r->at;
-	while (kind(to) == IN_WORD || *to == ':')
-		to++;
-	end = *to;
-	*to = '\0';
-	*group = goal_group(r->b->goal, from, &e);
-	*to = end;
-	r->at = r->end = to;
-	r->was = end;
+	while (kind(r->end) == SPACE)
+		r->end++;
+	r->word = r->end;
+	while (kind(r->end) <= MARK || *r->end == ':')
+		r->end++;
+	text = word_text(r);
+	*group = goal_group(r->b->goal, text, &e);
+	mem_free(text);
 	return *group < 0 ? wrong(r, e.text) : 0;
 }
 
@@ -234,19 +269,18 @@ static int read_plan_option(struct reader *r, struct algo_plan *p)
 	uint32_t i = 0;
 	uint64_t v;
 
-	if (!strcmp(r->word, "overlap")) {
-		p->is_apart = !strcmp(next_word(r), "no");
-		return p->is_apart || !strcmp(r->word, "yes")
+	if (is_word(r, "overlap")) {
+		p->is_apart = is_next(r, "no");
+		return p->is_apart || is_word(r, "yes")
 			       ? 0
 			       : wrong(r, "overlap: want yes or no");
 	}
-	while (i < 4 && strcmp(words[i], r->word) != 0)
+	while (i < 4 && !is_word(r, words[i]))
 		i++;
 	if (i == 4)
 		return wrong(r, "want algo, group, channels, chunk, unit, "
 				"root, overlap, tag, cpu or nic");
-	if (!read_number(next_word(r), i == 1 ? 'b' : 0, most[i], &v) ||
-		(!v && i < 3))
+	if (!read_number(r, i == 1 ? 'b' : 0, most[i], &v) || (!v && i < 3))
 		return wrong(r, "want a number that is not too large");
 	if (i == 1)
 		p->chunk = v;
@@ -257,10 +291,9 @@ static int read_plan_option(struct reader *r, struct algo_plan *p)
 	return 0;
 }
 
-static bool is_common_option(const char *word)
+static bool is_common_option(const struct reader *r)
 {
-	return !strcmp(word, "tag") || !strcmp(word, "cpu") ||
-	       !strcmp(word, "nic");
+	return is_word(r, "tag") || is_word(r, "cpu") || is_word(r, "nic");
 }
 
 static int read_coll(struct reader *r, enum algo_op which)
@@ -271,19 +304,21 @@ static int read_coll(struct reader *r, enum algo_op which)
 	struct err e = { 0 };
 	int failed = 0;
 
-	if (!read_number(next_word(r), 'b', GOAL_BYTES, &p.bytes))
+	if (!read_number(r, 'b', GOAL_BYTES, &p.bytes))
 		return wrong(r, "want a number of bytes, as in 4096b");
 	op->size = p.bytes;
-	while (!failed && *next_word(r) && *r->word != ';' && *r->word != '}' &&
-		!is_common_option(r->word)) {
-		if (!strcmp(r->word, "group")) {
+	next_word(r);
+	while (!failed && !is_end(r) && !is_common_option(r)) {
+		if (is_word(r, "group")) {
 			failed = read_group(r, &group);
-		} else if (!strcmp(r->word, "algo")) {
-			p.algo = algo_find(next_word(r), &e);
+		} else if (is_word(r, "algo")) {
+			next_word(r);
+			p.algo = find_algo(r, &e);
 			failed = p.algo ? 0 : wrong(r, e.text);
 		} else {
 			failed = read_plan_option(r, &p);
 		}
+		next_word(r);
 	}
 	if (failed)
 		return failed;
@@ -304,13 +339,13 @@ static int read_op(struct reader *r)
 {
 	enum algo_op which;
 
-	if (!strcmp(r->word, "send"))
+	if (is_word(r, "send"))
 		return read_message(r, GOAL_SEND);
-	if (!strcmp(r->word, "recv"))
+	if (is_word(r, "recv"))
 		return read_message(r, GOAL_RECV);
-	if (!strcmp(r->word, "calc"))
+	if (is_word(r, "calc"))
 		return read_calc(r);
-	which = algo_find_op(r->word);
+	which = find_algo_op(r);
 	if (which != ALGO_OPS)
 		return read_coll(r, which);
 	return wrong(r, "want send, recv, calc, a collective such as "
@@ -324,11 +359,33 @@ struct label {
 	uint64_t hash;
 };
 
+/* By eight bytes at a time; the last four may overlap those before. */
+static uint64_t hash_of(const char *at, size_t n)
+{
+	uint64_t chain = n * UINT64_C(0x9e3779b97f4a7c15), x;
+	uint32_t first = 0, last = 0;
+
+	for (; n > 8; n -= 8, at += 8) {
+		memcpy(&x, at, 8);
+		chain = digest_mix(chain ^ x);
+	}
+	if (n >= 4) {
+		memcpy(&first, at, 4);
+		memcpy(&last, at + n - 4, 4);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			first = first << 8 | (uint8_t)at[i];
+	}
+	return digest_mix(chain ^ ((uint64_t)last << 32 | first));
+}
+
 static struct label label_here(const struct reader *r)
 {
-	return (struct label){ .text = r->word,
-		.length = (int)(r->end - r->word),
-		.hash = digest_text(0, r->word) };
+	size_t n = (size_t)(r->end - r->word);
+
+	return (struct label){
+		.text = r->word, .length = (int)n, .hash = hash_of(r->word, n)
+	};
 }
 
 static int find_label(struct reader *r, const struct label *l, uint32_t *op)
@@ -374,12 +431,11 @@ static int read_statement(struct reader *r)
 		next_word(r);
 		return read_op(r);
 	}
-	is_start = !strcmp(r->word, "irequires");
-	if (is_start || !strcmp(r->word, "requires"))
+	is_start = is_word(r, "irequires");
+	if (is_start || is_word(r, "requires"))
 		return read_pair(r, &label, is_start);
 	/* an operation without a label: its first word again */
-	end_word(r);
-	start_line(r);
+	r->end = r->lines.text;
 	next_word(r);
 	return read_op(r);
 }
@@ -391,14 +447,14 @@ static int read_rank(struct reader *r)
 	uint32_t v = 0;
 	int failed = 0;
 
-	if (strcmp(r->word, "rank") != 0)
+	if (!is_word(r, "rank"))
 		return wrong(r, "want \"rank\"");
 	if (read_rank_number(r, &v))
 		return -1;
 	if (r->b->goal->rank[v].edge)
 		return wrong(r, "this rank is defined twice");
 	goal_build_rank(r->b, v);
-	if (*next_word(r) != '{')
+	if (!is_next(r, "{"))
 		return wrong(r, "want \"{\"");
 	index_fini(&r->labels);
 	r->labels = (struct index){ 0 };
@@ -417,8 +473,8 @@ static int read_all(struct reader *r)
 {
 	uint64_t n;
 
-	if (!next_line(r) || strcmp(r->word, "num_ranks") != 0 ||
-		!read_number(next_word(r), 0, UINT64_MAX, &n))
+	if (!next_line(r) || !is_word(r, "num_ranks") ||
+		!read_number(r, 0, UINT64_MAX, &n))
 		return wrong(r, "want \"num_ranks\" and a number first");
 	if (goal_build_ranks(r->b, n))
 		return -1;

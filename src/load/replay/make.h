@@ -62,7 +62,7 @@ void make_write_coll(const struct goal_make *m, enum algo_op op, FILE *f);
 
 /* --- make_training.c --- */
 
-extern const struct param make_training_params[16];
+extern const struct param make_training_params[17];
 int make_check_training(
 	const struct goal_make *m, enum algo_op op, struct err *e);
 int64_t make_training_ranks(const struct goal_make *m);

@@ -28,7 +28,7 @@ enum { WORD = 2, PER_LAYER = 12, OF_EXPERTS = 8 };
 /* Tags of messages between stages begin here. */
 #define STAGE_TAG (UINT32_C(1) << 30)
 
-const struct param make_training_params[16] = {
+const struct param make_training_params[17] = {
 	KEY_COUNT("tensor", AT(tensor), "1", 1, 4096,
 		"number of neighbouring ranks that share each layer"),
 	KEY_COUNT("pipeline", AT(pipeline), "4", 1, 4096,
@@ -64,6 +64,9 @@ const struct param make_training_params[16] = {
 	KEY_COUNT("rounds", AT(rounds), "1", 1, 100000, "number of steps"),
 	KEY_TEXT("algo", AT(algo), "ring",
 		"algorithm of sums: see weft-collective(7)"),
+	KEY(PARAM_BYTES, "chunk", AT(chunk), "auto", 8, 1 << 30, "auto",
+		"length of the longest message of a collective: see "
+		"weft-collective(7)"),
 	KEY_WORD("as", AT(as), "steps", "steps|operations",
 		"form of collectives; steps: sends and receives; operations: "
 		"collective operations, which replay expands"),
@@ -182,6 +185,7 @@ static int plan(const struct goal_make *m, enum algo_op op, int64_t n,
 		.op = op,
 		.n = (uint32_t)n,
 		.bytes = bytes,
+		.chunk = m->chunk > 0 ? (uint64_t)m->chunk : 0,
 	};
 	return p->algo ? algo_settle(p, e) : -1;
 }

@@ -71,6 +71,7 @@ struct replay {
 	uint32_t *at; /* [rank] of the schedule: which of the machine */
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
 	uint32_t n_ranks; /* of the machine */
+	int64_t procs; /* of a node; 0 or less: as few as suffice */
 	struct player *player; /* [rank] of the schedule */
 	struct exposed exposed;
 };
@@ -82,6 +83,8 @@ static const struct param params[] = {
 	KEY_TEXT("place", AT(place), "linear",
 		"mapping of ranks to processes: linear, random, or a file with "
 		"the number of a process for each rank"),
+	KEY(PARAM_COUNT, "procs", AT(procs), "auto", 1, HOST_PROCESSES, "auto",
+		"number of processes per node; auto: as few as the ranks need"),
 };
 
 static struct replay *of(struct load *l)
@@ -162,12 +165,24 @@ static struct active *take_active(struct player *p)
 	return x;
 }
 
+/* Whether an operation did not fail: "step.goal:4: the message ...". */
+static bool went_well(struct player *p, uint32_t op, const char *what, int code)
+{
+	const struct replay *r = p->replay;
+	char where[GOAL_WHERE], call[160];
+
+	if (!code)
+		return true;
+	snprintf(call, sizeof(call), "%s%s%s", r->file,
+		goal_where(&r->goal, p->rank, op, where), what);
+	return programs_did(&p->replay->programs, call, code);
+}
+
 static bool begin_message(struct player *p, uint32_t op)
 {
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
 	struct active *x = take_active(p);
-	char where[GOAL_WHERE];
 	int code;
 
 	x->op = op;
@@ -178,13 +193,10 @@ static bool begin_message(struct player *p, uint32_t op)
 	else
 		code = weft_msg_receive_start(&p->msg, r->at[o->peer], o->tag,
 			r->target, o->size, &x->request);
-	if (code)
-		return programs_complain(&r->programs,
-			"%s%s: the message cannot be %s: %s", r->file,
-			goal_where(&r->goal, p->rank, op, where),
-			o->kind == GOAL_SEND ? "sent" : "received",
-			strerror(code));
-	return true;
+	return went_well(p, op,
+		o->kind == GOAL_SEND ? ": the message cannot be sent"
+				     : ": the message cannot be received",
+		code);
 }
 
 /* Its steps are made as it goes on. */
@@ -268,7 +280,6 @@ static bool end_messages(struct player *p, bool *is_right)
 	const struct msg_state *m = msg_state(&p->msg);
 	uint64_t left = m->n_over - p->n_over;
 	struct active **at = &p->active, *x;
-	char where[GOAL_WHERE];
 	bool did = false;
 
 	p->n_over = m->n_over;
@@ -279,12 +290,8 @@ static bool end_messages(struct player *p, bool *is_right)
 			at = &x->next;
 			continue;
 		}
-		if (x->request.status.error)
-			*is_right = programs_complain(&p->replay->programs,
-				"%s%s: %s", p->replay->file,
-				goal_where(
-					&p->replay->goal, p->rank, op, where),
-				strerror(x->request.status.error));
+		if (!went_well(p, op, "", x->request.status.error))
+			*is_right = false;
 		*at = x->next;
 		x->next = p->spare;
 		p->spare = x;
@@ -298,18 +305,13 @@ static bool end_messages(struct player *p, bool *is_right)
 
 static bool end_joints(struct player *p, bool *is_right)
 {
-	bool did = joints_go_on(&p->joints);
-	char where[GOAL_WHERE];
+	bool did = joints_go_on(&p->joints, msg_state(&p->msg)->n_over);
 	struct joint_of x;
 	int error;
 
 	while (joints_take(&p->joints, &x, &error)) {
-		if (error)
-			*is_right = programs_complain(&p->replay->programs,
-				"%s%s: %s", p->replay->file,
-				goal_where(
-					&p->replay->goal, p->rank, x.op, where),
-				strerror(error));
+		if (!went_well(p, x.op, "", error))
+			*is_right = false;
 		program_log_end(x.mark);
 		end_op(p, x.op);
 		did = true;
@@ -554,20 +556,16 @@ static void replay_tell(const struct load *l)
 				load_node(l, i / l->needs.n_processes));
 }
 
-/* --- the beginning --- */
-
 /* The highest of what the ranks bring, for each of two numbers; false where
  * that fails. */
 static bool agree(struct player *p, int64_t v[2])
 {
-	bool did;
+	int code;
 
 	weft_msg_store(SOURCE, v, 2 * sizeof(*v));
-	did = programs_did(&p->replay->programs, "weft_msg_allreduce",
-		weft_msg_allreduce(
-			&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2));
+	code = weft_msg_allreduce(&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2);
 	weft_msg_load(SOURCE, v, 2 * sizeof(*v));
-	return did;
+	return programs_did(&p->replay->programs, "weft_msg_allreduce", code);
 }
 
 /*
@@ -646,7 +644,7 @@ static uint64_t replay_message(const struct load *l)
 static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
-	uint32_t each, nodes;
+	uint32_t each, nodes = load_n_nodes(l);
 	uint64_t most, space, own;
 
 	if (programs_need_nic(&r->programs, e))
@@ -658,17 +656,21 @@ static int replay_init(struct load *l, struct err *e)
 		goal_check_pairs(&r->goal, r->file, e) ||
 		goal_number_colls(&r->goal, r->file, e))
 		return -1;
-	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
-	if (each > msg_most_processes(l->nic_ops))
+	if (r->procs > 0 && each > r->procs)
+		return err_set(e,
+			"procs: %s has %u ranks, which need %u processes on "
+			"each of the machine's %u nodes",
+			r->file, r->goal.n_ranks, each, nodes);
+	each = r->procs > 0 ? (uint32_t)r->procs : each;
+	most = msg_most_processes(l->nic_ops);
+	if (each > most)
 		return err_set(e,
 			"%s: %u ranks are more than %u on each of the "
 			"machine's %u nodes",
-			r->file, r->goal.n_ranks,
-			msg_most_processes(l->nic_ops), nodes);
-	r->n_ranks = each * nodes;
+			r->file, r->goal.n_ranks, (uint32_t)most, nodes);
+	r->n_ranks = l->needs.n_programs = each * nodes;
 	l->needs.n_processes = each;
-	l->needs.n_programs = r->n_ranks;
 	most = (goal_longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
 	space = (goal_largest_space(&r->goal) + 4095) / 4096 * 4096;

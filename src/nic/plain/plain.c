@@ -33,6 +33,11 @@ static const struct param params[] = {
 		"whether all cards of a node share the messages of each "
 		"process, packet by packet, and replace one that has failed",
 		"assumed: a process has a card"),
+	COUNT("entropy", entropy, "1", 1, 256,
+		"number of flows that the messages of a queue belong to in "
+		"turn; routing.spread=hash chooses paths by source, "
+		"destination, queue and flow",
+		"assumed: a queue is one flow"),
 	COUNT("window", window, "32", 1, WINDOW_WIDE,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,
@@ -102,23 +107,15 @@ static inline void settle_card(
 	side_reads_settle(a, r, r->over);
 }
 
-static __attribute__((noinline)) void settle_others(
-	const struct nic_at *a, uint32_t number)
+static inline void settle(const struct nic_at *a, uint32_t number, uint32_t n)
 {
-	for (uint32_t i = 1; i < a->nic->n_cards; i++)
+	for (uint32_t i = 0; i < n; i++)
 		settle_card(a, &plain_here(a)->card[i].reads, number);
-}
-
-static inline void settle(const struct nic_at *a, uint32_t number)
-{
-	settle_card(a, &plain_here(a)->card[0].reads, number);
-	if (__builtin_expect(a->nic->n_cards > 1, 0))
-		settle_others(a, number);
 }
 
 void plain_settle(const struct nic_at *a)
 {
-	settle(a, PLAIN_QUEUES);
+	settle(a, PLAIN_QUEUES, a->nic->n_cards);
 }
 
 /* Several cards: finds the one that an event is of, and returns the event's
@@ -139,44 +136,58 @@ static uint32_t find_card(
 	return number;
 }
 
-static void leave(const struct nic_at *a)
+static inline void leave(const struct nic_at *a, uint32_t n_cards)
 {
 	bool is_last = asks_is_last(a);
 
 	if (is_last)
-		settle(a, PLAIN_ASKS);
+		settle(a, PLAIN_ASKS, n_cards);
 	asks_leave(a, is_last);
+}
+
+/* Compiled for one card, and for any number. */
+static inline __attribute__((always_inline)) void on_event_of(
+	struct nic_at a, const struct sim_event *e, uint32_t n_cards)
+{
+	struct plain_node *n = a.node;
+	uint32_t number, was;
+
+	if (sim_phase(e) == PHASE_PROGRAM) {
+		settle(&a, PLAIN_READS, n_cards);
+		host_event(a.nic->host, a.w, a.s, a.t, e);
+		return;
+	}
+	was = number = asks_number(&n->asks, sim_number(e));
+	if (n_cards > 1)
+		number = find_card(&a, number, e);
+	settle(&a, number, n_cards);
+	ticks_check(&a, &n->asks.ticks, e);
+	if (number == PLAIN_TURN)
+		plain_send_on_turn(&a);
+	else if (number == PLAIN_WRITTEN)
+		plain_receive_on_written(&a, e->data);
+	else if (number >= PLAIN_ASKS)
+		asks_on_event(&a, was, e->data);
+	else if (number >= PLAIN_READS)
+		side_reads_on_event(&a, &n->card[a.card].reads, was, e->data);
+	else
+		workqs_on_event(&a, &n->card[a.card].queues, was, e->data);
+	if (n->asks.is_leaving)
+		leave(&a, n_cards);
 }
 
 static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 	sim_time t, struct sim_event e)
 {
-	struct nic_at a = nic_at(me->state, w, s, t);
-	struct plain_node *n = a.node;
-	uint32_t number, was;
+	on_event_of(nic_at(me->state, w, s, t), &e, 1);
+}
 
-	if (sim_phase(&e) == PHASE_PROGRAM) {
-		settle(&a, PLAIN_READS);
-		host_event(a.nic->host, w, s, t, &e);
-		return;
-	}
-	was = number = asks_number(&n->asks, sim_number(&e));
-	if (a.nic->n_cards > 1)
-		number = find_card(&a, number, &e);
-	settle(&a, number);
-	ticks_check(&a, &n->asks.ticks, &e);
-	if (number == PLAIN_TURN)
-		plain_send_on_turn(&a);
-	else if (number == PLAIN_WRITTEN)
-		plain_receive_on_written(&a, e.data);
-	else if (number >= PLAIN_ASKS)
-		asks_on_event(&a, was, e.data);
-	else if (number >= PLAIN_READS)
-		side_reads_on_event(&a, &plain_card(&a)->reads, was, e.data);
-	else
-		workqs_on_event(&a, &plain_card(&a)->queues, was, e.data);
-	if (n->asks.is_leaving)
-		leave(&a);
+static void on_event_of_cards(struct net_client *me, struct sim_worker *w,
+	site_id s, sim_time t, struct sim_event e)
+{
+	const struct nic *nic = me->state;
+
+	on_event_of(nic_at(me->state, w, s, t), &e, nic->n_cards);
 }
 
 static uint32_t plain_waits_for(const void *values, enum net_class class)
@@ -202,7 +213,7 @@ static const struct net_client_faults watching_faults = {
 static const struct net_client_ops watching = {
 	.on_room = asks_on_room,
 	.on_packet = asks_on_packet,
-	.on_event = on_event,
+	.on_event = on_event_of_cards,
 	.on_lost = nic_on_lost,
 	.faults = &watching_faults,
 	.combine = &nic_combine,
@@ -217,6 +228,7 @@ static void set_up_card(struct plain *x, uint32_t card)
 	x->reads[card] = (struct side_reads_how){ .side = x->side,
 		.processor = card,
 		.first = PLAIN_READS + shift,
+		.whole = plain_whole(x->side, &x->nic.net->link),
 		.is_settled = x->side->ops->least != NULL,
 		/* of several cards, reads come among others' events */
 		.is_silent =

@@ -1,5 +1,10 @@
 #include "nic/util/side_reads.h"
 
+enum {
+	TOGETHER = 8,
+	STREAMS = 8, /* the part of all reads that a piece of one may have */
+};
+
 /* A read that fits into one piece has no item of its own. */
 struct piece {
 	struct slot slot;
@@ -52,7 +57,7 @@ static uint32_t reads_of(const struct side_reads *r, uint32_t bytes)
 {
 	uint32_t most = r->how->side->most_read;
 
-	return r->how->whole && bytes > most ? (bytes - 1) / most + 1 : 1;
+	return bytes > most ? (bytes - 1) / most + 1 : 1;
 }
 
 /* An event is later than what posts it. */
@@ -102,18 +107,25 @@ static inline __attribute__((always_inline)) void ask(const struct nic_at *a,
 		post(a, r, p->t, r->how->first, id);
 }
 
-/* The first of those that were asked for together crosses the bus. */
-static void cross_silently(
-	const struct nic_at *a, struct side_reads *r, struct piece *p)
+/* Of those that were asked for together, all but the last one that are ready by
+ * t cross the bus; some of them at a time. */
+static void cross_silently(const struct nic_at *a, struct side_reads *r,
+	struct piece *p, sim_time t)
 {
 	struct side *side = r->how->side;
-	sim_time t = side->ops->data(
-		side, side_reads_place(a, r), p->t, p->at, p->each);
+	sim_time over[TOGETHER];
+	uint32_t n = p->left - 1;
 
-	*(sim_time *)ring_push(&r->silent) = t;
-	p->left--;
-	p->at += p->each;
-	p->t += p->step;
+	n = n < TOGETHER ? n : TOGETHER;
+	while (p->t + (n - 1) * p->step > t)
+		n--;
+	side->ops->data_of(
+		side, side_reads_place(a, r), p->t, p->step, p->each, n, over);
+	for (uint32_t i = 0; i < n; i++)
+		*(sim_time *)ring_push(&r->silent) = over[i];
+	p->left -= n;
+	p->at += n * p->each;
+	p->t += n * p->step;
 	r->due = p->t;
 }
 
@@ -127,7 +139,7 @@ void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 		struct piece *p = slots_at(&r->pieces, id);
 
 		if (p->left > 1) {
-			cross_silently(a, r, p);
+			cross_silently(a, r, p, t);
 			continue;
 		}
 		slots_remove(&r->pieces, &r->ready, id);
@@ -145,10 +157,10 @@ void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 static bool cut(const struct nic_at *a, struct side_reads *r, uint32_t item)
 {
 	struct side_read *x = slots_at(&r->items, item);
-	uint32_t left = x->bytes - x->asked, most = most_of(r), id, reads;
+	uint32_t left = x->bytes - x->asked, id, reads;
 	struct piece *p;
 
-	left = left < most ? left : most;
+	left = left < x->most ? left : x->most;
 	reads = reads_of(r, left);
 	if (r->n + reads > r->how->side->n_reads)
 		return false;
@@ -231,15 +243,16 @@ static void begin_at_once(const struct nic_at *a, struct side_reads *r,
 	ask(a, r, id, reads);
 }
 
-/* All pieces of a read: requests of one instant follow each other evenly. */
+/* All pieces of a read: requests of one instant follow each other evenly, so
+ * all but the first are one call. */
 static void begin_together(const struct nic_at *a, struct side_reads *r,
 	const struct side_read *x, uint32_t many)
 {
 	struct side *side = r->how->side;
 	site_id place = side_reads_place(a, r);
-	uint32_t id = slots_take_any(&r->pieces), each = most_of(r);
+	uint32_t id = slots_take_any(&r->pieces), each = side->most_read;
 	struct piece *p = slots_at(&r->pieces, id);
-	sim_time t, least = side->ops->least(side, each);
+	sim_time first, last;
 
 	p->item = 0;
 	p->at = x->at;
@@ -249,19 +262,15 @@ static void begin_together(const struct nic_at *a, struct side_reads *r,
 	p->each = each;
 	p->read = *x;
 	p->t = side->ops->request(side, place, a->t, x->at, each);
-	t = p->t > r->behind ? p->t : r->behind;
-	for (uint32_t i = 1; i < many; i++) {
-		bool is_last = i + 1 == many;
-		sim_time ready = side->ops->request(side, place, a->t,
-			x->at + i * each, is_last ? p->bytes : each);
-
-		if (i == 1)
-			p->step = ready - p->t;
-		BUG_IF(ready != p->t + i * p->step);
-		t += least;
-		t = t > ready ? t : ready;
-	}
-	r->behind = t + side->ops->least(side, p->bytes);
+	p->step = side->ops->request(
+			  side, place, a->t, x->at + each, x->bytes - each) -
+		  p->t;
+	/* the last one is behind the others, or late itself */
+	first = p->t > r->behind ? p->t : r->behind;
+	first += (many - 1) * side->ops->least(side, each);
+	last = p->t + (many - 1) * p->step;
+	r->behind = (first > last ? first : last) +
+		    side->ops->least(side, p->bytes);
 	r->n += many;
 	p->is_posted = r->behind > r->now;
 	if (p->is_posted)
@@ -284,29 +293,63 @@ static void begin_in_line(
 	go_on(a, r);
 }
 
+/* True: it fits into one piece, which has been asked for. */
+static inline __attribute__((always_inline)) bool try_at_once(
+	const struct nic_at *a, struct side_reads *r, const struct side_read *x)
+{
+	uint32_t reads = reads_of(r, x->bytes);
+
+	retire(r);
+	if (x->bytes > x->most || r->line.first ||
+		r->n + reads > r->how->side->n_reads)
+		return false;
+	begin_at_once(a, r, x, reads);
+	return true;
+}
+
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id)
 {
 	const struct side *side = r->how->side;
-	uint32_t reads = reads_of(r, bytes), most = most_of(r), many;
+	uint32_t most = most_of(r), many;
 	const struct side_read x = {
 		.at = at,
 		.bytes = bytes,
 		.done = done,
 		.owner = owner,
 		.id = id,
+		.most = most,
 	};
 
-	retire(r);
-	if (bytes <= most && !r->line.first && r->n + reads <= side->n_reads) {
-		begin_at_once(a, r, &x, reads);
+	if (try_at_once(a, r, &x))
 		return;
-	}
 	many = (bytes - 1) / most + 1;
-	if (r->how->is_silent && bytes > most && !r->line.first &&
-		r->n + many <= side->n_reads)
+	if (r->how->is_silent && !r->how->whole && bytes > most &&
+		!r->line.first && r->n + many <= side->n_reads)
 		begin_together(a, r, &x, many);
 	else
+		begin_in_line(a, r, &x);
+}
+
+static void on_stream(const struct nic_at *a, const struct side_read *x)
+{
+	(void)a;
+	(void)x;
+}
+
+void side_reads_stream(const struct nic_at *a, struct side_reads *r,
+	uint64_t at, uint32_t bytes)
+{
+	const struct side *side = r->how->side;
+	uint32_t most = side->n_reads / STREAMS * side->most_read;
+	const struct side_read x = {
+		.at = at,
+		.bytes = bytes,
+		.done = on_stream,
+		.most = most > most_of(r) ? most : most_of(r),
+	};
+
+	if (!try_at_once(a, r, &x))
 		begin_in_line(a, r, &x);
 }
 

@@ -28,6 +28,7 @@ struct side_read {
 	side_read_done *done;
 	void *owner; /* the owner's */
 	uint32_t id;
+	uint32_t most; /* bytes of a piece */
 	uint32_t asked, here; /* bytes */
 };
 
@@ -88,6 +89,10 @@ static inline site_id side_reads_place(
 /* A read of no bytes ends a moment later. */
 void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	uint32_t bytes, side_read_done *done, void *owner, uint32_t id);
+/* Bytes that nothing waits for: they occupy the bus and its reads, in fewer and
+ * longer pieces. */
+void side_reads_stream(const struct nic_at *a, struct side_reads *r,
+	uint64_t at, uint32_t bytes);
 
 /* For how->ask(): a piece's read, if reads have one piece each; it has the bus
  * until end. */

@@ -106,6 +106,15 @@ static int check(const void *params, const struct part_place *at, struct err *e)
 	return check_plan(p, at->plan, e);
 }
 
+/* With trains of packets, chunks are as many times longer. */
+static int64_t coarse_chunk(
+	const struct domain_params *p, const struct link_params *link)
+{
+	int64_t chunk = p->chunk * (link->train > 1 ? link->train : 1);
+
+	return chunk < MOST_CHUNK ? chunk : MOST_CHUNK;
+}
+
 static void *open(
 	const void *params, const struct part_place *at, struct err *e)
 {
@@ -117,12 +126,13 @@ static void *open(
 		return NULL;
 	d = mem_alloc(1, sizeof(*d));
 	d->params = *p;
+	d->params.chunk = coarse_chunk(p, at->link);
 	d->host = at->host;
 	d->book = at->net->book;
 	d->n_nodes = at->net->n_nodes + at->topo->n_io;
 	d->nodes = map_alloc(d->n_nodes * sizeof(*d->nodes));
 	d->n_ports = host_n_processes(at->host);
-	d->chunk = domain_takes(d, (uint64_t)p->chunk);
+	d->chunk = domain_takes(d, (uint64_t)d->params.chunk);
 	d->queue = QUEUE * d->chunk;
 	add_outages(d, at->plan);
 	host_set_engine(at->host, &(struct host_engine){ domain_on_event, d });

@@ -412,6 +412,7 @@ const struct router_ops crossbar_ops = {
 	.buffer = crossbar_buffer,
 	.in_use = crossbar_in_use,
 	.ways = crossbar_ways,
+	.manage = crossbar_manage,
 	.count = crossbar_count,
 	.came = crossbar_came,
 };

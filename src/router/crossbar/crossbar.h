@@ -155,6 +155,16 @@ static inline uint32_t crossbar_load(const struct crossbar *x,
 	return o->backlog + (uint32_t)(x->capacity - o->sender.tokens[channel]);
 }
 
+/* --- manage.c --- */
+
+/* See router_ops.manage: packets that wait in a switch are dropped. */
+void crossbar_manage(struct router *r, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t);
+/* Drops a packet that arrived at a port, on a channel, and is in no queue. */
+void crossbar_drop(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, port_id in, uint32_t came, packet_id id,
+	sim_time t);
+
 /* --- news.c --- */
 
 void crossbar_news_make(struct crossbar *x);

@@ -89,17 +89,12 @@ static port_id port_of(uint64_t timer)
 }
 
 /*
- * When the first timer ends that packets wait for; SIM_NEVER: after the next
- * mail or after this window.  Others that end before are dropped: nothing can
- * wait for them any more.
+ * When the first timer ends that packets wait for; SIM_NEVER: after some time.
+ * Others that end before are dropped: nothing can wait for them any more.
  */
-INLINE sim_time next_timer(
-	const struct sim_worker *w, struct crossbar_site *s, sim_time mail)
+INLINE sim_time next_timer(struct crossbar_site *s, sim_time last)
 {
-	sim_time last = w->start + w->width - 1;
-
-	for (last = mail < last ? mail : last; s->timer != s->end_timer;
-		s->timer++) {
+	for (; s->timer != s->end_timer; s->timer++) {
 		sim_time at = time_of(*s->timer);
 
 		if (at > last)
@@ -486,6 +481,28 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	return 0;
 }
 
+/* Whether an arriving packet was on a wire when the network had to be empty. */
+static bool is_late(
+	const struct crossbar *x, const struct sim_event *e, sim_time t)
+{
+	const struct net_repair *repair = x->router.net->repair;
+
+	return repair &&
+	       net_repair_is_late(repair, x->packets[e->data].head, t);
+}
+
+static uint64_t drop_late(struct crossbar *x, struct sim_worker *w,
+	struct crossbar_site *s, const struct sim_event *e, sim_time t)
+{
+	port_id in = sim_number(e);
+	struct packet *p = &x->packets[e->data];
+
+	p->head = t;
+	link_owe(&s->port[in].sender, link_owed(x->link, x->link->owed, p), t);
+	crossbar_drop(x, w, s, in, sim_aux(e), e->data, t);
+	return 0;
+}
+
 static uint64_t on_token(struct sim_worker *w, struct crossbar_site *s,
 	port_id port, uint32_t channel, uint32_t chunks)
 {
@@ -520,6 +537,9 @@ INLINE uint64_t on_event(struct crossbar *x, struct sim_worker *w,
 	struct sim_event e = { next->rank, next->site, next->data };
 	uint32_t number = sim_number(&e);
 
+	if (how & HOW_FULL && sim_phase(&e) == PHASE_ARRIVAL &&
+		is_late(x, &e, t))
+		return drop_late(x, w, s, &e, t);
 	if (sim_phase(&e) == PHASE_ARRIVAL)
 		return on_arrival(x, w, s, &e, t, how);
 	if (sim_phase(&e) == PHASE_TOKEN && number < NET_LINK)
@@ -539,17 +559,19 @@ INLINE void visit_as(struct sim_worker *w, site_id site, unsigned how)
 	struct crossbar *x = crossbar_of(n->router[NET_SWITCHES]);
 	struct crossbar_site *s = crossbar_at(x, site);
 
+	sim_time last = w->start + w->width - 1; /* of the window */
+
 	s->woken &= ~BIT((uint64_t)w->start / w->width % 64);
 	for (;;) {
 		sim_time mail = sim_next_at(w);
-		sim_time timer = next_timer(w, s, mail);
+		sim_time timer = next_timer(s, mail < last ? mail : last);
 		sim_time t = mail < timer ? mail : timer;
 		uint64_t ports = 0;
 
-		if (t == SIM_NEVER)
+		if (t > last)
 			return;
 		for (; mail == t; mail = sim_next_at(w))
-			ports |= on_event(x, w, s, sim_next(w, &t), t, how);
+			ports |= on_event(x, w, s, sim_take(w, &t), t, how);
 		if (timer == t)
 			ports |= end_timers(w, s, t);
 		for (; ports; ports &= ports - 1)

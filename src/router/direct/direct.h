@@ -165,6 +165,7 @@ struct direct_site {
 	/* Senders that a guest waits for; those whose last packet of the
 	 * highest priority was the guest's: guest.c */
 	uint32_t guests, guest_turns;
+	bool is_quiet; /* management has stopped injection */
 	struct direct_port port[];
 };
 
@@ -219,6 +220,7 @@ struct direct {
 	struct faults *faults;
 	struct link_retry *retry;
 	bool has_rates; /* links differ, see wire.h */
+	uint8_t next_queue[DIRECT_QUEUES]; /* of a channel, in turn */
 	struct book *book;
 	struct coll *coll; /* NULL: there is none */
 	/* when tokens rose to a level: [site][port][level], see booked.h */
@@ -232,6 +234,10 @@ struct direct {
 extern const struct router_ops direct_ops;
 
 /* --- guest.c --- */
+
+/* In visit_full.c, for nodes beside switches: see router_ops.manage. */
+void direct_manage(struct router *r, struct sim_worker *w, site_id s,
+	const struct route *tables, sim_time t);
 
 /* Handles an event of PHASE_GUEST. */
 void direct_on_guest(struct direct *d, struct sim_worker *w,

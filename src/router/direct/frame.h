@@ -45,12 +45,15 @@ static inline void on_link(struct direct *d, struct sim_worker *w,
 }
 
 #if DIRECT_FAULTS
-/* An injection FIFO that has stopped stays busy for ever. */
+/* An injection FIFO that has stopped stays busy for ever; all wait while
+ * management has stopped injection. */
 static void show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
 	sim_time t)
 {
-	if (faulty_reads(d, w, s, FAULT_INJECTION, fifo, 0, p, t))
+	if (s->is_quiet && !heads_arrived(p))
+		booked_wait(d, p, CAUSE_QUIESCE, t);
+	else if (faulty_reads(d, w, s, FAULT_INJECTION, fifo, 0, p, t))
 		heads_show_injection(d, w, s, fifo, p, t);
 	else
 		s->inject[fifo].is_busy = true;
@@ -201,11 +204,11 @@ static inline __attribute__((always_inline)) void visit_site(
 {
 	struct direct *d = router_of(w->model, site);
 	struct direct_site *s = direct_at(d, site);
-	const struct sim_event *next;
 	sim_time t;
+	const struct sim_event *next = sim_take(w, &t);
 
 	/* what an event has is read before posts, which may move the batch */
-	while ((next = sim_next(w, &t))) {
+	do {
 		uint32_t key = sim_key(next), port = key - LINK_FREE_KEY;
 
 		if (key < SIM_KEY(PHASE_ARRIVAL + 1, 0)) {
@@ -223,7 +226,7 @@ static inline __attribute__((always_inline)) void visit_site(
 		if (!sim_more_at(w, t) && (t / 500 + site) % 4 == 0)
 			check_idle(d->router.net, site, t);
 #endif
-	}
+	} while ((next = sim_next(w, &t)));
 }
 
 /* One copy of it: for many sites or, where nodes and switches differ and sites
@@ -237,7 +240,7 @@ static void visit(struct sim_worker *w, site_id site)
 static __attribute__((noinline)) void visits(
 	struct sim_worker *w, struct sim_event *e, const struct sim_visits *v)
 {
-	sim_visits(w, e, *v, visit_site);
+	sim_visits(w, e, v, visit_site);
 }
 
 static void visit(struct sim_worker *w, site_id site)

@@ -590,7 +590,6 @@ static void tiled_attach(struct router *r, site_id s, uint32_t class)
 
 static const struct router_repair repair = {
 	.on_link = tiled_on_link,
-	.manage = tiled_manage,
 };
 
 const struct router_ops tiled_ops = {
@@ -625,5 +624,6 @@ const struct router_ops tiled_ops = {
 	.ways = tiled_ways,
 	.count = tiled_count,
 	.came = tiled_came,
+	.manage = tiled_manage,
 	.repair = &repair,
 };
