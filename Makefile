@@ -45,9 +45,9 @@ sanitize:
 
 matrix:
 	@ASAN_OPTIONS=detect_leaks=1 scripts/test $(MATRIX)
-	@WEFT=build/release/src/weft WHOLE=1 tests/processes.sh \
+	@WEFT=$(CURDIR)/build/release/src/weft WHOLE=1 tests/processes.sh \
 		>build/release/log 2>&1 || { cat build/release/log; exit 1; }
-	@WEFT=build/release/src/weft WHOLE=1 tests/processes-mpi.sh \
+	@WEFT=$(CURDIR)/build/release/src/weft WHOLE=1 tests/processes-mpi.sh \
 		>build/release/log 2>&1 || { cat build/release/log; exit 1; }
 	@echo 'golden runs, packed and in several processes: passed'
 	@scripts/deps deb

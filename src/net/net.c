@@ -153,7 +153,6 @@ static int check(const struct net *n, const struct net_setup *s, struct err *e)
 static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 {
 	const struct topo *t = n->topo;
-	bool posts_tokens = n->params.kind->posts_tokens;
 
 	*least = SIM_NEVER;
 	*most = 0;
@@ -167,7 +166,7 @@ static void wire_range(const struct net *n, sim_time *least, sim_time *most)
 			wire = t->ops->wire(t, r, p);
 			l = n->link.latency[wire];
 			*most = l > *most ? l : *most;
-			l -= posts_tokens ? n->link.logic[wire] : 0;
+			l = net_mail_time(n, wire);
 			*least = l < *least ? l : *least;
 		}
 	}
@@ -275,13 +274,15 @@ int net_check(const struct net_setup *s, struct err *e)
 static struct sim *make_sim(
 	const struct net *n, struct sim_params *p, struct err *e)
 {
+	sim_time *least = net_mail_times(n);
 	struct net_shares x;
 	struct sim *sim;
 
-	net_share_out(&x, n->topo, p);
+	net_share_out(&x, n->topo, p, least);
+	mem_free(least);
 	p->owner = x.owner;
 	p->process = x.process;
-	p->is_near = x.is_near;
+	p->lead = x.lead;
 	sim = sim_new(p, e);
 	net_shares_fini(&x);
 	return sim;

@@ -156,26 +156,75 @@ static void share_as_processes(
 	mem_free(process);
 }
 
-/* Processes whose sites have wires to those of this one. */
-static void find_near(const struct net_shares *x, const struct topo *t,
-	const struct sim_params *p)
+sim_time net_mail_time(const struct net *n, uint32_t wire)
 {
-	uint32_t me = p->cluster->me;
+	return n->link.latency[wire] -
+	       (n->params.kind->posts_tokens ? n->link.logic[wire] : 0);
+}
 
-	for (router_id r = 0; r < t->n_routers; r++) {
-		if (x->process[r] != me)
+sim_time *net_mail_times(const struct net *n)
+{
+	sim_time *least = mem_alloc(n->topo->n_wires, sizeof(*least));
+
+	for (uint32_t i = 0; i < n->topo->n_wires; i++) {
+		least[i] = net_mail_time(n, i);
+		if (n->route->age && n->route->age < least[i])
+			least[i] = n->route->age; /* news between switches */
+	}
+	return least;
+}
+
+static void note_lead(uint8_t *lead, sim_time windows)
+{
+	const sim_time most = UINT8_MAX;
+	uint8_t k = (uint8_t)(windows < most ? windows : most);
+
+	if (!*lead || k < *lead)
+		*lead = k;
+}
+
+/* A wire may be of another kind, seen from its other end; its tokens take the
+ * time of one of them. */
+static sim_time least_on(const struct topo *t, router_id r, port_id p,
+	struct topo_end far, const sim_time *least)
+{
+	sim_time there = least[t->ops->wire(t, r, p)];
+	sim_time back = least[t->ops->wire(t, far.router, far.port)];
+
+	return there < back ? there : back;
+}
+
+static void find_leads_of(const struct net_shares *x, const struct topo *t,
+	const struct sim_params *p, const sim_time *least, router_id r)
+{
+	size_t n = p->cluster->n, from = x->process[r];
+
+	for (port_id port = 0; port < t->n_ports; port++) {
+		struct topo_end far = t->ops->peer(t, r, port);
+		size_t to =
+			far.router == NO_ROUTER ? from : x->process[far.router];
+		sim_time k;
+
+		if (to == from)
 			continue;
-		for (port_id port = 0; port < t->n_ports; port++) {
-			router_id to = t->ops->peer(t, r, port).router;
-
-			if (to != NO_ROUTER && x->process[to] != me)
-				x->is_near[x->process[to]] = true;
-		}
+		k = least_on(t, r, port, far, least) / p->window;
+		note_lead(&x->lead[from * n + to], k);
+		note_lead(&x->lead[to * n + from], k);
 	}
 }
 
-void net_share_out(
-	struct net_shares *x, const struct topo *t, const struct sim_params *p)
+/* Mail between processes whose sites have wires to each other.  Those that
+ * share no room need to know their own only. */
+static void find_leads(const struct net_shares *x, const struct topo *t,
+	const struct sim_params *p, const sim_time *least)
+{
+	for (router_id r = 0; r < t->n_routers; r++)
+		if (x->process[r] == p->cluster->me || p->cluster->room)
+			find_leads_of(x, t, p, least, r);
+}
+
+void net_share_out(struct net_shares *x, const struct topo *t,
+	const struct sim_params *p, const sim_time *least)
 {
 	*x = (struct net_shares){
 		.owner = mem_alloc(t->n_routers, sizeof(*x->owner)),
@@ -189,8 +238,9 @@ void net_share_out(
 			x, t, p->cluster ? p->cluster->n : 1, p->n_workers);
 	if (!p->cluster)
 		return;
-	x->is_near = mem_alloc(p->cluster->n, sizeof(*x->is_near));
-	find_near(x, t, p);
+	x->lead = mem_alloc(
+		(size_t)p->cluster->n * p->cluster->n, sizeof(*x->lead));
+	find_leads(x, t, p, least);
 }
 
 /* --- what they will be --- */
@@ -239,7 +289,7 @@ void net_shares_fini(struct net_shares *x)
 {
 	mem_free(x->owner);
 	mem_free(x->process);
-	mem_free(x->is_near);
+	mem_free(x->lead);
 }
 
 /* --- links between processes --- */

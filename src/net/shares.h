@@ -10,7 +10,7 @@
 struct net_shares {
 	uint8_t *owner; /* [site] a worker of its process */
 	uint16_t *process; /* [site] */
-	bool *is_near; /* [process] it has wires to this one */
+	uint8_t *lead; /* [process][process], see sim_params */
 };
 
 /*
@@ -33,9 +33,15 @@ struct net_share {
 void net_count_shares(
 	struct net_share *x, const struct net_setup *s, uint32_t n);
 
-/* By the topology, for the workers and processes of p. */
-void net_share_out(
-	struct net_shares *x, const struct topo *t, const struct sim_params *p);
+/* The least time of mail over a kind of wire; and of what goes from process to
+ * process, for all kinds, to be freed. */
+sim_time net_mail_time(const struct net *n, uint32_t wire);
+sim_time *net_mail_times(const struct net *n);
+
+/* By the topology, for the workers and processes of p.  Mail takes least[i] on
+ * wires of the i-th kind. */
+void net_share_out(struct net_shares *x, const struct topo *t,
+	const struct sim_params *p, const sim_time *least);
 void net_shares_fini(struct net_shares *x);
 
 /* Sets net.cut. */

@@ -25,6 +25,66 @@ struct record {
 	uint64_t n; /* bytes that follow, whole words */
 };
 
+/* --- how long mail takes --- */
+
+/* Things that mail from one process brings about reach others by third ones,
+ * too: leads become those of the shortest ways. */
+static void find_ways(uint8_t *lead, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < n; j++) {
+				uint32_t a = lead[i * n + k];
+				uint32_t b = lead[k * n + j];
+				uint8_t *c = &lead[i * n + j];
+
+				if (a && b && (!*c || a + b < *c))
+					*c = (uint8_t)(a + b < UINT8_MAX
+							       ? a + b
+							       : UINT8_MAX);
+			}
+}
+
+static void find_least_lead(struct sim *s)
+{
+	struct sim_abroad *a = s->abroad;
+	uint32_t me = s->p.cluster->me;
+
+	a->least_lead = UINT8_MAX;
+	for (uint32_t i = 0; i < s->p.cluster->n; i++)
+		if (a->is_near[i] && abroad_lead(s, i, me) < a->least_lead)
+			a->least_lead = (uint8_t)abroad_lead(s, i, me);
+}
+
+static void set_leads(struct sim *s)
+{
+	const struct cluster *c = s->p.cluster;
+	struct sim_abroad *a = s->abroad;
+	size_t n = c->n;
+
+	a->lead = mem_alloc(n * n, sizeof(*a->lead));
+	memcpy(a->lead, s->p.lead, n * n * sizeof(*a->lead));
+	for (size_t i = 0; i < n; i++)
+		a->is_near[i] = i != c->me && a->lead[c->me * n + i];
+	find_least_lead(s);
+	if (c->room)
+		find_ways(a->lead, n);
+}
+
+/* Notes go from any process to any, and are heard in the next window. */
+static void be_near_all(struct sim *s)
+{
+	const struct cluster *c = s->p.cluster;
+	size_t n = c->n;
+
+	memset(s->abroad->lead, 1, n * n * sizeof(*s->abroad->lead));
+	for (size_t i = 0; i < n; i++)
+		s->abroad->is_near[i] = i != c->me;
+	find_least_lead(s);
+}
+
+/* --- */
+
 void abroad_init(struct sim *s)
 {
 	const struct cluster *c = s->p.cluster;
@@ -37,8 +97,7 @@ void abroad_init(struct sim *s)
 	a->in = mem_alloc(c->n, sizeof(*a->in));
 	a->promise = mem_alloc(c->n, sizeof(*a->promise));
 	a->is_near = mem_alloc(c->n, sizeof(*a->is_near));
-	memcpy(a->is_near, s->p.is_near, c->n * sizeof(*a->is_near));
-	a->is_near[c->me] = false;
+	set_leads(s);
 	promises_init(s);
 	s->process = mem_alloc(s->p.n_sites, sizeof(*s->process));
 	memcpy(s->process, s->p.process, s->p.n_sites * sizeof(*s->process));
@@ -51,12 +110,14 @@ void abroad_fini(struct sim *s)
 	for (uint32_t i = 0; a && i < s->p.cluster->n; i++) {
 		cluster_bytes_free(&a->out[i]);
 		cluster_bytes_free(&a->in[i]);
+		mem_free(a->promise[i].due);
 	}
 	if (a) {
 		mem_free(a->out);
 		mem_free(a->in);
 		mem_free(a->promise);
 		mem_free(a->is_near);
+		mem_free(a->lead);
 		mem_free(a->listener);
 	}
 	mem_free(a);
@@ -95,6 +156,16 @@ static void unpack(
 		e->data = w->sim->p.ops->unpack(w, e, from, n);
 }
 
+/* Mail that takes less time than it must. */
+static bool comes_early(
+	const struct sim_worker *w, uint32_t process, sim_time t)
+{
+	const struct sim *s = w->sim;
+	uint64_t lead = abroad_lead(s, s->p.cluster->me, process);
+
+	return (uint64_t)(t - w->start) / w->width < lead;
+}
+
 void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 {
 	uint32_t process = w->sim->process[e->site];
@@ -102,7 +173,7 @@ void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 	struct record r = { .t = t, .e = *e };
 	size_t at = to->n;
 
-	BUG_IF(!w->sim->abroad->is_near[process]);
+	BUG_IF(!w->sim->abroad->is_near[process] || comes_early(w, process, t));
 	cluster_add(to, sizeof(r));
 	pack(w, e, to);
 	cluster_add(to, -to->n % sizeof(uint64_t));
@@ -188,6 +259,19 @@ void abroad_collect(struct sim *s, uint32_t process)
 			memcpy(cluster_add(out, b->n), b->at, b->n);
 		b->n = 0;
 	}
+}
+
+uint64_t abroad_first(const struct sim *s, const struct cluster_bytes *b)
+{
+	sim_time first = SIM_NEVER;
+	struct record r;
+
+	for (size_t i = 0; i < b->n; i += sizeof(r) + r.n) {
+		memcpy(&r, b->at + i, sizeof(r));
+		if (r.e.site != NO_SITE && r.t < first)
+			first = r.t;
+	}
+	return first == SIM_NEVER ? NO_WINDOW : (uint64_t)(first / s->p.window);
 }
 
 void abroad_forget(struct sim *s)
@@ -318,7 +402,7 @@ uint64_t abroad_look(const struct sim *s, uint64_t end, bool *is_over)
 	struct room_view v;
 
 	*is_over = false;
-	if (!room_look(s->p.cluster->room, s->abroad->is_near, &v))
+	if (!room_look(s->p.cluster->room, &v))
 		return 0;
 	*is_over = v.first >= end;
 	return v.horizon;
@@ -336,7 +420,7 @@ void abroad_alarm(struct sim *s)
 
 void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call)
 {
-	room_wait(s->p.cluster->room, s->abroad->is_near, window, end, call);
+	room_wait(s->p.cluster->room, window, end, call);
 }
 
 /* When all have left, whoever has mail in a box takes it, and the next to enter
@@ -347,7 +431,7 @@ static uint64_t gather(struct sim *s)
 
 	cluster_max(s->p.cluster, &none, 1);
 	abroad_take(s);
-	room_enter(s->p.cluster->room,
+	room_enter(s->p.cluster->room, s->abroad->lead,
 		(uint64_t)s->workers->start / s->workers->width);
 	return windows_next(s);
 }
@@ -376,8 +460,7 @@ uint32_t sim_listen(struct sim *s, sim_hear *hear, void *arg)
 
 	if (!a)
 		return 0;
-	for (uint32_t i = 0; i < s->p.cluster->n; i++)
-		a->is_near[i] = i != s->p.cluster->me;
+	be_near_all(s);
 	a->listener =
 		mem_more(a->listener, a->n_listeners, sizeof(*a->listener));
 	a->listener[a->n_listeners] = (struct sim_listener){ hear, arg };

@@ -6,19 +6,20 @@
 
 #define NO_WINDOW UINT64_MAX
 
-/* Messages with mail that a neighbour may not have got yet. */
-enum { MOST_DUE = 8 };
-
 /* What is known of a neighbour, see promises.c. */
 struct promise {
-	uint64_t window; /* its mail is due no earlier */
-	uint64_t due[MOST_DUE]; /* the first windows of mail to it */
-	uint32_t n_due;
+	uint64_t window; /* the first that it may run */
+	/* the first windows of messages that it may not have got yet */
+	uint64_t *due;
+	uint32_t n_due, room;
 	bool is_last; /* it sends no more before the next agreement */
 };
 
 struct sim_abroad {
 	bool *is_near; /* [process] */
+	/* [from][to]: see sim_params; of a room by any number of processes */
+	uint8_t *lead;
+	uint8_t least_lead; /* of mail to this process */
 	struct cluster_bytes *out, *in; /* the same */
 	struct promise *promise; /* the same */
 	uint64_t told; /* the promise that this process has made */
@@ -31,8 +32,17 @@ struct sim_abroad {
 	uint32_t n_listeners;
 };
 
+/* Windows that mail takes at least from one process to another. */
+static inline uint64_t abroad_lead(
+	const struct sim *s, uint32_t from, uint32_t to)
+{
+	return s->abroad->lead[(size_t)from * s->p.cluster->n + to];
+}
+
 /* Makes out[process] what all workers send to it. */
 void abroad_collect(struct sim *s, uint32_t process);
+/* The first window that something in it is due in. */
+uint64_t abroad_first(const struct sim *s, const struct cluster_bytes *b);
 /* All of it has left. */
 void abroad_forget(struct sim *s);
 /* Takes mail and notes; keeps the beginning of what has not come whole yet. */

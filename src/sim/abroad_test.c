@@ -29,7 +29,7 @@ struct post {
 	site_id wrong; /* ends the run; NO_SITE: none */
 	bool stays; /* the only letter, at its site */
 	bool is_slow; /* to visit */
-	bool is_dense; /* letters take no longer than they must */
+	uint8_t lead; /* windows that letters take; 0: as many as they like */
 	size_t load; /* bytes that go with a letter */
 	uint64_t n_spoilt;
 };
@@ -75,8 +75,8 @@ static void visit(struct sim_worker *w, site_id s)
 			err_give_up(EXIT_LIMIT, "site %u has had enough", s);
 		if (l->hop++ < HOPS)
 			sim_post(w, p->stays ? s : (s + 1 + l->hop % 5) % SITES,
-				t + (p->is_dense ? WINDOW
-						 : delay(l->name, l->hop)),
+				t + (p->lead ? p->lead * (sim_time)WINDOW
+					     : delay(l->name, l->hop)),
 				SIM_KEY(PHASE_ARRIVAL, l->name), 0, e->data);
 	}
 }
@@ -115,9 +115,10 @@ static const struct sim_ops ops = {
 	.unpack = unpack,
 };
 
-static void start(struct post *p, struct cluster *c, site_id wrong)
+static void start_letters(
+	struct post *p, struct cluster *c, site_id wrong, uint8_t letter_lead)
 {
-	const bool is_near[PROCESSES] = { true, true, true };
+	uint8_t lead[PROCESSES * PROCESSES];
 	uint16_t process[SITES];
 	struct sim_params s = {
 		.n_sites = SITES,
@@ -128,11 +129,13 @@ static void start(struct post *p, struct cluster *c, site_id wrong)
 		.model = p,
 		.cluster = c,
 		.process = process,
-		.is_near = is_near,
+		.lead = lead,
 	};
 	struct err e = { 0 };
 
 	memset(p, 0, sizeof(*p));
+	memset(lead, letter_lead ? letter_lead : 1, sizeof(lead));
+	p->lead = letter_lead;
 	p->wrong = wrong;
 	for (site_id i = 0; i < SITES; i++)
 		process[i] = (uint16_t)(i * PROCESSES / SITES);
@@ -145,6 +148,11 @@ static void start(struct post *p, struct cluster *c, site_id wrong)
 				SIM_KEY(PHASE_ARRIVAL, i), 0, p->n_letters);
 		p->n_letters++;
 	}
+}
+
+static void start(struct post *p, struct cluster *c, site_id wrong)
+{
+	start_letters(p, c, wrong, 0);
 }
 
 /* The letters that sites got, in all processes. */
@@ -306,22 +314,21 @@ static void a_process_runs_ahead_of_idle_ones(void **state)
 	(void)state;
 }
 
-/* In each window, some of them have letters, and most have one soon. */
-static void busy_processes_talk_to_neighbours_only(void **state)
+/* In each window, some of them have letters, and most have one soon.  Returns
+ * how often they met. */
+static uint64_t be_busy(bool is_apart, uint8_t lead)
 {
 	static struct post one, many;
 	struct cluster_ops counted[2];
 	struct cluster *c;
 	uint64_t x[2];
 
-	start(&one, NULL, NO_SITE);
-	one.is_dense = true;
+	start_letters(&one, NULL, NO_SITE, lead);
 	sim_run(one.sim, SIM_NEVER - 1);
 	sim_free(one.sim);
-	c = meet(PROCESSES, true);
+	c = meet(PROCESSES, is_apart);
 	count_meetings(c, counted);
-	start(&many, c, NO_SITE);
-	many.is_dense = true;
+	start_letters(&many, c, NO_SITE, lead);
 	sim_run(many.sim, 100 * WINDOW);
 	sim_run(many.sim, SIM_NEVER - 1);
 	x[0] = n_meetings;
@@ -329,8 +336,16 @@ static void busy_processes_talk_to_neighbours_only(void **state)
 	x[1] = memcmp(one.site, many.site, sizeof(one.site)) != 0;
 	sim_max(many.sim, x, 2);
 	end(c, &many);
-	assert_in_range(x[0], 2, 10); /* in 300 windows */
 	assert_int_equal(x[1], 0);
+	return x[0];
+}
+
+static void busy_processes_talk_to_neighbours_only(void **state)
+{
+	assert_in_range(be_busy(true, 1), 2, 10); /* in 300 windows */
+	assert_in_range(be_busy(true, 3), 2, 10);
+	be_busy(false, 1);
+	be_busy(false, 3);
 	(void)state;
 }
 
@@ -447,7 +462,7 @@ static uint64_t hear_late(bool is_apart, uint64_t *n)
 {
 	static const struct sim_ops say = { .visit = say_window };
 	static const uint16_t process[] = { 0, 1 };
-	static const bool near[] = { false, false };
+	static const uint8_t lead[4];
 	struct cluster *c = meet(2, is_apart);
 	struct talk x = { 0 };
 	struct err e = { 0 };
@@ -459,7 +474,7 @@ static uint64_t hear_late(bool is_apart, uint64_t *n)
 		.model = &x,
 		.cluster = c,
 		.process = process,
-		.is_near = near };
+		.lead = lead };
 
 	x.sim = sim_new(&p, &e);
 	assert_non_null(x.sim);

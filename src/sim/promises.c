@@ -3,25 +3,25 @@
  * by messages.
  *
  * In a meeting all agree on the next window of all.  Mail takes a window at
- * least.  So what another process does from its window k on reaches this one in
- * window k + 1 at the earliest, and an answer to mail that is due there in
- * window a not before a + 1.  The lesser of the two is its horizon.  Where few
+ * least, and more where all wires between two processes are longer: the lead.
+ * So what another process does from its window k on reaches this one in window
+ * k + lead at the earliest, and an answer to mail that is due there in window a
+ * not before a + lead.  The lesser of the two is its horizon.  Where few
  * processes have anything to do, each runs up to its horizon, and they meet
  * again: one that is busy alone runs until its mail leaves.
  *
  * Where most of them are busy, all would meet after each window.  There they
  * talk to their neighbours only: a message with mail is also a *promise*, the
- * first window that later mail can be due in.  That is the window after the one
- * that the sender does next, which is its own next one or, if that is earlier,
- * its horizon, the least of its neighbours' promises.  They meet when they come
- * to the end of the slice, when one of them has failed or is asked to stop, or
- * when promises have crept through more empty windows than a meeting is worth:
- * a process sends its last message, and its neighbours soon cannot go on
- * either.
+ * first window that the sender may still run.  That is its own next one or, if
+ * that is earlier, its horizon, which is the least of its neighbours' promises
+ * with their leads.  They meet when they come to the end of the slice, when one
+ * of them has failed or is asked to stop, or when promises have crept through
+ * more empty windows than a meeting is worth: a process sends its last message,
+ * and its neighbours soon cannot go on either.
  *
  * What it proposes as next window includes mail that may not have come yet.  A
- * neighbour that has promised window p had a horizon of p - 1 at least, so it
- * has heard of all mail that is due before that.
+ * neighbour that has promised window p has a horizon of p at least, so it has
+ * got all mail that is due before p.
  */
 #define _GNU_SOURCE
 #include "sim/abroad.h"
@@ -39,10 +39,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The window after k, if there is one. */
-static uint64_t after(uint64_t k)
+/* A window, if there is one, and some more. */
+static uint64_t after(uint64_t k, uint64_t lead)
 {
-	return k == NO_WINDOW ? k : k + 1;
+	return k == NO_WINDOW ? k : k + lead;
 }
 
 void promises_init(struct sim *s)
@@ -56,22 +56,21 @@ void promises_init(struct sim *s)
 
 static void note_due(struct promise *p, uint64_t due)
 {
-	uint64_t *last = &p->due[MOST_DUE - 1];
-
-	if (p->n_due < MOST_DUE)
-		p->due[p->n_due++] = due;
-	else
-		*last = least(*last, due);
+	if (p->n_due == p->room) {
+		p->room = 2 * p->room + 8;
+		p->due = mem_grow(p->due, p->room, sizeof(*p->due));
+	}
+	p->due[p->n_due++] = due;
 }
 
-/* Its mail is due no earlier, and it has got what is due before that. */
+/* It has got what is due before that. */
 static void note_promise(struct promise *p, uint64_t window)
 {
 	uint32_t n = 0;
 
 	p->window = window;
 	for (uint32_t i = 0; i < p->n_due; i++)
-		if (p->due[i] + 1 >= window)
+		if (p->due[i] >= window)
 			p->due[n++] = p->due[i];
 	p->n_due = n;
 }
@@ -92,13 +91,15 @@ static void send_all(struct sim *s, const struct closing *end)
 {
 	struct sim_abroad *a = s->abroad;
 	struct cluster *c = s->p.cluster;
-	uint64_t due = abroad_next(s, NO_WINDOW);
 
 	for (uint32_t i = 0; i < c->n; i++) {
+		uint64_t due;
+
 		if (!a->is_near[i])
 			continue;
 		abroad_collect(s, i);
-		if (a->out[i].n && due != NO_WINDOW)
+		due = abroad_first(s, &a->out[i]);
+		if (due != NO_WINDOW)
 			note_due(&a->promise[i], due);
 		memcpy(cluster_add(&a->out[i], sizeof(*end)), end,
 			sizeof(*end));
@@ -146,14 +147,14 @@ static bool take_from_all(struct sim *s)
 /* --- between meetings --- */
 
 /* The least promise of a neighbour. */
-static uint64_t horizon_of(const struct sim *s)
+static uint64_t least_promise(const struct sim *s)
 {
-	uint64_t horizon = NO_WINDOW;
+	uint64_t k = NO_WINDOW;
 
 	for (uint32_t i = 0; i < s->p.cluster->n; i++)
 		if (s->abroad->is_near[i])
-			horizon = least(horizon, s->abroad->promise[i].window);
-	return horizon;
+			k = least(k, s->abroad->promise[i].window);
+	return k;
 }
 
 static bool has_last(const struct sim *s)
@@ -169,21 +170,29 @@ void promises_begin(struct sim *s, uint64_t window)
 	struct sim_abroad *a = s->abroad;
 
 	for (uint32_t i = 0; i < s->p.cluster->n; i++)
-		a->promise[i].window = after(window);
-	a->told = after(window);
+		a->promise[i].window = window;
+	a->told = window;
 	a->busy = window;
 }
 
 uint64_t promises_look(const struct sim *s)
 {
-	return horizon_of(s);
+	uint32_t me = s->p.cluster->me;
+	uint64_t horizon = NO_WINDOW;
+
+	for (uint32_t i = 0; i < s->p.cluster->n; i++)
+		if (s->abroad->is_near[i])
+			horizon = least(
+				horizon, after(s->abroad->promise[i].window,
+						 abroad_lead(s, i, me)));
+	return horizon;
 }
 
 void promises_tell(struct sim *s, uint64_t next)
 {
 	struct sim_abroad *a = s->abroad;
 	struct closing end = {
-		.promise = after(least(next, horizon_of(s))),
+		.promise = least(next, promises_look(s)),
 		.busy = a->busy,
 	};
 
@@ -201,11 +210,10 @@ void promises_note_run(struct sim *s, uint64_t window)
 
 bool promises_end(const struct sim *s, uint64_t end)
 {
-	uint64_t horizon = horizon_of(s);
+	uint64_t first = least_promise(s);
 
-	/* beyond the end, so that mail due before it is known to have come */
-	return horizon > end || has_last(s) ||
-	       horizon > s->abroad->busy + s->abroad->slack;
+	return first >= end || has_last(s) ||
+	       first > s->abroad->busy + s->abroad->slack;
 }
 
 void promises_hear(struct sim *s)
@@ -262,7 +270,8 @@ void promises_meet(struct sim *s, struct abroad_view *v, struct err *e)
 	take_last(s);
 	v->stop = word[CLUSTER_STOP];
 	v->next = ~word[CLUSTER_NEXT];
-	v->horizon = after(least(due, ~word[CLUSTER_OTHERS]));
+	v->horizon =
+		after(least(due, ~word[CLUSTER_OTHERS]), s->abroad->least_lead);
 	v->is_crowd = 2 * word[CLUSTER_BUSY] > c->n;
 	if (word[CLUSTER_FAILED])
 		abroad_share_failure(s, word[CLUSTER_FAILED], e);
@@ -270,5 +279,6 @@ void promises_meet(struct sim *s, struct abroad_view *v, struct err *e)
 
 uint64_t promises_horizon(const struct sim *s, uint64_t horizon)
 {
-	return least(horizon, after(abroad_next(s, NO_WINDOW)));
+	return least(horizon,
+		after(abroad_next(s, NO_WINDOW), s->abroad->least_lead));
 }

@@ -22,13 +22,15 @@ enum {
 };
 
 /* Waits for a round of all, see has_round(). */
-#define AT_ROUND UINT64_MAX
+#define AT_ROUND (UINT64_MAX - 1)
 
 struct seat {
 	_Alignas(LINE) _Atomic uint64_t version, clock;
 	_Alignas(LINE) _Atomic uint64_t call; /* complemented: 0 is never */
 	_Alignas(LINE) _Atomic uint32_t bell, is_asleep;
-	_Atomic uint64_t wake_at; /* of what the others have left to do */
+	/* when what the others have left to do is beyond: the window that it
+	 * would run, and the end */
+	_Atomic uint64_t wake_at, wake_end;
 	_Atomic uint64_t heard; /* the call that it knows of */
 	_Alignas(LINE) _Atomic uint64_t round; /* that it has begun */
 	uint64_t board[2][BOARD];
@@ -52,6 +54,7 @@ struct room {
 	struct box *box; /* [from][to] */
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
+	const uint8_t *lead; /* [from][to] */
 	uint32_t alarms; /* when it entered */
 };
 
@@ -162,8 +165,9 @@ static void wake(struct seat *s)
 
 /* --- clocks --- */
 
-void room_enter(struct room *r, uint64_t clock)
+void room_enter(struct room *r, const uint8_t *lead, uint64_t clock)
 {
+	r->lead = lead;
 	r->alarms = atomic_load(&r->shared->alarms);
 	room_begin(r);
 	room_end(r, clock);
@@ -211,21 +215,38 @@ static bool has_round(const struct room *r, uint32_t i)
 	return true;
 }
 
+/* When mail of a process reaches another one at the earliest, if the first has
+ * something left to do in a window. */
+static uint64_t reach_of(
+	const struct room *r, uint32_t from, uint32_t to, uint64_t window)
+{
+	uint32_t lead = r->lead[(size_t)from * r->c->n + to];
+
+	return lead && window != ROOM_NEVER ? window + lead : ROOM_NEVER;
+}
+
 /* Whether what a sleeping process waits for may have come. */
 static bool is_due(const struct room *r, uint32_t i)
 {
 	const struct seat *s = &r->shared->seat[i];
 	uint64_t at = atomic_load(&s->wake_at);
+	uint64_t end = atomic_load(&s->wake_end);
+	bool may_run = true, is_over = true;
 
 	if (at == AT_ROUND)
 		return has_round(r, i);
 	if (~atomic_load(&s->call) != atomic_load(&s->heard) ||
 		room_is_alarmed(r))
 		return true;
-	for (uint32_t k = 0; k < r->c->n; k++)
-		if (k != i && left_to(&r->shared->seat[k]) < at)
-			return false;
-	return true;
+	for (uint32_t k = 0; k < r->c->n; k++) {
+		uint64_t left = left_to(&r->shared->seat[k]);
+
+		if (k == i)
+			continue;
+		may_run &= reach_of(r, k, i, left) > at;
+		is_over &= left >= end;
+	}
+	return may_run || is_over;
 }
 
 static void wake_others(const struct room *r)
@@ -285,7 +306,7 @@ static bool is_quiet(const struct room *r, uint64_t *sum)
 	return !odd;
 }
 
-bool room_look(const struct room *r, const bool *is_near, struct room_view *v)
+bool room_look(const struct room *r, struct room_view *v)
 {
 	uint64_t before, after;
 
@@ -298,10 +319,9 @@ bool room_look(const struct room *r, const bool *is_near, struct room_view *v)
 		if (i == r->c->me)
 			continue;
 		k = left_to(&r->shared->seat[i]);
-		at = k + (is_near[i] ? 1 : 2);
+		at = reach_of(r, i, r->c->me, k);
 		v->first = k < v->first ? k : v->first;
-		if (k != ROOM_NEVER && at < v->horizon)
-			v->horizon = at;
+		v->horizon = at < v->horizon ? at : v->horizon;
 	}
 	atomic_thread_fence(memory_order_acquire);
 	return is_quiet(r, &after) && before == after;
@@ -323,7 +343,7 @@ bool room_is_alarmed(const struct room *r)
 
 /* What a process waits for: a round of all, or what room_wait() is told. */
 struct wait {
-	const bool *is_near; /* NULL: a round */
+	bool is_round;
 	uint64_t window, end, call;
 	bool is_full; /* a box is, which is no such wait */
 	uint32_t every; /* so many looks it looks at what others write */
@@ -335,12 +355,11 @@ static bool is_over(const struct room *r, const struct wait *w)
 
 	if (w->is_full)
 		return false;
-	if (!w->is_near)
+	if (w->is_round)
 		return has_round(r, r->c->me);
 	if (room_call_of(r) != w->call || room_is_alarmed(r))
 		return true;
-	return room_look(r, w->is_near, &v) &&
-	       (v.horizon > w->window || v.first >= w->end);
+	return room_look(r, &v) && (v.horizon > w->window || v.first >= w->end);
 }
 
 /* Looks for some microseconds: to be woken takes longer than many windows. */
@@ -370,9 +389,8 @@ static void sleep_until(const struct room *r, const struct wait *w)
 	struct timespec most = { .tv_nsec = SLEEP_NS };
 	uint32_t bell = atomic_load(&s->bell);
 
-	atomic_store(&s->wake_at, !w->is_near	       ? AT_ROUND
-				  : w->window < w->end ? w->window
-						       : w->end);
+	atomic_store(&s->wake_at, w->is_round ? AT_ROUND : w->window);
+	atomic_store(&s->wake_end, w->end);
 	atomic_store(&s->heard, w->call);
 	atomic_fetch_add(&r->shared->n_asleep, 1);
 	atomic_store(&s->is_asleep, 1);
@@ -405,11 +423,9 @@ static void wait_for(const struct room *r, const struct wait *w)
 	look_for_gone(r, w);
 }
 
-void room_wait(struct room *r, const bool *is_near, uint64_t window,
-	uint64_t end, uint64_t call)
+void room_wait(struct room *r, uint64_t window, uint64_t end, uint64_t call)
 {
 	struct wait w = {
-		.is_near = is_near,
 		.window = window,
 		.end = end,
 		.call = call,
@@ -447,7 +463,7 @@ static void begin_round(struct room *r, const void *bytes, size_t n)
 	atomic_fetch_add(&s->round, 1);
 	wake_others(r);
 	while (!has_round(r, r->c->me))
-		wait_for(r, &(struct wait){ .every = 1 });
+		wait_for(r, &(struct wait){ .is_round = true, .every = 1 });
 }
 
 static void merge(uint64_t *x, const uint64_t *y, size_t n, bool is_sum)

@@ -6,10 +6,11 @@
  *
  * The *clock* of a process is the first window in which it may still do
  * something, by the mail that it has taken; a *call* is the first window of
- * mail that it may not have taken yet.  Mail takes a window at least.  So the
- * others' mail is due in the window after the least of their clocks and calls
- * at the earliest, which is the horizon of a process; an answer to its own mail
- * is no exception, since that is a call.
+ * mail that it may not have taken yet.  Mail takes a window at least, or as
+ * many as the wires between two processes are long, its lead.  So the others'
+ * mail is due a lead after their clocks and calls at the earliest, which is the
+ * horizon of a process; an answer to its own mail is no exception, since that
+ * is a call.
  *
  * That holds for clocks and calls of one moment.  They are changed only while
  * the version of the process that changes them is odd; so a reader that finds
@@ -40,8 +41,9 @@ void room_reduce(struct room *r, uint64_t *x, size_t n, bool is_sum);
 void room_tell(struct room *r, uint32_t from, void *bytes, size_t n);
 
 /* Before the others may run: nothing is known of this process but that it is
- * done with the windows before a clock.  An alarm of before is forgotten. */
-void room_enter(struct room *r, uint64_t clock);
+ * done with the windows before a clock.  An alarm of before is forgotten. Leads
+ * are [from][to], 0: no mail ever comes; they are not copied. */
+void room_enter(struct room *r, const uint8_t *lead, uint64_t clock);
 
 /* --- mail --- */
 
@@ -77,7 +79,7 @@ struct room_view {
 };
 
 /* False if there was no such moment: to be tried again. */
-bool room_look(const struct room *r, const bool *is_near, struct room_view *v);
+bool room_look(const struct room *r, struct room_view *v);
 
 /* All processes are to leave, and meet. */
 void room_alarm(struct room *r);
@@ -85,7 +87,6 @@ bool room_is_alarmed(const struct room *r);
 
 /* Waits until the horizon is beyond a window, all are done before end, there is
  * another call, or an alarm; or for some time. */
-void room_wait(struct room *r, const bool *is_near, uint64_t window,
-	uint64_t end, uint64_t call);
+void room_wait(struct room *r, uint64_t window, uint64_t end, uint64_t call);
 
 #endif

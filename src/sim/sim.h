@@ -249,7 +249,9 @@ struct sim_params {
 	/* Other processes that run this simulation, too; NULL: none. */
 	struct cluster *cluster;
 	const uint16_t *process; /* [site] that simulates it, copied */
-	const bool *is_near; /* [process] there is mail to or from it, copied */
+	/* [from][to] of processes: windows that mail takes at least, 0: there
+	 * is none; copied.  Without a room only its own are needed. */
+	const uint8_t *lead;
 	bool packs; /* mail between workers, as if they were processes */
 	bool counts; /* the same, and counts it: see sim_census() */
 };
