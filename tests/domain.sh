@@ -22,6 +22,47 @@ ends 0 $node collective op=allreduce by=domain procs=8 rounds=1 bytes=2MiB \
 shows 'a switch that adds is faster than that' \
 	'.results.busbw_GBps | . > 1.05 * 450 and . < 2 * 7 / 9 * 450'
 
+# Two processes send 2 MiB each to a third, whose port takes 9.3 us for both;
+# and one sends 4 MiB and, at the same time, a few KiB, after which another has
+# to send 4 MiB.
+cat >"$tmp/in.goal" <<-EOF
+	num_ranks 3
+	rank 0 {
+	a: recv 2097152b from 1
+	b: recv 2097152b from 2
+	}
+	rank 1 {
+	a: send 2097152b to 0
+	}
+	rank 2 {
+	a: send 2097152b to 0
+	}
+EOF
+cat >"$tmp/turns.goal" <<-EOF
+	num_ranks 4
+	rank 0 {
+	a: send 4194304b to 1
+	b: send 65536b to 2
+	}
+	rank 1 {
+	a: recv 4194304b from 0
+	}
+	rank 2 {
+	a: recv 65536b from 0
+	b: send 4194304b to 3
+	b requires a
+	}
+	rank 3 {
+	a: recv 4194304b from 2
+	}
+EOF
+ends 0 $node replay file="$tmp/in.goal" --json
+shows 'the port of a receiver is shared' \
+	'.results.time_ns > 9320 and .results.time_ns < 13000'
+ends 0 $node replay file="$tmp/turns.goal" --json
+shows 'transfers that share a port take turns' \
+	'.results.time_ns > 9320 and .results.time_ns < 15000'
+
 for threads in 1 2 3; do
 	ends 0 run torus --shape 5 alltoall via=msg procs=4 bytes=3000 --json \
 		--quiet --set domain.rate=100GB/s --threads $threads --budget

@@ -104,6 +104,28 @@ for set in '' '--set routing.by=layer --set routing.paths=2' \
 done
 report 'random networks carry traffic and messages, by any spread'
 
+# Four pairs of nodes with four paths: flows of a queue share them better.
+printf '%s\n' a,m1 a,m2 a,m3 a,m4 b,m1 b,m2 b,m3 b,m4 node,a,4 node,b,4 \
+	>"$tmp/four.csv"
+awk 'BEGIN {
+	print "num_ranks 8"
+	for (i = 0; i < 8; i++) {
+		print "rank " i " {"
+		for (k = 0; k < 32; k++)
+			print (i < 4 ? "send 32768b to " i + 4 : \
+				"recv 32768b from " i - 4) " tag " k
+		print "}"
+	}
+}' >"$tmp/pairs.goal"
+for flows in 1 64; do
+	ends 0 run graph --set topology.edges="$tmp/four.csv" --json \
+		--set routing.paths=4 --set nic.entropy=$flows \
+		replay file="$tmp/pairs.goal"
+	jq .results.time_ns "$tmp/out"
+done | paste - - | awk '!($2 < 0.85 * $1) { print; exit 1 }' >"$tmp/times" ||
+	complain "$(cat "$tmp/times")"
+report 'a hash spreads the flows of a queue'
+
 # Four layers are too few for these paths, which a tree takes.
 many='--set topology.random=40x4x1 --set routing.by=layer
 	--set routing.paths=4 --set routing.slack=1 --set routing.layers=2'

@@ -36,8 +36,9 @@ static const struct param params[] = {
 		"be longer than the shortest",
 		"assumed: shortest paths"),
 	PARAM_ONE_OF("spread", AT(spread), "hash", "hash|rotate|adaptive",
-		"path of a packet; hash: by source, destination and the "
-		"sender's tag; rotate: the next one for each packet of a node; "
+		"path of a packet; hash: by source, destination, queue and "
+		"flow (nic.entropy); rotate: the next one for each packet of a "
+		"node; "
 		"adaptive: the one whose first link has the least load",
 		"assumed: keeps packets of a flow in order"),
 	PARAM_ONE_OF("overflow", AT(overflow), "refuse", "refuse|updown",
@@ -409,7 +410,7 @@ static struct route_way layers_way(const struct route *r, const int64_t *cost)
 static void layers_describe(const struct route *r, FILE *f)
 {
 	static const char *const spreads[] = {
-		[LAYERS_HASH] = "by source and destination",
+		[LAYERS_HASH] = "by a hash of their flows",
 		[LAYERS_ROTATE] = "in turn",
 		[LAYERS_ADAPTIVE] = "by load",
 	};

@@ -278,6 +278,30 @@ static void spreading_uses_all_paths(void **state)
 	drop(&x);
 }
 
+/* NET-F24: queues and their flows, which are tags, have paths of their own. */
+static void a_hash_knows_flows(void **state)
+{
+	const struct layers how = { .most = 4, .paths = 4, .by = LAYERS_HOP };
+	uint32_t seen = 0, same = 0;
+	struct world x;
+
+	make(&x, 24, 5, &how);
+	for (uint32_t i = 0; i < 32; i++) {
+		struct packet p = {
+			.src = 0, .dst = 40, .number = i, .tag = (uint16_t)i
+		};
+		struct packet o = { .src = 0, .dst = 40, .number = i };
+
+		layers_ops.start(&x.l.route, &p);
+		layers_ops.start(&x.l.route, &o);
+		seen |= 1u << p.hints;
+		same |= 1u << o.hints;
+	}
+	assert_int_equal(seen, 0x1e);
+	assert_int_equal(same & (same - 1), 0);
+	drop(&x);
+}
+
 /* --- around failed links --- */
 
 /* Pairs of nodes that have a way, all of which arrive by links that work. */
@@ -392,6 +416,6 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 
 TESTS(TEST(layers_have_no_cycles), TEST(what_does_not_fit_goes_over_the_tree),
 	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
-	TEST(spreading_uses_all_paths),
+	TEST(spreading_uses_all_paths), TEST(a_hash_knows_flows),
 	TEST(paths_around_failed_links_close_no_cycle),
 	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))

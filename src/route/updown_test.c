@@ -410,8 +410,58 @@ static void other_topologies_are_refused(void **state)
 	assert_non_null(strstr(e.text, "fattree"));
 }
 
+/* NET-F4: the port of a node by which a packet comes; it leaves by its card. */
+static port_id comes_by(const struct tree_machine *m, struct packet p)
+{
+	const struct topo *t = &m->t.topo;
+	struct topo_end at = { p.src, TOPO_NO_PORT };
+	uint32_t n = 0;
+
+	updown_ops.start(&m->u.route, &p);
+	for (;;) {
+		struct route_step s =
+			updown_ops.next(&m->u.route, &p, at.router, at.port);
+		port_id port;
+
+		if (!s.ports)
+			break;
+		assert_true(n < MOST_HOPS);
+		port = (port_id)__builtin_ctzll(s.ports);
+		assert_true(n++ || port == p.card);
+		at = t->ops->peer(t, at.router, port);
+	}
+	assert_int_equal(at.router, p.dst);
+	return at.port;
+}
+
+/* NET-F4: from any card to any, where rails join. */
+static void packets_come_by_the_card_that_they_name(void **state)
+{
+	static const char *const spreads[] = { "source", "rotate", "adaptive" };
+
+	for (uint32_t i = 0; i < 3 * 16 * 16; i++) {
+		struct packet p = { .src = 1,
+			.dst = i / 3 % 16,
+			.number = i,
+			.card = (uint8_t)(i / 48 % 4),
+			.to_card = (uint8_t)(i / 48 / 4) };
+		struct tree_machine m;
+
+		if (p.dst == p.src)
+			continue;
+		updown_make(&m, &(struct tree_how){ .nodes = "16",
+					.ports = "16",
+					.rails = "4",
+					.join = "2",
+					.spread = spreads[i % 3] });
+		m.t.topo.cards = 4;
+		assert_int_equal(comes_by(&m, p), p.to_card);
+	}
+}
+
 TESTS(TEST(qsn_f70_routes_lead_up_and_down_to_their_end),
 	TEST(ways_back_lead_over_the_same_wires),
+	TEST(packets_come_by_the_card_that_they_name),
 	TEST(qsn_f77_a_16_way_switch_is_crossed_in_three),
 	TEST(qsn_f71_stored_routes_are_all_different),
 	TEST(qsn_g7_shifts_and_complements_share_no_link),

@@ -157,6 +157,7 @@ static port_id port_of(const struct dragonfly *t, uint32_t q)
 	return t->global + q - dragonfly_first(t, dragonfly_owner(t, q));
 }
 
+/* NET-F12 */
 static void a_way_leads_to_its_group(void **state)
 {
 	struct dragonfly t;

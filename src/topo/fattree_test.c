@@ -274,19 +274,19 @@ static void as_many_links_go_up_as_down(void **state)
 	}
 }
 
-/* NET-F1: NVIDIA's table of switches of 64 ports for 1,024, 4,096 and 8,192
- * cards. */
+/* NET-F1: NVIDIA's table of switches of 64 ports for 1,024, 2,048, 4,096 and
+ * 8,192 cards. */
 static void tops_use_all_ports_of_their_chips(void **state)
 {
-	static const char *const nodes[] = { "1024", "4096", "8192" };
-	static const uint32_t switches[][3] = { { 32, 16, 0 }, { 128, 128, 64 },
-		{ 256, 256, 128 } };
+	static const char *const nodes[] = { "1024", "2048", "4096", "8192" };
+	static const uint32_t switches[][3] = { { 32, 16, 0 }, { 64, 32, 0 },
+		{ 128, 128, 64 }, { 256, 256, 128 } };
 	struct fattree m;
 
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		tree_make(&m,
 			&(struct tree_how){ .nodes = nodes[i], .ports = "64" });
-		assert_int_equal(m.n_levels, i ? 3 : 2);
+		assert_int_equal(m.n_levels, i < 2 ? 2 : 3);
 		for (uint32_t l = 1; l <= m.n_levels; l++) {
 			assert_int_equal(m.first[l + 1] - m.first[l],
 				switches[i][l - 1]);

@@ -305,7 +305,7 @@ static bool end_messages(struct player *p, bool *is_right)
 
 static bool end_joints(struct player *p, bool *is_right)
 {
-	bool did = joints_go_on(&p->joints);
+	bool did = joints_go_on(&p->joints, msg_state(&p->msg)->n_over);
 	struct joint_of x;
 	int error;
 
@@ -556,20 +556,16 @@ static void replay_tell(const struct load *l)
 				load_node(l, i / l->needs.n_processes));
 }
 
-/* --- the beginning --- */
-
 /* The highest of what the ranks bring, for each of two numbers; false where
  * that fails. */
 static bool agree(struct player *p, int64_t v[2])
 {
-	bool did;
+	int code;
 
 	weft_msg_store(SOURCE, v, 2 * sizeof(*v));
-	did = programs_did(&p->replay->programs, "weft_msg_allreduce",
-		weft_msg_allreduce(
-			&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2));
+	code = weft_msg_allreduce(&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2);
 	weft_msg_load(SOURCE, v, 2 * sizeof(*v));
-	return did;
+	return programs_did(&p->replay->programs, "weft_msg_allreduce", code);
 }
 
 /*
@@ -648,7 +644,7 @@ static uint64_t replay_message(const struct load *l)
 static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
-	uint32_t each, nodes;
+	uint32_t each, nodes = load_n_nodes(l);
 	uint64_t most, space, own;
 
 	if (programs_need_nic(&r->programs, e))
@@ -660,7 +656,6 @@ static int replay_init(struct load *l, struct err *e)
 		goal_check_pairs(&r->goal, r->file, e) ||
 		goal_number_colls(&r->goal, r->file, e))
 		return -1;
-	nodes = load_n_nodes(l);
 	each = (r->goal.n_ranks + nodes - 1) / nodes;
 	if (r->procs > 0 && each > r->procs)
 		return err_set(e,
@@ -668,15 +663,14 @@ static int replay_init(struct load *l, struct err *e)
 			"each of the machine's %u nodes",
 			r->file, r->goal.n_ranks, each, nodes);
 	each = r->procs > 0 ? (uint32_t)r->procs : each;
-	if (each > msg_most_processes(l->nic_ops))
+	most = msg_most_processes(l->nic_ops);
+	if (each > most)
 		return err_set(e,
 			"%s: %u ranks are more than %u on each of the "
 			"machine's %u nodes",
-			r->file, r->goal.n_ranks,
-			msg_most_processes(l->nic_ops), nodes);
-	r->n_ranks = each * nodes;
+			r->file, r->goal.n_ranks, (uint32_t)most, nodes);
+	r->n_ranks = l->needs.n_programs = each * nodes;
 	l->needs.n_processes = each;
-	l->needs.n_programs = r->n_ranks;
 	most = (goal_longest(&r->goal) + 4095) / 4096 * 4096;
 	r->target = SOURCE + most;
 	space = (goal_largest_space(&r->goal) + 4095) / 4096 * 4096;

@@ -46,6 +46,23 @@ static uint32_t find_up(
 	return (from + i) % n;
 }
 
+/* Cards of this node not to send by: without a link, unless no other is left,
+ * in which case a link may return. */
+static uint32_t own_down(const struct nic_at *a)
+{
+	const struct plain_node *n = plain_here(a);
+
+	return n->down == all_cards(a) ? n->dead : n->down;
+}
+
+bool plain_has_failed(const struct nic_at *a, uint32_t card)
+{
+	uint32_t dead = plain_here(a)->dead;
+
+	return plain_of(a)->n_lanes == 1 ? dead >> card & 1
+					 : dead == all_cards(a);
+}
+
 static uint32_t n_up(const struct nic_at *a, uint32_t down)
 {
 	uint32_t n = a->nic->n_cards - (uint32_t)__builtin_popcount(down);
@@ -71,7 +88,7 @@ bool plain_is_resting(const struct nic_at *a)
 static void stripe(
 	const struct nic_at *a, const struct ask_item *s, struct packet *p)
 {
-	uint32_t here = plain_here(a)->down, there = told_down(a, s->item.dst);
+	uint32_t here = own_down(a), there = told_down(a, s->item.dst);
 	uint32_t from = s->card + s->item.route, both = here | there;
 	uint32_t turn = s->copy->h.number;
 	bool is_apart = a->nic->net->topo->is_apart;
@@ -90,13 +107,10 @@ static void stripe(
 bool plain_choose(
 	const struct nic_at *a, const struct ask_item *s, struct packet *p)
 {
-	const struct plain_node *n = a->node;
-
-	if (plain_of(a)->n_lanes == 1)
-		return !(n->dead >> s->card & 1);
-	if (n->down == all_cards(a))
+	if (plain_has_failed(a, s->card))
 		return false;
-	stripe(a, s, p);
+	if (plain_of(a)->n_lanes > 1)
+		stripe(a, s, p);
 	return true;
 }
 
@@ -157,14 +171,14 @@ static void fail(const struct nic_at *a)
 {
 	struct plain_node *n = a->node;
 	bool is_striped = plain_of(a)->n_lanes > 1;
+	bool dies = cards_dies(a->nic->plan, a->s, a->card, a->t);
 
 	n->down |= 1u << a->card;
-	if (!is_striped && !cards_dies(a->nic->plan, a->s, a->card, a->t))
+	n->dead |= (uint32_t)dies << a->card;
+	if (!is_striped && !dies)
 		return;
-	if (!is_striped) {
-		n->dead |= 1u << a->card;
+	if (!is_striped)
 		stop_queues(a, true);
-	}
 	drop_requests(a);
 	wake_all(a);
 }
@@ -185,7 +199,7 @@ void plain_on_link(struct net_client *me, struct sim_worker *w, site_id s,
 	if (!is_up) {
 		fail(&a);
 	} else {
-		if (n->dead >> a.card & 1)
+		if (plain_of(&a)->n_lanes == 1 && n->dead >> a.card & 1)
 			stop_queues(&a, false);
 		n->down &= ~(1u << a.card);
 		n->dead &= ~(1u << a.card);

@@ -33,6 +33,11 @@ static const struct param params[] = {
 		"whether all cards of a node share the messages of each "
 		"process, packet by packet, and replace one that has failed",
 		"assumed: a process has a card"),
+	COUNT("entropy", entropy, "1", 1, 256,
+		"number of flows that the messages of a queue belong to in "
+		"turn; routing.spread=hash chooses paths by source, "
+		"destination, queue and flow",
+		"assumed: a queue is one flow"),
 	COUNT("window", window, "32", 1, WINDOW_WIDE,
 		"largest number of unacknowledged packets of a queue", CARD),
 	COUNT("buffers", buffers, "16", 1, 256,

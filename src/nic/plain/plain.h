@@ -74,6 +74,7 @@ struct plain_params {
 	int64_t answers; /* an enum plain_answers */
 	int64_t cards; /* of a node */
 	int64_t stripe; /* all of them work for each queue */
+	int64_t entropy; /* flows of a queue */
 	int64_t window, buffers; /* packets */
 	int64_t dispatch, packet, input; /* ps */
 	struct workq_params work;

@@ -109,7 +109,7 @@ void plain_send_wake(const struct nic_at *a, uint32_t queue)
 /* The reason why a queue of a card has stopped. */
 static uint32_t why_stopped(const struct nic_at *a, uint32_t card)
 {
-	return plain_here(a)->dead >> card & 1 ? PLAIN_NO_CARD : PLAIN_STOPPED;
+	return plain_has_failed(a, card) ? PLAIN_NO_CARD : PLAIN_STOPPED;
 }
 
 /* What its node alone can say of an entry. */
@@ -160,6 +160,18 @@ static void account(const struct nic_at *a, struct plain_work *x,
 	};
 }
 
+/* Of a queue's next message. */
+static uint16_t next_flow(
+	const struct nic_at *a, struct plain_queue *q, uint32_t queue)
+{
+	uint32_t flows = (uint32_t)plain_params(a)->entropy;
+
+	if (a->nic->net->topo->cards)
+		return 0;
+	q->flow = q->flow + 1 < flows ? q->flow + 1 : 0;
+	return (uint16_t)(queue * flows + q->flow);
+}
+
 /* Takes the next entry; false where it has ended already. */
 static bool begin(
 	const struct nic_at *a, struct plain_queue *q, struct plain_run run)
@@ -174,6 +186,7 @@ static bool begin(
 		a, &n->card[run.card].queues, run.queue, &birth);
 	x->card = run.card;
 	x->queue = run.queue;
+	x->flow = next_flow(a, q, run.queue);
 	x->out = 0;
 	x->status = PLAIN_OK;
 	x->from = x->made = 0;
@@ -221,6 +234,7 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 	struct ask_header *h = &s->ask.copy->h;
 
 	h->op = (uint8_t)x->e.op;
+	h->flow = x->flow;
 	h->word[WORD_AT] = x->e.offset + x->made;
 	h->word[WORD_OPERAND] = x->e.operand;
 	h->word[WORD_BOUND] = x->e.bound;
@@ -297,11 +311,8 @@ uint32_t plain_send_ended(const struct nic_at *a, uint32_t id)
 
 void plain_send_give_up(const struct nic_at *a, uint32_t id)
 {
-	const struct plain_node *n = a->node;
-	const struct ask_item *s = asks_item(a, id);
-	bool is_dead =
-		n->dead >> s->card & 1 ||
-		(plain_of(a)->n_lanes > 1 && n->down == (1u << n->n_cards) - 1);
+	bool is_dead = plain_has_failed(
+		a, ((const struct ask_item *)asks_item(a, id))->card);
 
 	plain_send_done(a, plain_send_ended(a, id),
 		is_dead ? PLAIN_NO_CARD : PLAIN_GAVE_UP, 0);

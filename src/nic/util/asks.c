@@ -268,7 +268,7 @@ static void send_copy(const struct nic_at *a, uint32_t id, uint16_t cards)
 		.kind = x->how->kind,
 		.bytes = (uint16_t)copy->h.bytes,
 		.size = s->others,
-		.tag = cards,
+		.tag = cards | copy->h.flow,
 		.load = payload_to_load(copy),
 	};
 	/* tries take the ways in turn */

@@ -32,7 +32,10 @@ struct ask_header {
 	uint8_t op, status; /* the owner's; status 0: executed */
 	uint8_t is_answer;
 	uint8_t way; /* route of a retransmitted request; or 0 */
-	uint32_t unused_too;
+	/* packet.tag, for routings that spread packets by a hash; 0 where nodes
+	 * have several cards, whose numbers are there */
+	uint16_t flow;
+	uint16_t unused_too;
 };
 
 /* A packet's place in a reception FIFO. */
