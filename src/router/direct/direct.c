@@ -153,6 +153,8 @@ static void direct_make(struct router *r, const struct net_setup *s)
 	d->n_ports = r->sites.n_ports;
 	d->n_nodes = n->n_nodes;
 	d->n_queues = (uint32_t)s->router->queues;
+	for (uint32_t i = 0; i + 1 < d->n_queues; i++)
+		d->next_queue[i] = (uint8_t)(i + 1);
 	d->n_outputs = n->n_ports < DIRECT_PORTS ? n->n_ports : DIRECT_PORTS;
 	d->n_bits = d->n_outputs * DIRECT_QUEUES;
 	d->n_fifos = s->topo->node_ports;
