@@ -107,7 +107,8 @@ static int copy(struct goal_alike *a, struct goal *g,
 
 	*to = *from;
 	to->op = mem_alloc(from->n_ops + 1, sizeof(*to->op));
-	memcpy(to->op, from->op, from->n_ops * sizeof(*to->op));
+	if (from->n_ops) /* else there is nothing to copy from */
+		memcpy(to->op, from->op, from->n_ops * sizeof(*to->op));
 	to->edge = mem_alloc(from->n_edges + 1, sizeof(*to->edge));
 	memcpy(to->edge, from->edge, from->n_edges * sizeof(*to->edge));
 	g->n_ops += to->n_ops;
