@@ -231,9 +231,13 @@ for text in '1024 ranks: tensor 8, data 32, pipeline 4' \
 	grep -qxF "$text" "$tmp/out" || complain "$(cat "$tmp/out")"
 	grep -qxF "// $text" "$tmp/model.goal" || complain "no comment: $text"
 done
-[ "$(grep -c 'allreduce 218750000b.* cpu 1' "$tmp/model.goal")" -eq 20480 ] ||
+sums() { grep -c 'allreduce 218750000b.* cpu 1' "$1"; }
+[ "$(sums "$tmp/model.goal")" -eq 80 ] ||
+	complain 'not 20 sums of gradients of each stage'
+run goal convert file="$tmp/model.goal" -o "$tmp/ranks.goal"
+[ "$(sums "$tmp/ranks.goal")" -eq 20480 ] ||
 	complain 'not 20 sums of gradients of each rank'
-rm "$tmp/model.goal"
+rm "$tmp/model.goal" "$tmp/ranks.goal"
 for keys in 'tensor=2 data=4 experts=2' 'data=8 shard=yes overlap=no' \
 	'tensor=2 pipeline=4 data=1'; do
 	for as in steps operations; do
@@ -244,6 +248,15 @@ for keys in 'tensor=2 data=4 experts=2' 'data=8 shard=yes overlap=no' \
 	done
 done
 report 'a model has the bytes that follow from its keys, and is trained'
+
+run run fattree --shape 16 --set domain.rate=100GB/s replay file="$goal" \
+	procs=4 --json
+[ $code -eq 0 ] && grep -q '"domain": {' "$tmp/out" ||
+	complain "$(cat "$tmp/err")"
+run run fattree --shape 4 replay file="$goal" procs=1
+[ $code -eq 2 ] && grep -q 'procs: .* which need 2 processes' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'procs ranks of a schedule share a node'
 
 # --- collectives ---
 

@@ -204,7 +204,7 @@ static inline uint32_t link_packets(const struct link_rules *r, uint32_t bytes)
  * same bytes would hold traffic up: there are some more, which fade out as
  * trains become packets, but no more trains than there were packets.
  */
-enum { LINK_BUFFER_MORE = 3, LINK_WINDOW_MORE = 5 };
+enum { LINK_BUFFER_MORE = 3, LINK_WINDOW_MORE = 4 };
 
 static inline int64_t link_trains(int64_t train, int64_t packets, int64_t more)
 {

@@ -12,7 +12,8 @@
  *	}
  *	rank 1 { ... }
  *
- * Collectives are an extension of ours: load/replay/goal_colls.h.
+ * Collectives and blocks of several ranks are extensions of ours:
+ * load/replay/goal_colls.h, load/replay/goal_alike.h.
  * Operations of one cpu begin one after another; nic numbers are read and
  * ignored.  goal_binary.c describes the binary form.
  */

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "load/replay/goal.h"
+#include "load/replay/goal_colls.h"
 #include "load/replay/goal_pairs.h"
 #include "testing/testing.h"
 
@@ -160,6 +160,66 @@ static void a_message_is_described_in_words(void **state)
 	goal_free(&goal);
 }
 
+/* --- blocks of several ranks --- */
+
+static void a_block_is_that_of_each_of_its_ranks(void **state)
+{
+	good("num_ranks 6\n"
+	     "rank 0..2 {\na: calc 5\nb: send 8b to +3\nb requires a\n}\n"
+	     "rank 3..5 {\nrecv 8b from -3\n}\n");
+	assert_int_equal(goal.n_ops, 9);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct goal_rank *r = &goal.rank[i];
+
+		assert_int_equal(r->n_ops, 2);
+		assert_int_equal(r->op[1].peer, i + 3);
+		assert_int_equal(r->op[1].needs, 1);
+		assert_int_equal(r->edge[0], 2);
+		assert_int_equal(r->op[1].line, 4);
+		assert_int_equal(goal.rank[i + 3].op[0].peer, i);
+	}
+	goal_free(&goal);
+}
+
+static void the_group_of_a_block_depends_on_the_rank(void **state)
+{
+	const struct algo_group *g;
+
+	good("num_ranks 8\nrank 0..7 {\n"
+	     "allreduce 64b algo ring members 2 stride 2\n}\n");
+	assert_int_equal(goal.colls->n_groups, 4);
+	for (uint32_t i = 0; i < 8; i++) {
+		g = &goal.colls->group[goal_coll_of(&goal, goal.rank[i].op)
+					       ->group];
+		assert_int_equal(g->n, 2);
+		assert_int_equal(algo_group_rank(g, 0), i / 4 * 4 + i % 2);
+		assert_int_equal(algo_group_rank(g, 1), i / 4 * 4 + i % 2 + 2);
+	}
+	assert_int_equal(goal_number_colls(&goal, "x", &err), 0);
+	goal_free(&goal);
+}
+
+static void a_block_that_does_not_fit_its_ranks_is_refused(void **state)
+{
+	bad("num_ranks 2\nrank 0..2 {\n}\n", "x:2: want a rank from 0 to 1");
+	bad("num_ranks 2\nrank 1..0 {\n}\n", "want a rank");
+	bad("num_ranks 2\nrank 0..1x {\n}\n", "want a rank");
+	bad("num_ranks 2\nrank 0..1 {\nsend 8b to +1\n}\n",
+		"rank 1 has no peer +1");
+	bad("num_ranks 2\nrank 0..1 {\nsend 8b to -1\n}\n",
+		"x:3: rank 0 has no peer -1");
+	bad("num_ranks 2\nrank 1 {\n}\nrank 0..1 {\n}\n",
+		"rank 1 is defined twice");
+	bad("num_ranks 6\nrank 0..5 {\n"
+	    "allreduce 8b algo ring members 4 stride 1\n}\n",
+		"no rank 7");
+	bad("num_ranks 2\nrank 0..1 {\nallreduce 8b algo ring members 2\n}\n",
+		"want a stride");
+	bad("num_ranks 2\nrank 0..1 {\n"
+	    "broadcast 8b algo ring members 2 stride 1\n}\n",
+		"has the root");
+}
+
 /* --- the binary form --- */
 
 enum { ROOM = 4096 };
@@ -222,5 +282,8 @@ TESTS(TEST(operations_have_their_words), TEST(edges_lead_to_who_waits),
 	TEST(what_waits_for_itself_is_refused),
 	TEST(sends_and_receives_must_be_as_many),
 	TEST(a_receive_must_have_room), TEST(a_message_is_described_in_words),
+	TEST(a_block_is_that_of_each_of_its_ranks),
+	TEST(the_group_of_a_block_depends_on_the_rank),
+	TEST(a_block_that_does_not_fit_its_ranks_is_refused),
 	TEST(both_forms_say_the_same),
 	TEST(a_binary_file_that_was_cut_is_refused))

@@ -7,7 +7,7 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "base/readline.h"
-#include "load/replay/goal_colls.h"
+#include "load/replay/goal_alike.h"
 #include "meas/digest.h"
 
 struct reader {
@@ -17,6 +17,7 @@ struct reader {
 	const char *word, *end; /* in it; nothing but blanks is before it */
 	bool is_binary, is_too_long; /* nothing more is read of it */
 	struct index labels; /* op + 1, by hash, of the rank */
+	struct goal_alike alike; /* what depends on the rank of its block */
 };
 
 static int wrong(struct reader *r, const char *what)
@@ -119,22 +120,32 @@ static bool next_line(struct reader *r)
 	return false;
 }
 
-/* The next word as a number; not by strtoull(), for the same reason. */
+/* The digits at s; not by strtoull(), for the same reason.  NULL: there are
+ * none, or too many. */
+static inline const char *take_digits(const char *s, uint64_t *v)
+{
+	const char *first = s;
+	uint64_t x = 0;
+
+	for (; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(x, 10, &x) ||
+			__builtin_add_overflow(x, (uint64_t)(*s - '0'), &x))
+			return NULL;
+	*v = x;
+	return s == first ? NULL : s;
+}
+
+/* The next word as a number. */
 static bool read_number(struct reader *r, char unit, uint64_t most, uint64_t *v)
 {
 	const char *s;
-	uint64_t x = 0;
 
 	next_word(r);
-	for (s = r->word; *s >= '0' && *s <= '9'; s++)
-		if (__builtin_mul_overflow(x, 10, &x) ||
-			__builtin_add_overflow(x, (uint64_t)(*s - '0'), &x))
-			return false;
-	if (s == r->word)
+	s = take_digits(r->word, v);
+	if (!s)
 		return false;
 	s += *s && *s == unit;
-	*v = x;
-	return s == r->end && x <= most;
+	return s == r->end && *v <= most;
 }
 
 /* --- operations --- */
@@ -177,14 +188,48 @@ static int read_options(struct reader *r, struct goal_op *op)
 	return read_word_options(r, op);
 }
 
-static int read_rank_number(struct reader *r, uint32_t *rank)
+static int want_rank(struct reader *r)
 {
-	uint64_t v;
+	return err_set(r->b->e, "%s:%u: want a rank from 0 to %u", r->b->path,
+		r->line, r->b->goal->n_ranks - 1);
+}
 
-	if (!read_number(r, 0, UINT32_MAX, &v) || v >= r->b->goal->n_ranks)
-		return err_set(r->b->e, "%s:%u: want a rank from 0 to %u",
-			r->b->path, r->line, r->b->goal->n_ranks - 1);
-	*rank = (uint32_t)v;
+/* "3", or, counted from the own rank, "+3" and "-3". */
+static int read_peer(struct reader *r, struct goal_op *op)
+{
+	struct err e = { 0 };
+	bool is_relative;
+	const char *s;
+	uint64_t v = 0;
+
+	next_word(r);
+	is_relative = *r->word == '+' || *r->word == '-';
+	s = take_digits(r->word + is_relative, &v);
+	if (s != r->end || v >= r->b->goal->n_ranks)
+		return want_rank(r);
+	op->peer = (uint32_t)v;
+	if (is_relative &&
+		goal_alike_peer(&r->alike, r->b,
+			*r->word == '+' ? (int64_t)v : -(int64_t)v, &e))
+		return wrong(r, e.text);
+	return 0;
+}
+
+/* "3", or "0..3". */
+static int read_ranks(struct reader *r, uint32_t *first, uint32_t *last)
+{
+	uint64_t from = 0, to;
+	const char *s;
+
+	next_word(r);
+	s = take_digits(r->word, &from);
+	to = from;
+	if (s && s[0] == '.' && s[1] == '.')
+		s = take_digits(s + 2, &to);
+	if (s != r->end || from > to || to >= r->b->goal->n_ranks)
+		return want_rank(r);
+	*first = (uint32_t)from;
+	*last = (uint32_t)to;
 	return 0;
 }
 
@@ -198,7 +243,7 @@ static int read_message(struct reader *r, enum goal_kind kind)
 	if (!(kind == GOAL_SEND ? is_word(r, "to") : is_word(r, "from")))
 		return wrong(r, kind == GOAL_SEND ? "want \"to\" and a rank"
 						  : "want \"from\" and a rank");
-	if (read_rank_number(r, &op->peer))
+	if (read_peer(r, op))
 		return -1;
 	return read_options(r, op);
 }
@@ -278,8 +323,8 @@ static int read_plan_option(struct reader *r, struct algo_plan *p)
 	while (i < 4 && !is_word(r, words[i]))
 		i++;
 	if (i == 4)
-		return wrong(r, "want algo, group, channels, chunk, unit, "
-				"root, overlap, tag, cpu or nic");
+		return wrong(r, "want algo, group, members, channels, chunk, "
+				"unit, root, overlap, tag, cpu or nic");
 	if (!read_number(r, i == 1 ? 'b' : 0, most[i], &v) || (!v && i < 3))
 		return wrong(r, "want a number that is not too large");
 	if (i == 1)
@@ -296,11 +341,51 @@ static bool is_common_option(const struct reader *r)
 	return is_word(r, "tag") || is_word(r, "cpu") || is_word(r, "nic");
 }
 
+/* The members of a collective: a group, or one that depends on the rank. */
+struct members {
+	int64_t group; /* or -1 */
+	uint32_t n, stride; /* n 0: it does not */
+};
+
+/* "members 8 stride 4" */
+static int read_members(struct reader *r, struct members *m)
+{
+	uint64_t n, stride;
+
+	if (!read_number(r, 0, r->b->goal->n_ranks, &n) || !n)
+		return wrong(r, "members: want a number, up to that of ranks");
+	if (!is_next(r, "stride") ||
+		!read_number(r, 0, r->b->goal->n_ranks, &stride) || !stride)
+		return wrong(r, "members: want a stride, as in members 8 "
+				"stride 1");
+	*m = (struct members){ -1, (uint32_t)n, (uint32_t)stride };
+	return 0;
+}
+
+static int set_coll(struct reader *r, const struct algo_plan *p,
+	const struct members *m, struct goal_op *op)
+{
+	int64_t group = m->group, coll;
+	struct err e = { 0 };
+
+	if (m->n && algo_op_has_root(p->op))
+		return wrong(r, "members: want a group, which has the root");
+	if (m->n)
+		return goal_alike_coll(&r->alike, r->b, p, m->n, m->stride, &e)
+			       ? wrong(r, e.text)
+			       : 0;
+	if (group < 0)
+		group = goal_group(r->b->goal, "all", &e);
+	coll = goal_coll(r->b->goal, p, (uint32_t)group, &e);
+	op->peer = (uint32_t)coll;
+	return coll < 0 ? wrong(r, e.text) : 0;
+}
+
 static int read_coll(struct reader *r, enum algo_op which)
 {
 	struct goal_op *op = add_op(r, GOAL_COLL);
 	struct algo_plan p = { .op = which };
-	int64_t group = -1, coll;
+	struct members m = { -1, 0, 0 };
 	struct err e = { 0 };
 	int failed = 0;
 
@@ -310,7 +395,10 @@ static int read_coll(struct reader *r, enum algo_op which)
 	next_word(r);
 	while (!failed && !is_end(r) && !is_common_option(r)) {
 		if (is_word(r, "group")) {
-			failed = read_group(r, &group);
+			failed = read_group(r, &m.group);
+			m.n = 0;
+		} else if (is_word(r, "members")) {
+			failed = read_members(r, &m);
 		} else if (is_word(r, "algo")) {
 			next_word(r);
 			p.algo = find_algo(r, &e);
@@ -326,13 +414,7 @@ static int read_coll(struct reader *r, enum algo_op which)
 		return wrong(r, p.algo ? "a schedule has no alltoallv (want "
 					 "alltoall, or sends and receives)"
 				       : "want an algorithm, as in algo ring");
-	if (group < 0)
-		group = goal_group(r->b->goal, "all", &e);
-	coll = goal_coll(r->b->goal, &p, (uint32_t)group, &e);
-	if (coll < 0)
-		return wrong(r, e.text);
-	op->peer = (uint32_t)coll;
-	return read_word_options(r, op);
+	return set_coll(r, &p, &m, op) ? -1 : read_word_options(r, op);
 }
 
 static int read_op(struct reader *r)
@@ -442,14 +524,23 @@ static int read_statement(struct reader *r)
 
 /* --- ranks --- */
 
+static int end_ranks(struct reader *r, uint32_t last)
+{
+	struct err e = { 0 };
+
+	if (goal_build_end(r->b))
+		return -1;
+	return goal_alike_end(&r->alike, r->b, last, &e) ? wrong(r, e.text) : 0;
+}
+
 static int read_rank(struct reader *r)
 {
-	uint32_t v = 0;
+	uint32_t v = 0, last = 0;
 	int failed = 0;
 
 	if (!is_word(r, "rank"))
 		return wrong(r, "want \"rank\"");
-	if (read_rank_number(r, &v))
+	if (read_ranks(r, &v, &last))
 		return -1;
 	if (r->b->goal->rank[v].edge)
 		return wrong(r, "this rank is defined twice");
@@ -462,7 +553,7 @@ static int read_rank(struct reader *r)
 		if (!next_line(r))
 			return wrong(r, "the file ends inside a rank");
 		if (*r->word == '}')
-			return goal_build_end(r->b);
+			return end_ranks(r, last);
 		failed = read_statement(r);
 		if (failed)
 			return failed;
@@ -491,6 +582,7 @@ int goal_read_text(struct goal_build *b, FILE *f)
 
 	lines_fini(&r.lines);
 	index_fini(&r.labels);
+	goal_alike_fini(&r.alike);
 	return failed;
 }
 

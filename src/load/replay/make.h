@@ -54,6 +54,7 @@ struct make_joint {
 	int64_t compute; /* ps, for each sum */
 	uint32_t cpu;
 	bool is_operation, is_last; /* last: nobody waits for its end */
+	bool is_alike; /* it is for all ranks of a block */
 };
 
 void make_write_joint(const struct make_joint *j, FILE *f);

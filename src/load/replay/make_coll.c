@@ -257,9 +257,12 @@ static void write_operation(const struct make_joint *j, FILE *f)
 	const struct algo_plan *p = j->plan;
 	uint32_t last = j->first + (p->n - 1) * j->stride;
 
-	fprintf(f, "e%" PRIu64 ": %s %" PRIu64 "b algo %s group %u..%u:%u",
-		j->number, algo_op_names[p->op], p->bytes, p->algo->name,
-		j->first, last, j->stride);
+	fprintf(f, "e%" PRIu64 ": %s %" PRIu64 "b algo %s", j->number,
+		algo_op_names[p->op], p->bytes, p->algo->name);
+	if (j->is_alike)
+		fprintf(f, " members %u stride %u", p->n, j->stride);
+	else
+		fprintf(f, " group %u..%u:%u", j->first, last, j->stride);
 	fprintf(f, " channels %u chunk %" PRIu64 "b unit %u overlap %s",
 		p->channels, p->chunk, p->unit, p->is_apart ? "no" : "yes");
 	if (algo_op_has_root(p->op))

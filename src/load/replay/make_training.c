@@ -211,6 +211,7 @@ struct pen {
 	const struct goal_make *m;
 	struct share share;
 	int64_t rank, stage;
+	int64_t alike; /* ranks from this one on that do the same */
 	uint64_t n; /* operations so far */
 	uint64_t joints; /* collectives so far */
 	uint64_t tag; /* of messages between stages */
@@ -245,6 +246,7 @@ static void join(struct pen *p, enum algo_op op, int64_t n, int64_t stride,
 		.number = p->joints++,
 		.cpu = is_beside,
 		.is_operation = p->m->as,
+		.is_alike = p->alike > 1,
 	};
 	struct algo_plan algo;
 	struct err e;
@@ -302,10 +304,13 @@ static void pass(struct pen *p, int way, bool is_send)
 	if (to < 0 || to >= p->m->pipeline)
 		return;
 	snprintf(op, sizeof(op), "l%" PRIu64, ++p->n);
-	fprintf(p->f, "%s: %s %" PRIu64 "b %s %" PRId64 " tag %" PRIu64 "\n",
+	to = (to - p->stage) * each;
+	fprintf(p->f,
+		p->alike > 1 ? "%s: %s %" PRIu64 "b %s %+" PRId64
+			     : "%s: %s %" PRIu64 "b %s %" PRId64,
 		op, is_send ? "send" : "recv", p->share.between,
-		is_send ? "to" : "from", p->rank + (to - p->stage) * each,
-		STAGE_TAG + p->tag);
+		is_send ? "to" : "from", p->alike > 1 ? to : p->rank + to);
+	fprintf(p->f, " tag %" PRIu64 "\n", STAGE_TAG + p->tag);
 	wait_for_last(p, op);
 	if (!is_send)
 		memcpy(p->last, op, sizeof(op));
@@ -335,14 +340,20 @@ static void write_step(struct pen *p)
 
 void make_write_training(const struct goal_make *m, enum algo_op op, FILE *f)
 {
-	struct pen p = { .f = f, .m = m, .share = share_of(m) };
+	struct pen p = { .f = f, .m = m, .share = share_of(m), .alike = 1 };
 
 	(void)op;
-	for (p.rank = 0; p.rank < make_training_ranks(m); p.rank++) {
+	/* of operations, all ranks of a stage have the same */
+	if (m->as)
+		p.alike = m->tensor * m->data;
+	for (; p.rank < make_training_ranks(m); p.rank += p.alike) {
 		p.stage = p.rank / (m->tensor * m->data);
 		p.n = p.joints = p.tag = 0;
 		*p.last = '\0';
-		fprintf(f, "rank %" PRId64 " {\n", p.rank);
+		fprintf(f, "rank %" PRId64, p.rank);
+		if (p.alike > 1)
+			fprintf(f, "..%" PRId64, p.rank + p.alike - 1);
+		fputs(" {\n", f);
 		for (int64_t i = 0; i < m->rounds; i++)
 			write_step(&p);
 		fputs("}\n", f);
