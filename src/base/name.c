@@ -145,9 +145,9 @@ size_t name_put(char *text, size_t size, size_t n, const char *what)
 	return n;
 }
 
-size_t name_put_number(char *text, size_t size, size_t n, uint32_t number)
+size_t name_put_number(char *text, size_t size, size_t n, uint64_t number)
 {
-	char digits[11], *at = digits + sizeof(digits);
+	char digits[21], *at = digits + sizeof(digits);
 
 	*--at = 0;
 	do {

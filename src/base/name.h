@@ -39,7 +39,7 @@ void name_add(char *text, size_t size, const char *what);
 /* The same at the end of a text of n bytes; returns its length.  Quicker than
  * snprintf(), for names of every site and link. */
 size_t name_put(char *text, size_t size, size_t n, const char *what);
-size_t name_put_number(char *text, size_t size, size_t n, uint32_t number);
+size_t name_put_number(char *text, size_t size, size_t n, uint64_t number);
 
 /* Replaces by ? each byte that is not part of such a character and not in
  * keep. */

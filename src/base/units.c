@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "base/wide.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -243,12 +244,12 @@ int units_read(
 	return 0;
 }
 
-/* value / size in decimal; false if it does not end within MAX_PLACES. */
-static bool write_decimal(uint64_t value, uint64_t size, char text[UNIT_TEXT])
+/* value / size in decimal: its length, or 0 if it does not end within
+ * MAX_PLACES. */
+static size_t write_decimal(uint64_t value, uint64_t size, char text[UNIT_TEXT])
 {
 	uint64_t rest = value % size;
-	int n = snprintf(
-		text, UNIT_TEXT, "%llu", (unsigned long long)(value / size));
+	size_t n = name_put_number(text, UNIT_TEXT, 0, value / size);
 
 	if (rest)
 		text[n++] = '.';
@@ -258,21 +259,19 @@ static bool write_decimal(uint64_t value, uint64_t size, char text[UNIT_TEXT])
 		rest %= size;
 	}
 	text[n] = '\0';
-	return !rest;
+	return rest ? 0 : n;
 }
 
 /* The exact text in one unit, or "" where that needs too many digits. */
 static void write_in(const struct unit *u, uint64_t value, char text[UNIT_TEXT])
 {
-	size_t n;
+	size_t n = write_decimal(value, (uint64_t)u->size, text);
 
-	if (!write_decimal(value, (uint64_t)u->size, text)) {
+	if (!n)
 		text[0] = '\0';
-		return;
-	}
-	n = strlen(text);
-	if (*u->name)
-		snprintf(text + n, UNIT_TEXT - n, " %s", u->name);
+	else if (*u->name)
+		name_put(text, UNIT_TEXT, name_put(text, UNIT_TEXT, n, " "),
+			u->name);
 }
 
 void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
@@ -297,7 +296,8 @@ void units_format(enum unit_kind kind, int64_t value, char *text, size_t size)
 		if (*next && (!*best || strlen(next) < strlen(best)))
 			memcpy(best, next, sizeof(best));
 	}
-	snprintf(text, size, "%s%s", value < 0 ? "-" : "", best);
+	name_put(text, size, name_put(text, size, 0, value < 0 ? "-" : ""),
+		best);
 }
 
 bool units_is_unit(const char *text)

@@ -306,6 +306,9 @@ uint32_t load_own_fifo(const struct net *n, packet_id id);
  */
 uint32_t load_find_fifo(
 	const struct net *n, site_id s, packet_id id, uint32_t first);
+/* The same for a packet without a FIFO of its own. */
+uint32_t load_any_fifo(
+	const struct net *n, site_id s, packet_id id, uint32_t first);
 
 /* Programs the first set of zone masks, which packets of workloads obey;
  * a routing without zones has none to set. */

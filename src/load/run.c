@@ -75,14 +75,21 @@ uint32_t load_own_fifo(const struct net *n, packet_id id)
 uint32_t load_find_fifo(
 	const struct net *n, site_id s, packet_id id, uint32_t first)
 {
-	uint32_t own = load_own_fifo(n, id), i;
-	struct net_fifos f = net_fifos(n, NET_USER);
+	uint32_t own = load_own_fifo(n, id);
 
 	if (own != NET_NO_FIFO)
 		return net_has_room(n, s, own) ? own : NET_NO_FIFO;
+	return load_any_fifo(n, s, id, first);
+}
+
+uint32_t load_any_fifo(
+	const struct net *n, site_id s, packet_id id, uint32_t first)
+{
+	struct net_fifos f = net_fifos(n, NET_USER);
+
 	if (f.is_bound)
 		first += n->packets[id].number;
-	for (i = 0; i < f.count; i++) {
+	for (uint32_t i = 0; i < f.count; i++) {
 		uint32_t fifo = f.first + (i + first) % f.count;
 
 		if (net_has_room(n, s, fifo))

@@ -17,25 +17,16 @@ static void add_guest(
 	c->packets += x.packets;
 }
 
-/* Of links that replay: packets are counted at their grant, with all copies
- * that they need, but these may leave long after now. */
-static sim_time leave_out(const struct link_retry *q, uint32_t n,
+sim_time net_count_sent(const struct net *n, const struct net_link *l,
 	sim_time free_at, sim_time now, struct net_count *c)
 {
-	for (uint32_t i = 0; q->n_copies && i < n; i++)
+	const struct link_retry *q =
+		&n->retry[net_link_at(n, l->site, l->port)];
+	uint32_t many = net_router(n, l->site)->ops->n_channels;
+
+	for (uint32_t i = 0; q->n_copies && i < many; i++)
 		c[i].sent -= retry_unsent(q, 1u << i, now);
 	return free_at < q->sent ? free_at : q->sent;
-}
-
-sim_time net_count(const struct net *n, const struct net_link *l, sim_time now,
-	struct net_count *c)
-{
-	const struct router *r = net_router(n, l->site);
-	sim_time free_at = r->ops->count(r, l->site, l->port, now, c);
-
-	return n->retry ? leave_out(&n->retry[net_link_at(n, l->site, l->port)],
-				  r->ops->n_channels, free_at, now, c)
-			: free_at;
 }
 
 struct net_counters net_counters(const struct net *n, site_id s, port_id p,
@@ -51,7 +42,7 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
 	c.n_channels = r->ops->n_channels;
 	c.free_at = net_count(n, &l, now, x);
 	for (uint32_t i = 0; i < c.n_channels; i++) {
-		if (!(channels >> i & 1))
+		if (!(channels >> i & 1) || net_is_unused(&x[i]))
 			continue;
 		c.sent_bytes += c.sent[i] = x[i].sent;
 		c.packets += c.came[i] = x[i].came;

@@ -42,10 +42,26 @@ struct net_carried net_carried(const struct net *n, const struct net_link *l,
 	uint32_t channels, sim_time now);
 void net_share_carried(const struct net *n, struct net_carried *x, size_t many);
 
+/* Of links that replay: packets are counted at their grant, with all copies
+ * that they need, but these may leave long after now. */
+sim_time net_count_sent(const struct net *n, const struct net_link *l,
+	sim_time free_at, sim_time now, struct net_count *c);
+
 /* The channels of the port that a link leaves by, as net_counters() has them;
  * they are 0 before.  Returns the time from which the link is free. */
-sim_time net_count(const struct net *n, const struct net_link *l, sim_time now,
-	struct net_count *c);
+static inline sim_time net_count(const struct net *n, const struct net_link *l,
+	sim_time now, struct net_count *c)
+{
+	const struct router *r = net_router(n, l->site);
+	sim_time free_at = r->ops->count(r, l->site, l->port, now, c);
+
+	return n->retry ? net_count_sent(n, l, free_at, now, c) : free_at;
+}
+
+static inline bool net_is_unused(const struct net_count *c)
+{
+	return !(c->sent | c->came | c->waiting | (uint64_t)c->stayed);
+}
 
 /* Whether the routing uses a channel of those that a router's links have. */
 bool net_uses_channel(const struct net *n, router_id r, uint32_t channel);

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE
 #include "record/bulk.h"
 
 #include "base/mem.h"
@@ -12,7 +13,9 @@ struct bulk {
 	int64_t n; /* rows: the key, where the table has none */
 };
 
-static inline void add_number(struct form *r, int64_t x)
+/* --- values by the type of their column --- */
+
+static inline void add_INT(struct form *r, int64_t x)
 {
 	if (x == ROW_NULL)
 		form_add_null(r);
@@ -20,36 +23,64 @@ static inline void add_number(struct form *r, int64_t x)
 		form_add_number(r, x);
 }
 
-static inline void add_value(
-	struct form *r, const struct record_column *c, const void *row)
+/* The row's number stands for it. */
+static inline void add_KEY(struct form *r, int64_t x)
 {
-	const void *at = (const char *)row + c->offset;
-	const struct row_any *any = at;
-	const struct row_list *list = at;
-
-	switch (c->type) {
-	case COLUMN_KEY:
-		form_add_null(r); /* the row's number stands for it */
-		break;
-	case COLUMN_INT:
-		add_number(r, *(const int64_t *)at);
-		break;
-	case COLUMN_REAL:
-		form_add_real(r, *(const double *)at);
-		break;
-	case COLUMN_LIST:
-		form_add_bytes(r, list->bytes, list->n);
-		break;
-	case COLUMN_ANY:
-		if (any->text)
-			form_add_text(r, any->text);
-		else
-			add_number(r, any->number);
-		break;
-	default:
-		form_add_text(r, *(const char *const *)at);
-	}
+	(void)x;
+	form_add_null(r);
 }
+
+static inline void add_REAL(struct form *r, double x)
+{
+	form_add_real(r, x);
+}
+
+static inline void add_TEXT(struct form *r, const char *x)
+{
+	form_add_text(r, x);
+}
+
+static inline void add_NAME(struct form *r, const char *x)
+{
+	form_add_text(r, x);
+}
+
+static inline void add_UNIQUE(struct form *r, const char *x)
+{
+	form_add_text(r, x);
+}
+
+static inline void add_LIST(struct form *r, struct row_list x)
+{
+	form_add_bytes(r, x.bytes, x.n);
+}
+
+static inline void add_ANY(struct form *r, struct row_any x)
+{
+	if (x.text)
+		form_add_text(r, x.text);
+	else
+		add_INT(r, x.number);
+}
+
+/* A function for each table, without a look at its columns. */
+#define END }
+#define TABLE(row, ...)                                                        \
+	static void form_##row(struct form *r, const void *of)                 \
+	{                                                                      \
+		const struct row_##row *x = of;                                \
+		form_start(r);
+#define COLUMN(row, type, name, ...) add_##type(r, x->name);
+#include "record/columns.def"
+
+#define END
+#define COLUMN(row, ...)
+#define TABLE(row, ...) [TABLE_##row] = form_##row,
+static void (*const forms[N_TABLES])(struct form *, const void *) = {
+#include "record/columns.def"
+};
+
+/* --- rows --- */
 
 /* Whether SQLite would make an index of a column. */
 static bool has_index(const struct record_table *t)
@@ -86,9 +117,7 @@ void bulk_put(struct bulk *b, const void *row, struct err *e)
 		row_put(b->db, b->table, row, e);
 		return;
 	}
-	form_start(&b->form);
-	for (size_t i = 0; i < t->n; i++)
-		add_value(&b->form, &t->column[i], row);
+	forms[b->table](&b->form, row);
 	if (t->column[0].type == COLUMN_KEY)
 		key = *(const int64_t *)((const char *)row +
 					 t->column[0].offset);

@@ -3,8 +3,8 @@
  * db_pages_begin() and db_pages_end(); several tables may take turns.  Where
  * that cannot be, SQLite writes each row.
  *
- * For tables that have no key, or one that is a number and rises from row to
- * row.
+ * For empty tables that have no key, or one that is a number and rises from row
+ * to row.
  */
 #ifndef RECORD_BULK_H
 #define RECORD_BULK_H

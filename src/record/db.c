@@ -176,9 +176,8 @@ uint32_t db_empty_root(struct db *d, const char *table, struct err *e)
 	db_bind_text(q, 1, table);
 	root = db_next(q) ? db_int(q, 0) : 0;
 	db_finish(q);
-	return root && pages_is_empty(&d->pages, (uint32_t)root)
-		       ? (uint32_t)root
-		       : 0;
+	BUG_IF(root && !pages_is_empty(&d->pages, (uint32_t)root));
+	return (uint32_t)root;
 }
 
 int db_pages_check(struct db *d, struct err *e)

@@ -62,8 +62,8 @@ struct pages;
 int db_pages_begin(struct db *d, struct err *e);
 int db_pages_end(struct db *d, struct err *e);
 struct pages *db_pages(struct db *d);
-/* The first page of a table; 0 if the table is not empty, or SQLite is to write
- * its rows. */
+/* The first page of a table, which must be empty; 0 if SQLite is to write its
+ * rows. */
 uint32_t db_empty_root(struct db *d, const char *table, struct err *e);
 /* Sets *e if a page could not be written. */
 int db_pages_check(struct db *d, struct err *e);

@@ -159,7 +159,8 @@ static uint16_t scaled(double value, double scale)
 static sim_time busy_until(const struct record_links *k,
 	const struct net_link *l, uint64_t sent, sim_time free_at, sim_time now)
 {
-	sim_time busy = (sim_time)((double)sent * k->ps_per_byte[l->class]);
+	sim_time busy =
+		(sim_time)((double)(int64_t)sent * k->ps_per_byte[l->class]);
 
 	return free_at > now ? busy - (free_at - now) : busy;
 }
@@ -201,7 +202,7 @@ static struct port port_of(struct record_links *k, size_t i, double span)
 	return p;
 }
 
-static void sample_channel(const struct port *p, uint32_t number,
+static void sample_channel(const struct port *p, size_t number,
 	const struct net_count *c, double ps_per_byte)
 {
 	struct record_channel *x = &p->far[number];
@@ -209,15 +210,18 @@ static void sample_channel(const struct port *p, uint32_t number,
 	double ps;
 
 	if (number < p->n_far) {
-		ps = (double)(c->sent - x->past[i].sent) * ps_per_byte;
+		int64_t sent = (int64_t)(c->sent - x->past[i].sent);
+
+		ps = (double)sent * ps_per_byte;
 		x->now.use[i] = scaled(ps / p->span, RECORD_USE_SCALE);
-		x->is_used |= c->sent != x->past[i].sent;
+		x->is_used |= sent != 0;
 		x->past[i].sent = c->sent;
 	}
 	x = &p->own[number];
 	ps = (double)(c->stayed - x->past[back].stayed);
 	x->now.waiting[back] = scaled(ps / p->span, RECORD_WAITING_SCALE);
 	x->past[back].stayed = c->stayed;
+	x->past[back].came = c->came;
 }
 
 /* Of all channels, and of the link. */
@@ -275,13 +279,12 @@ static sim_time sum_port(struct record_links *k, const struct port *p,
 	uint32_t *longest = &k->longest[l->back * N_LONGEST + 1];
 	sim_time free_at = net_count(k->net, l, now, k->count);
 
-	for (uint32_t number = 0; number < p->n_own; number++) {
-		struct net_count *c = &k->count[number];
+	for (struct net_count *c = k->count; c < k->count + p->n_own; c++) {
+		size_t number = (size_t)(c - k->count);
 
-		if (!c->sent && !c->came && !c->waiting)
-			continue; /* never used */
-		if (c->sent || c->stayed) /* else as before */
-			sample_channel(p, number, c, k->ps_per_byte[l->class]);
+		if (net_is_unused(c))
+			continue;
+		sample_channel(p, number, c, k->ps_per_byte[l->class]);
 		if (c->waiting > longest[number])
 			longest[number] = c->waiting;
 		sum->sent += c->sent;
@@ -301,7 +304,7 @@ static sim_time sum_port(struct record_links *k, const struct port *p,
 
 /* A port's counters are of the link that leaves by it, and of the packets that
  * came in by the other one.  Returns how many of these did. */
-static uint64_t sample_port(
+static inline uint64_t sample_port(
 	struct record_links *k, size_t i, double span, sim_time now)
 {
 	const struct net_link *l = &k->links.link[i];
@@ -325,6 +328,8 @@ static uint64_t sample_port(
 	k->now.waiting[l->back] = scaled(
 		(double)(sum.stayed - in->waited) / span, RECORD_WAITING_SCALE);
 	out->busy = busy;
+	out->bytes = sum.sent;
+	k->past[i].free_at = free_at;
 	in->waited = sum.stayed;
 	in->packets = sum.came;
 	return came;
@@ -346,13 +351,15 @@ uint64_t record_links_sample(
 	struct record_links *k, sim_time from, sim_time now)
 {
 	const struct sim *sim = k->net->sim;
+	bool is_all = !sim_is_shared(sim);
+	double span = (double)(now - from);
 	uint64_t hops = 0;
 
 	for (size_t i = 0; i < k->n_channels; i++)
 		k->channel[i].is_used = false;
 	for (size_t i = 0; i < k->links.n; i++)
-		if (sim_has(sim, k->links.link[i].site))
-			hops += sample_port(k, i, (double)(now - from), now);
+		if (is_all || sim_has(sim, k->links.link[i].site))
+			hops += sample_port(k, i, span, now);
 	share_used(k);
 	sim_sum(sim, &hops, 1);
 	return hops;
@@ -433,6 +440,12 @@ static port_mask wanted_ports(
 	return ports;
 }
 
+/* Mostly one, which needs no count of bits. */
+static double n_ports(port_mask ports)
+{
+	return ports & (ports - 1) ? __builtin_popcountll(ports) : 1;
+}
+
 /* Parts of packets are whole numbers of these, so that their sum does not
  * depend on the order of sites. */
 #define PARTS ((double)(UINT64_C(1) << 32))
@@ -451,7 +464,7 @@ static void add_head(
 	for (m = ports; m; m &= m - 1)
 		row[k->name_of[record_link_at(
 			k, b->site, (port_id)__builtin_ctzll(m))]] +=
-			(uint64_t)(one * PARTS / __builtin_popcountll(ports));
+			(uint64_t)(one * PARTS / n_ports(ports));
 }
 
 static void look(struct record_links *k)
@@ -505,7 +518,7 @@ static void add_wanted(struct record_links *k, site_id s)
 		for (m = ports; m; m &= m - 1)
 			k->wanted[record_link_at(
 				k, s, (port_id)__builtin_ctzll(m))] +=
-				(double)b.count / __builtin_popcountll(ports);
+				(double)b.count / n_ports(ports);
 	}
 	add_injecting(k, s);
 }
@@ -566,10 +579,14 @@ int record_links_look(
 
 /* --- the whole run --- */
 
-/* A link's counters, and those of the port that it leads to.  Each is one
- * process's, and 0 in others until they share them. */
+/* A link's counters at the last sample, of both ends.  Each is one process's,
+ * and 0 in others until they share them. */
 struct ends {
-	struct net_counters own, far;
+	uint64_t bytes, packets;
+	sim_time free_at, waited;
+	/* by channel */
+	uint64_t sent[NET_MOST_CHANNELS], came[NET_MOST_CHANNELS];
+	sim_time stayed[NET_MOST_CHANNELS];
 	/* what routers do not count themselves; a guest's retries are on no
 	 * channel of theirs */
 	uint64_t token_wait[NET_MOST_CHANNELS], retries[NET_MOST_CHANNELS];
@@ -594,20 +611,30 @@ static void add_rest(const struct record_links *k, size_t link, struct ends *x)
 	}
 }
 
-static void find_ends(
-	const struct record_links *k, size_t link, sim_time end, struct ends *x)
+static void find_ends(struct record_links *k, size_t link, struct ends *x)
 {
 	const struct net_link *l = &k->links.link[link];
-	const struct net *n = k->net;
+	const struct record_link_past *past = &k->past[link];
+	struct record_channel *channel;
+	uint32_t n;
 
-	*x = (struct ends){ .wanted = k->past[link].wanted };
-	if (sim_has(n->sim, l->site)) {
-		x->own = net_counters(n, l->site, l->port, UINT32_MAX, end);
-		add_rest(k, link, x);
+	*x = (struct ends){
+		.bytes = past->carried.bytes,
+		.packets = past->carried.packets,
+		.free_at = past->free_at,
+		.waited = past->carried.waited,
+		.wanted = past->wanted,
+	};
+	channel = channels_to(k, l->to.router, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct record_past *c = &channel[i].past[link];
+
+		x->sent[i] = c->sent;
+		x->came[i] = c->came;
+		x->stayed[i] = c->stayed;
 	}
-	if (sim_has(n->sim, l->to.router))
-		x->far = net_counters(
-			n, l->to.router, l->to.port, UINT32_MAX, end);
+	if (sim_has(k->net->sim, l->site))
+		add_rest(k, link, x);
 	for (uint32_t i = 0; i < N_LONGEST; i++)
 		x->longest[i] = k->longest[link * N_LONGEST + i];
 }
@@ -618,16 +645,15 @@ static struct row_shared count_channel(const struct record_links *k, size_t i,
 {
 	const struct net_link *l = &k->links.link[i];
 	bool is_all = channel == ALL_CHANNELS;
-	uint64_t bytes = is_all ? x->own.sent_bytes : x->own.sent[channel];
+	uint64_t bytes = is_all ? x->bytes : x->sent[channel];
 	sim_time end = (sim_time)x->at;
-	sim_time busy = net_busy(k->net, l, bytes, x->own.free_at, end);
-	sim_time waited = is_all ? x->far.waited : x->far.stayed[channel];
+	sim_time busy = net_busy(k->net, l, bytes, x->free_at, end);
+	sim_time waited = is_all ? x->waited : x->stayed[channel];
 	double time = end > 0 ? (double)end : 1;
 	struct row_shared row = {
 		.link = (int64_t)i,
 		.bytes = (int64_t)bytes,
-		.packets = (int64_t)(is_all ? x->far.packets
-					    : x->far.came[channel]),
+		.packets = (int64_t)(is_all ? x->packets : x->came[channel]),
 		.use = (double)busy / time,
 		.waiting = (double)waited / time,
 		.longest = (int64_t)x->longest[is_all ? 0 : 1 + channel],
@@ -656,7 +682,7 @@ static const char *put_channels(struct record_links *k, struct bulk *b,
 	uint32_t n = 0;
 
 	for (uint32_t c = 0; c < far->n_channels; c++)
-		if (x->own.sent[c] || x->far.came[c]) {
+		if (x->sent[c] || x->came[c]) {
 			name = far->channels[c];
 			n++;
 		}
@@ -664,7 +690,7 @@ static const char *put_channels(struct record_links *k, struct bulk *b,
 		struct row_shared row = count_channel(k, i, x, c);
 
 		row.name = far->channels[c];
-		if (x->own.sent[c] || x->far.came[c])
+		if (x->sent[c] || x->came[c])
 			bulk_put(b, &row, e);
 	}
 	return n == 1 ? name : NULL;
@@ -719,9 +745,9 @@ void record_links_write(
 		n = k->links.n - first;
 		n = n < ENDS_AT_ONCE ? n : ENDS_AT_ONCE;
 		for (i = 0; i < n; i++)
-			find_ends(k, first + i, end, &x[i]);
-		sim_sum(k->net->sim, &x->own.sent_bytes,
-			n * sizeof(*x) / sizeof(x->own.sent_bytes));
+			find_ends(k, first + i, &x[i]);
+		sim_sum(k->net->sim, &x->bytes,
+			n * sizeof(*x) / sizeof(x->bytes));
 		for (i = 0; i < n; i++) {
 			x[i].at = (uint64_t)end;
 			put_link(k, &r, first + i, &x[i], e);

@@ -23,7 +23,7 @@ struct record_channel {
 	uint32_t kind, number;
 	bool is_used; /* in the sample */
 	struct record_past {
-		uint64_t sent, resent;
+		uint64_t sent, came, resent;
 		sim_time stayed, token_wait;
 	} * past; /* until the last sample: [link] */
 	struct record_loads now;
@@ -39,6 +39,7 @@ struct record_links {
 	double *ps_per_byte; /* [class of wires] */
 	struct record_link_past {
 		struct net_carried carried;
+		sim_time free_at;
 		uint64_t resent;
 		/* sum of packets that wait for it, over the samples that looked
 		 * for them; with many buffers, not every sample does */
@@ -84,7 +85,8 @@ int record_channels_write(
 /* Writes the links that packets wait for at the n-th sample. */
 int record_links_look(
 	struct record_links *k, struct db *d, int64_t n, struct err *e);
-/* Writes the total traffic of links at the end of a run. */
+/* Writes the total traffic of links at the end of a run, when the last sample
+ * was taken. */
 void record_links_write(
 	struct record_links *k, struct db *d, sim_time end, struct err *e);
 

@@ -1,10 +1,7 @@
 #define _GNU_SOURCE
 #include "record/pages.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -22,16 +19,6 @@ enum {
 	OVERFLOW = PAGE - 4, /* on each of those */
 	/* SQLite locks bytes of this one, and never uses it */
 	LOCK_PAGE = (1 << 30) / PAGE + 1,
-};
-
-/* The types of values in a record: NULL, integers of 8, 16, 24, 32, 48 and 64
- * bits, a double, 0 and 1; from 12 on, bytes and texts by their length. */
-enum {
-	TYPE_NULL,
-	TYPE_REAL = 7,
-	TYPE_ZERO,
-	TYPE_BYTES = 12,
-	TYPE_TEXT,
 };
 
 /* --- numbers --- */
@@ -195,6 +182,9 @@ bool pages_init(struct pages *p, int file)
 
 /* --- records --- */
 
+/* All of a row's numbers, which are not asked for. */
+enum { NUMBERS = PAGES_COLUMNS * sizeof(uint64_t) };
+
 void form_init(struct form *r)
 {
 	r->room = PAGE;
@@ -207,12 +197,6 @@ void form_fini(struct form *r)
 	mem_free(r->value);
 }
 
-void form_start(struct form *r)
-{
-	r->end_of_types = r->type;
-	r->end = r->value;
-}
-
 static void make_room(struct form *r, size_t n)
 {
 	size_t used = (size_t)(r->end - r->value);
@@ -220,57 +204,6 @@ static void make_room(struct form *r, size_t n)
 	r->room = 2 * (used + n);
 	r->value = mem_grow(r->value, r->room, 1);
 	r->end = r->value + used;
-}
-
-static inline void need_room(struct form *r, size_t n)
-{
-	if (n > r->room - (size_t)(r->end - r->value))
-		make_room(r, n);
-}
-
-/* The upper bytes of a word. */
-static inline void add_word(struct form *r, uint64_t word, uint32_t bytes)
-{
-	need_room(r, sizeof(word));
-	word = htobe64(word);
-	memcpy(r->end, &word, sizeof(word));
-	r->end += bytes;
-}
-
-void form_add_null(struct form *r)
-{
-	*r->end_of_types++ = TYPE_NULL;
-}
-
-void form_add_number(struct form *r, int64_t x)
-{
-	/* by the bytes that it needs, from 0 on */
-	static const uint8_t types[] = { 1, 2, 3, 4, 5, 5, 6, 6 };
-	static const uint8_t sizes[] = { 0, 1, 2, 3, 4, 6, 8 };
-	uint64_t wide = (uint64_t)(x < 0 ? ~x : x);
-	uint32_t type;
-
-	if (wide <= 1 && x >= 0) {
-		*r->end_of_types++ = (uint8_t)(TYPE_ZERO + wide);
-		return;
-	}
-	/* and a bit for the sign */
-	type = types[(64 - __builtin_clzll(wide | 1)) / 8];
-	*r->end_of_types++ = (uint8_t)type;
-	add_word(r, (uint64_t)x << (64 - 8 * sizes[type]), sizes[type]);
-}
-
-void form_add_real(struct form *r, double x)
-{
-	uint64_t word;
-
-	if (isnan(x)) {
-		form_add_null(r);
-		return;
-	}
-	memcpy(&word, &x, sizeof(x));
-	*r->end_of_types++ = TYPE_REAL;
-	add_word(r, word, sizeof(word));
 }
 
 static void add_bytes(
@@ -281,19 +214,20 @@ static void add_bytes(
 		return;
 	}
 	r->end_of_types = put_varint(r->end_of_types, type + 2 * (uint64_t)n);
-	need_room(r, n);
+	if (n + NUMBERS > r->room - (size_t)(r->end - r->value))
+		make_room(r, n + NUMBERS);
 	memcpy(r->end, bytes, n);
 	r->end += n;
 }
 
 void form_add_bytes(struct form *r, const void *bytes, size_t n)
 {
-	add_bytes(r, bytes, n, TYPE_BYTES);
+	add_bytes(r, bytes, n, FORM_BYTES);
 }
 
 void form_add_text(struct form *r, const char *text)
 {
-	add_bytes(r, text, text ? strlen(text) : 0, TYPE_TEXT);
+	add_bytes(r, text, text ? strlen(text) : 0, FORM_TEXT);
 }
 
 /* --- leaves --- */

@@ -9,9 +9,12 @@
 #ifndef RECORD_PAGES_H
 #define RECORD_PAGES_H
 
+#include <endian.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
 	PAGES_SIZE = 4096,
@@ -48,6 +51,16 @@ int pages_write(int file, size_t at, const void *bytes, size_t n);
 
 /* --- records --- */
 
+/* The types of values in a record: NULL, integers of 8, 16, 24, 32, 48 and 64
+ * bits, a double, 0 and 1; from 12 on, bytes and texts by their length. */
+enum {
+	FORM_NULL,
+	FORM_REAL = 7,
+	FORM_ZERO,
+	FORM_BYTES = 12,
+	FORM_TEXT,
+};
+
 /* The types of a row's values, then the values. */
 struct form {
 	uint8_t type[PAGES_COLUMNS * PAGES_VARINT], *end_of_types;
@@ -57,14 +70,61 @@ struct form {
 
 void form_init(struct form *r);
 void form_fini(struct form *r);
-/* Begins another row. */
-void form_start(struct form *r);
-void form_add_null(struct form *r);
-void form_add_number(struct form *r, int64_t x);
-void form_add_real(struct form *r, double x);
 /* NULL is fine. */
 void form_add_bytes(struct form *r, const void *bytes, size_t n);
 void form_add_text(struct form *r, const char *text);
+
+/* Begins another row. */
+static inline void form_start(struct form *r)
+{
+	r->end_of_types = r->type;
+	r->end = r->value;
+}
+
+/* The upper bytes of a word: there is always room for some. */
+static inline void form_add_word(
+	struct form *r, uint32_t type, uint64_t word, uint32_t bytes)
+{
+	word = htobe64(word);
+	memcpy(r->end, &word, sizeof(word));
+	r->end += bytes;
+	*r->end_of_types++ = (uint8_t)type;
+}
+
+static inline void form_add_null(struct form *r)
+{
+	*r->end_of_types++ = FORM_NULL;
+}
+
+static inline void form_add_number(struct form *r, int64_t x)
+{
+	/* by the bytes that it needs, from 0 on */
+	static const uint8_t types[] = { 1, 2, 3, 4, 5, 5, 6, 6 };
+	static const uint8_t sizes[] = { 1, 2, 3, 4, 6, 6, 8, 8 };
+	uint64_t wide = (uint64_t)(x < 0 ? ~x : x);
+	uint32_t n;
+
+	if ((uint64_t)x <= 1) {
+		*r->end_of_types++ = (uint8_t)(FORM_ZERO + x);
+		return;
+	}
+	/* and a bit for the sign */
+	n = (64 - (uint32_t)__builtin_clzll(wide | 1)) / 8;
+	form_add_word(
+		r, types[n], (uint64_t)x << (64 - 8 * sizes[n]), sizes[n]);
+}
+
+static inline void form_add_real(struct form *r, double x)
+{
+	uint64_t word;
+
+	if (isnan(x)) {
+		form_add_null(r);
+		return;
+	}
+	memcpy(&word, &x, sizeof(x));
+	form_add_word(r, FORM_REAL, word, sizeof(word));
+}
 
 /* --- tables --- */
 

@@ -327,16 +327,18 @@ static void put_figure(void *arg, const char *name, double value)
 static void put_latency(struct record *k, struct err *e)
 {
 	const struct hist *h = &k->run->result.latency;
+	struct bulk *b = bulk_new(k->db, TABLE_latency, e);
 
 	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
 		if (h->bucket[i])
-			row_put_latency(k->db,
+			bulk_put(b,
 				&(struct row_latency){
 					.from_ps =
 						i ? hist_upper(i - 1) + 1 : 0,
 					.to_ps = hist_upper(i),
 					.count = (int64_t)h->bucket[i] },
 				e);
+	bulk_end(b, e);
 }
 
 static void put_causes(struct record *k, struct err *e)
@@ -381,7 +383,6 @@ static void put_result(struct record *k, const char *ending, struct err *e)
 
 	record_links_look(&k->links, k->db, k->n - 1, e);
 	machine_run_each(k->run, put_figure, &f);
-	put_latency(k, e);
 	put_counters(k, e);
 	record_calls_write(r, k->db, e);
 	record_ranks_write(r, k->db, e);
@@ -406,6 +407,7 @@ static void end_record(struct record *k, const char *ending, struct err *e)
 	if (!e->code)
 		db_pages_begin(k->db, e);
 	record_links_write(&k->links, k->db, k->run->result.end, e);
+	put_latency(k, e);
 	if (!e->code)
 		db_pages_end(k->db, e);
 	if (!e->code)
@@ -417,7 +419,12 @@ static void end_record(struct record *k, const char *ending, struct err *e)
 
 int record_end(struct record *k, const char *ending, struct err *e)
 {
-	on_sample(k, k->run->result.end);
+	sim_time end = k->run->result.end;
+
+	if (end > k->at)
+		on_sample(k, end);
+	else /* what is counted at this time */
+		record_links_sample(&k->links, end - 1, end);
 	if (k->e.code)
 		return err_set(e, "%s", k->e.text);
 	end_record(k, ending, e);

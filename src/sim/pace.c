@@ -34,6 +34,8 @@ void pace_init(struct pace *p, enum pace_way way, int64_t (*clock)(void))
 {
 	*p = (struct pace){
 		.clock = clock,
+		.part = clock ? 8 : 32,
+		.need = clock ? 1 : 3,
 		.way = way,
 		.patience = PATIENCE_FIRST,
 		.first = clock ? clock() : 0,
@@ -60,14 +62,21 @@ static bool is_hopeless(const struct pace *p, uint64_t n, int64_t took)
 }
 
 /* The trial is over: goes on in the better way, and waits with the next trial
- * until this one's time is a small part of what has passed. */
+ * until this one's time is a small part of what has passed; or repeats it. */
 static void judge(struct pace *p, uint64_t events, int64_t now, int64_t took)
 {
 	enum pace_way other = (enum pace_way)(1 - p->way);
 	int64_t usual = p->cost[other] * EVENTS / 1024 + 1;
 	int64_t wait = 8 * took / usual;
-	bool is_better = p->cost[p->way] < p->cost[other] - p->cost[other] / 8;
+	bool is_better =
+		p->cost[p->way] < p->cost[other] - p->cost[other] / p->part;
 
+	p->won = is_better ? p->won + 1 : 0;
+	if (is_better && p->won < p->need) {
+		begin(p, other, false, events, now);
+		return;
+	}
+	p->won = 0;
 	p->calm = 0;
 	p->patience = is_better ? PATIENCE_FIRST : 2 * p->patience;
 	if (p->patience < wait)
@@ -92,7 +101,8 @@ static void end_stretch(
 	}
 	/* a long run of nearly empty windows counts as what it did */
 	p->calm += (uint32_t)(n / EVENTS) + 1;
-	is_due = p->calm >= p->patience && now - p->first >= FIRST_TRIAL;
+	is_due = p->won ||
+		 (p->calm >= p->patience && now - p->first >= FIRST_TRIAL);
 	begin(p, is_due ? (enum pace_way)(1 - p->way) : p->way, is_due, events,
 		now);
 }

@@ -9,6 +9,9 @@
  *
  * Windows are timed in stretches.  Now and then the other way is tried for a
  * stretch, so rarely that all trials together cost a small part of the run.
+ * Threads make a large difference or none, so one trial decides.  Prefetching
+ * makes a small one, which counts if several trials in a row, each next to a
+ * stretch without, agree on it: what the host does besides does not decide.
  */
 #ifndef SIM_PACE_H
 #define SIM_PACE_H
@@ -26,6 +29,10 @@ enum pace_way {
 
 struct pace {
 	int64_t (*clock)(void); /* ns; NULL: the caller has one */
+	uint32_t
+		part; /* the other way must save more than 1/part of the time */
+	uint32_t need; /* trials in a row that must show it */
+	uint32_t won; /* that have */
 	enum pace_way way;
 	bool is_trial;
 	uint32_t windows; /* of this stretch */
@@ -37,7 +44,7 @@ struct pace {
 	int64_t cost[PACE_WAYS]; /* ns per 1,024 events; 0: not known */
 };
 
-/* A run begins in some way. */
+/* A run begins in some way.  With a clock it is about threads. */
 void pace_init(struct pace *p, enum pace_way way, int64_t (*clock)(void));
 
 /* Before a window: events is the number of all that have run. */

@@ -129,7 +129,52 @@ static void the_caller_may_bring_the_time(void **state)
 	assert_in_range(p.patience, 9, UINT32_MAX);
 }
 
-TESTS(TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
+/* Of windows that take the caller's time, so much in either way; every
+ * so-many-th stretch takes more or less, whatever its way.  Returns what was
+ * spent ahead. */
+static int64_t spend(int64_t plain, int64_t ahead, uint32_t every, int64_t by)
+{
+	int64_t t = 0, spent = 0;
+	uint64_t n = 0;
+	struct pace p;
+
+	pace_init(&p, PACE_PLAIN, NULL);
+	for (uint32_t i = 1; t < 1000 * MILLI; i++) {
+		bool is_ahead = p.way == PACE_AHEAD;
+		int64_t cost = is_ahead ? ahead : plain;
+
+		if (every && i % every == 0)
+			cost += by;
+		t += 5000 * cost;
+		spent += is_ahead ? 5000 * cost : 0;
+		pace_at(&p, n += 5000, t);
+	}
+	return spent;
+}
+
+static void a_small_gain_by_prefetching_counts(void **state)
+{
+	assert_in_range(spend(100, 93, 0, 0), 900 * MILLI, 1000 * MILLI);
+}
+
+static void a_small_loss_by_prefetching_counts(void **state)
+{
+	assert_in_range(spend(100, 104, 0, 0), 1, 50 * MILLI);
+}
+
+/* Stretches that happen to be short do not show that prefetching pays. */
+static void chance_does_not_decide_about_prefetching(void **state)
+{
+	for (uint32_t every = 3; every < 12; every++) {
+		assert_in_range(spend(100, 104, every, -20), 0, 100 * MILLI);
+		assert_in_range(spend(100, 104, every, 40), 0, 100 * MILLI);
+	}
+}
+
+TESTS(TEST(a_small_gain_by_prefetching_counts),
+	TEST(a_small_loss_by_prefetching_counts),
+	TEST(chance_does_not_decide_about_prefetching),
+	TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
 	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
 	TEST(what_changes_is_noticed), TEST(the_caller_may_bring_the_time),
 	TEST(long_windows_are_not_spent_on_trials))

@@ -16,7 +16,8 @@ enum {
 
 /* --- posting, the rare cases --- */
 
-/* batch[-1] is a sentinel that ranks before every event. */
+/* batch[-1] is a sentinel that ranks before every event, as *w->end is one that
+ * ranks after them. */
 static __attribute__((noinline)) void batch_reserve(
 	struct sim_worker *w, uint32_t n)
 {
@@ -27,11 +28,11 @@ static __attribute__((noinline)) void batch_reserve(
 	if (n < w->batch_room)
 		return;
 	w->batch_room = 2 * n + BATCH_FIRST;
-	all = mem_grow(all, w->batch_room + 1, sizeof(*all));
+	all = mem_grow(all, w->batch_room + 2, sizeof(*all));
 	all->rank = 0;
 	w->batch = all + 1;
 	w->at = w->batch + at;
-	w->end = w->batch + end;
+	sim_end_batch(w, w->batch + end);
 	w->batch_end = w->batch + w->batch_room;
 }
 
@@ -52,7 +53,7 @@ void sim_post_soon(struct sim_worker *w, uint64_t rank, uint32_t data)
 		return;
 	}
 	BUG_IF(rank < w->at[-1].rank);
-	w->end = sim_insert(w->end, e);
+	sim_end_batch(w, sim_insert(w->end, e));
 	w->n_events++;
 }
 
@@ -140,13 +141,7 @@ static void fill_by_parts(
 			end = sim_insert(end, *sim_listed(e, i));
 		part[k] = 0;
 	}
-	w->end = end;
-}
-
-void sim_fill_other(struct sim_worker *w, struct sim_event *e, site_id site)
-{
-	if (e)
-		fill_by_parts(w, e, site);
+	sim_end_batch(w, end);
 }
 
 static inline void prefetch_for(const struct sim_worker *w,
@@ -160,7 +155,7 @@ static inline void prefetch_for(const struct sim_worker *w,
 
 /* The steps for visits that come after the i-th.  Those of crowded sites are so
  * long that all but the first step is too much. */
-void sim_look_ahead(const struct sim_worker *w, const struct sim_event *e,
+static void look_ahead(const struct sim_worker *w, const struct sim_event *e,
 	const struct sim_visits *v, uint32_t i)
 {
 	uint32_t n = v->n;
@@ -178,23 +173,15 @@ void sim_look_ahead(const struct sim_worker *w, const struct sim_event *e,
 			prefetch_for(w, e, i, step);
 }
 
-/* Where the model has only a call for one site.  Constants, where they can be
- * known. */
-static void visit_each(
-	struct sim_worker *w, struct sim_event *e, struct sim_visits v)
+void sim_fill_other(struct sim_worker *w, struct sim_event *e,
+	const struct sim_visits *v, const site_id *site)
 {
-	void (*visit)(struct sim_worker * w, site_id site) =
-		w->sim->p.ops->visit;
-
-	if (v.prefetches) {
-		v.prefetches = true;
-		sim_visits(w, e, v, visit);
-	} else if (v.crowd == UINT64_MAX) {
-		v.crowd = UINT64_MAX;
-		sim_visits(w, e, v, visit);
-	} else {
-		sim_visits(w, e, v, visit);
-	}
+	if (v->prefetches)
+		look_ahead(w, e, v, (uint32_t)(site - v->order));
+	if (e && *site >= v->crowd)
+		fill_by_parts(w, e, *site);
+	else if (e)
+		sim_fill_batch(w, e, *site);
 }
 
 /* Whether a visit of so many sites may prefetch: a model sets its operations
@@ -221,7 +208,7 @@ static void visit_all(
 	if (ops->visits)
 		ops->visits(w, e, &v);
 	else
-		visit_each(w, e, v);
+		sim_visits(w, e, &v, ops->visit);
 }
 
 /* Whether to take the time of so many: of a few, in some windows only. */
@@ -253,7 +240,7 @@ static inline void visit_one(struct sim_worker *w, const struct sim_event *e)
 	w->n_events++;
 	w->at = w->batch;
 	w->batch[0] = *e;
-	w->end = w->batch + 1;
+	sim_end_batch(w, w->batch + 1);
 	w->visited = e->site;
 	w->sim->p.ops->visit(w, e->site);
 }

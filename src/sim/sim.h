@@ -85,6 +85,9 @@ enum sim_phase {
 #define SIM_RANK(when, key, aux)                                               \
 	((uint64_t)(when) << 32 | (uint64_t)(key) << 16 | (uint64_t)(aux))
 
+/* Of what ends a batch: after every event, whatever its window. */
+#define SIM_RANK_END UINT64_MAX
+
 struct sim_event {
 	uint64_t rank; /* when, in ps after its window's start; key; aux */
 	site_id site; /* of mail; a visit is told by its own argument */
@@ -150,7 +153,7 @@ struct sim_worker {
 	uint64_t reach; /* first dt too far for a slot */
 
 	/* the batch of the visited site */
-	struct sim_event *at, *end; /* the rest of it */
+	struct sim_event *at, *end; /* the rest of it; *end: SIM_RANK_END */
 	struct sim_event *batch, *batch_end;
 	uint32_t batch_room;
 	struct sim_event **first; /* [owning worker][slot] */
@@ -424,17 +427,22 @@ static inline bool sim_is_own(const struct sim_worker *w, site_id site)
 	return w->owner[site] == w->id;
 }
 
-/* The next event of the visit, or NULL; *t is its time. */
+/* The next event of the visit, of which there is one; *t is its time.  A visit
+ * has at least one event. */
+static inline const struct sim_event *sim_take(
+	struct sim_worker *w, sim_time *t)
+{
+	const struct sim_event *e = w->at++;
+
+	*t = w->start + sim_when(e);
+	return e;
+}
+
+/* The same, or NULL. */
 static inline const struct sim_event *sim_next(
 	struct sim_worker *w, sim_time *t)
 {
-	const struct sim_event *e = w->at;
-
-	if (e == w->end)
-		return NULL;
-	w->at++;
-	*t = w->start + sim_when(e);
-	return e;
+	return w->at->rank == SIM_RANK_END ? NULL : sim_take(w, t);
 }
 
 /* An event of a list by site: named by the bytes from the first event to the
@@ -447,10 +455,10 @@ static inline const struct sim_event *sim_listed(
 	return (const struct sim_event *)(const void *)end - 1;
 }
 
-/* The time of the next event of the visit; SIM_NEVER: there is none. */
+/* The time of the next event of the visit; after the window: there is none. */
 static inline sim_time sim_next_at(const struct sim_worker *w)
 {
-	return w->at == w->end ? SIM_NEVER : w->start + sim_when(w->at);
+	return w->start + sim_when(w->at);
 }
 
 /* The next waiting event, or NULL; its site is not valid. */
@@ -484,8 +492,7 @@ static inline bool sim_is_next(
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
-	return dt < w->width && w->visited == site &&
-	       (w->at == w->end || sim_when(w->at) > dt);
+	return dt < w->width && w->visited == site && sim_when(w->at) > dt;
 }
 
 /* Counts n more events. */
@@ -497,14 +504,14 @@ static inline void sim_count(struct sim_worker *w, uint64_t n)
 /* Whether this visit has another event now, at the time of its last one. */
 static inline bool sim_more_at(const struct sim_worker *w, sim_time t)
 {
-	return w->at != w->end && w->start + sim_when(w->at) == t;
+	return w->start + sim_when(w->at) == t;
 }
 
 /* Whether this visit has another event at the time of e. */
 static inline bool sim_more(
 	const struct sim_worker *w, const struct sim_event *e)
 {
-	return w->at != w->end && sim_when(w->at) == sim_when(e);
+	return sim_when(w->at) == sim_when(e);
 }
 
 #endif

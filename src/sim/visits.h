@@ -15,12 +15,17 @@ struct sim_visits {
 	uint64_t crowd; /* sites from this one on may have many events */
 };
 
-/* Before the i-th visit. */
-void sim_look_ahead(const struct sim_worker *w, const struct sim_event *e,
-	const struct sim_visits *v, uint32_t i);
-/* As sim_fill_batch(), for a site that has many events; nothing if they are the
- * batch already, where there is no e. */
-void sim_fill_other(struct sim_worker *w, struct sim_event *e, site_id site);
+/* As sim_fill_batch(), for a site that has many events, or with prefetching;
+ * nothing if they are the batch already, where there is no e. */
+void sim_fill_other(struct sim_worker *w, struct sim_event *e,
+	const struct sim_visits *v, const site_id *site);
+
+/* The batch ends here. */
+static inline void sim_end_batch(struct sim_worker *w, struct sim_event *end)
+{
+	end->rank = SIM_RANK_END;
+	w->end = end;
+}
 
 /* Keeps a batch sorted; there is room.  Returns its new end. */
 static inline struct sim_event *sim_insert(
@@ -51,20 +56,21 @@ static inline void sim_fill_batch(
 		x = sim_listed(e, i);
 		end = sim_insert(end, *x);
 	}
-	w->end = end;
+	sim_end_batch(w, end);
 }
 
 static inline __attribute__((always_inline)) void sim_visits(
-	struct sim_worker *w, struct sim_event *e, struct sim_visits v,
+	struct sim_worker *w, struct sim_event *e, const struct sim_visits *v,
 	void (*visit)(struct sim_worker *w, site_id site))
 {
-	for (uint32_t i = 0; i < v.n; i++) {
-		site_id site = v.order[i];
+	const site_id *at = v->order, *end = at + v->n;
+	uint64_t others = v->prefetches ? 0 : v->crowd;
 
-		if (v.prefetches)
-			sim_look_ahead(w, e, &v, i);
-		if (site >= v.crowd)
-			sim_fill_other(w, e, site);
+	for (; at < end; at++) {
+		site_id site = *at;
+
+		if (site >= others)
+			sim_fill_other(w, e, v, at);
 		else
 			sim_fill_batch(w, e, site);
 		w->visited = site;

@@ -15,15 +15,20 @@ void joints_begin(struct joints *j, const struct coll_run *how,
 
 	*x = (struct joint){ .run = *how, .of = of };
 	coll_run_open(&x->run, plan, member, false);
+	j->seen = 0;
 	while (*end)
 		end = &(*end)->next;
 	*end = x;
 }
 
-bool joints_go_on(struct joints *j)
+/* They go on when a request has ended, and at first. */
+bool joints_go_on(struct joints *j, uint64_t n_over)
 {
 	bool did = false;
 
+	if (j->seen == n_over + 1)
+		return false;
+	j->seen = n_over + 1;
 	for (struct joint *x = j->first; x; x = x->next)
 		did |= play_go_on(&x->run.play);
 	return did;

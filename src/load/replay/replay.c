@@ -305,7 +305,7 @@ static bool end_messages(struct player *p, bool *is_right)
 
 static bool end_joints(struct player *p, bool *is_right)
 {
-	bool did = joints_go_on(&p->joints);
+	bool did = joints_go_on(&p->joints, msg_state(&p->msg)->n_over);
 	struct joint_of x;
 	int error;
 

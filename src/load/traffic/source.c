@@ -119,9 +119,10 @@ static bool inject(struct synthetic *y, struct sim_worker *w, site_id s,
 	return false;
 }
 
-/* load=max: a FIFO that has room is filled up. */
-static inline void fill(struct synthetic *y, struct sim_worker *w, site_id s,
-	uint32_t fifo, sim_time t)
+/* load=max: a FIFO that has room is filled up.  By itself, like the next one,
+ * so that a call which finds nothing to do does not pay for either. */
+static __attribute__((noinline)) void fill(struct synthetic *y,
+	struct sim_worker *w, site_id s, uint32_t fifo, sim_time t)
 {
 	packet_id id;
 
@@ -132,8 +133,7 @@ static inline void fill(struct synthetic *y, struct sim_worker *w, site_id s,
 	} while (net_has_room(y->load.net, s, fifo));
 }
 
-/* Makes and injects packets until something has to be waited for.  By itself,
- * so that others do not pay for it. */
+/* Makes and injects packets until something has to be waited for. */
 static __attribute__((noinline)) void pump(struct synthetic *y,
 	struct sim_worker *w, site_id s, uint32_t first, sim_time t)
 {
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void pump(struct synthetic *y,
 		}
 		fifo = src->fifo;
 		if (fifo == NET_NO_FIFO)
-			fifo = load_find_fifo(y->load.net, s, id, first);
+			fifo = load_any_fifo(y->load.net, s, id, first);
 		else if (!net_has_room(y->load.net, s, fifo))
 			return;
 		if (fifo == NET_NO_FIFO)

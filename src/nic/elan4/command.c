@@ -404,8 +404,7 @@ static bool is_next(const struct nic_at *a)
 	const struct sim_worker *w = a->w;
 	uint32_t key = SIM_KEY(PHASE_ENGINE, ELAN_ENGINE_COMMAND);
 
-	return (w->at == w->end ||
-		       w->at->rank >= SIM_RANK(a->t - w->start, key, 0)) &&
+	return w->at->rank >= SIM_RANK(a->t - w->start, key, 0) &&
 	       !elan_thread_lingers_until(elan_here(a), a->t);
 }
 

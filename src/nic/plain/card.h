@@ -166,16 +166,43 @@ static inline uint32_t plain_bytes(const struct ask_header *h)
  * they come, as those of single packets would.
  */
 
+uint32_t plain_train_first(const struct nic_at *a, uint32_t bytes);
+void plain_train_rest(
+	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes);
+void plain_train_write(
+	const struct nic_at *a, uint64_t at, uint32_t bytes, uint32_t before);
+
 /* Bytes that must be read before a train can leave: those of its first packet,
  * and more where the bus is slower than the link. */
-uint32_t plain_first(const struct nic_at *a, uint32_t bytes);
+static inline uint32_t plain_first(const struct nic_at *a, uint32_t bytes)
+{
+	return bytes <= a->nic->net->link.each ? bytes
+					       : plain_train_first(a, bytes);
+}
+
 /* Bytes that cards ask for at once; 0: as much as a request of the bus may. */
 uint32_t plain_whole(const struct side *side, const struct link_rules *r);
 /* The others, which nobody waits for. */
-void plain_read_rest(
-	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes);
+static inline void plain_read_rest(
+	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
+{
+	if (__builtin_expect(bytes > first, 0))
+		plain_train_rest(a, at, first, bytes);
+}
+
 /* Writes what has come; returns when loads can see the last of it. */
-sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes);
+static inline sim_time plain_write(
+	const struct nic_at *a, uint64_t at, uint32_t bytes)
+{
+	const struct link_rules *r = &a->nic->net->link;
+	uint32_t before = (link_packets(r, bytes) - 1) * r->each;
+	struct side *side = plain_of(a)->side;
+
+	if (__builtin_expect(before, 0))
+		plain_train_write(a, at, bytes, before);
+	return side->ops->write(
+		side, plain_place(a), a->t, at + before, bytes - before);
+}
 
 /* Before anything of a node happens that is no event of its own. */
 void plain_settle(const struct nic_at *a);

@@ -6,12 +6,12 @@ static int64_t bus_rate(const struct nic_at *a)
 	return plain_of(a)->side->rate / 10 * 9;
 }
 
-uint32_t plain_first(const struct nic_at *a, uint32_t bytes)
+uint32_t plain_train_first(const struct nic_at *a, uint32_t bytes)
 {
 	const struct link_rules *r = &a->nic->net->link;
 	int64_t link = r->bps[0], bus = bus_rate(a), later;
 
-	if (bytes <= r->each || !bus)
+	if (!bus)
 		return bytes;
 	later = bytes - r->each;
 	if (bus < link)
@@ -27,26 +27,19 @@ uint32_t plain_whole(const struct side *side, const struct link_rules *r)
 	return r->train > 1 && r->each > side->most_read && fits ? r->each : 0;
 }
 
-void plain_read_rest(
+void plain_train_rest(
 	const struct nic_at *a, uint64_t at, uint32_t first, uint32_t bytes)
 {
-	if (bytes > first)
-		side_reads_stream(
-			a, &plain_card(a)->reads, at + first, bytes - first);
+	side_reads_stream(a, &plain_card(a)->reads, at + first, bytes - first);
 }
 
-sim_time plain_write(const struct nic_at *a, uint64_t at, uint32_t bytes)
+/* The packets before the last one have come earlier. */
+void plain_train_write(
+	const struct nic_at *a, uint64_t at, uint32_t bytes, uint32_t before)
 {
 	const struct link_rules *r = &a->nic->net->link;
 	struct side *side = plain_of(a)->side;
-	uint32_t n = link_packets(r, bytes) - 1, before = n * r->each;
-	sim_time late;
+	sim_time late = link_ser(r, bytes) - link_ser(r, bytes - before);
 
-	/* the packets before the last one have come earlier */
-	if (n) {
-		late = link_ser(r, bytes) - link_ser(r, bytes - before);
-		side->ops->write(side, plain_place(a), a->t - late, at, before);
-	}
-	return side->ops->write(
-		side, plain_place(a), a->t, at + before, bytes - before);
+	side->ops->write(side, plain_place(a), a->t - late, at, before);
 }

@@ -324,8 +324,8 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 	if (try_at_once(a, r, &x))
 		return;
 	many = (bytes - 1) / most + 1;
-	if (r->how->is_silent && bytes > most && !r->line.first &&
-		r->n + many <= side->n_reads)
+	if (r->how->is_silent && !r->how->whole && bytes > most &&
+		!r->line.first && r->n + many <= side->n_reads)
 		begin_together(a, r, &x, many);
 	else
 		begin_in_line(a, r, &x);

@@ -89,17 +89,12 @@ static port_id port_of(uint64_t timer)
 }
 
 /*
- * When the first timer ends that packets wait for; SIM_NEVER: after the next
- * mail or after this window.  Others that end before are dropped: nothing can
- * wait for them any more.
+ * When the first timer ends that packets wait for; SIM_NEVER: after some time.
+ * Others that end before are dropped: nothing can wait for them any more.
  */
-INLINE sim_time next_timer(
-	const struct sim_worker *w, struct crossbar_site *s, sim_time mail)
+INLINE sim_time next_timer(struct crossbar_site *s, sim_time last)
 {
-	sim_time last = w->start + w->width - 1;
-
-	for (last = mail < last ? mail : last; s->timer != s->end_timer;
-		s->timer++) {
+	for (; s->timer != s->end_timer; s->timer++) {
 		sim_time at = time_of(*s->timer);
 
 		if (at > last)
@@ -564,17 +559,19 @@ INLINE void visit_as(struct sim_worker *w, site_id site, unsigned how)
 	struct crossbar *x = crossbar_of(n->router[NET_SWITCHES]);
 	struct crossbar_site *s = crossbar_at(x, site);
 
+	sim_time last = w->start + w->width - 1; /* of the window */
+
 	s->woken &= ~BIT((uint64_t)w->start / w->width % 64);
 	for (;;) {
 		sim_time mail = sim_next_at(w);
-		sim_time timer = next_timer(w, s, mail);
+		sim_time timer = next_timer(s, mail < last ? mail : last);
 		sim_time t = mail < timer ? mail : timer;
 		uint64_t ports = 0;
 
-		if (t == SIM_NEVER)
+		if (t > last)
 			return;
 		for (; mail == t; mail = sim_next_at(w))
-			ports |= on_event(x, w, s, sim_next(w, &t), t, how);
+			ports |= on_event(x, w, s, sim_take(w, &t), t, how);
 		if (timer == t)
 			ports |= end_timers(w, s, t);
 		for (; ports; ports &= ports - 1)

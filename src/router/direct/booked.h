@@ -137,12 +137,12 @@ static inline void booked_collect(const struct direct *d, struct direct_site *s,
 
 /* Collects the tokens that have returned by t. */
 static inline void take_in(const struct direct *d, struct direct_site *s,
-	uint32_t port, sim_time t)
+	struct direct_port *p, uint32_t port, sim_time t)
 {
 	if (is_booked(d))
 		booked_collect(d, s, port, t);
 	else
-		link_collect(&s->port[port].sender, &s->port[port].returns, t);
+		link_collect(&p->sender, &p->returns, t);
 }
 
 /* Tokens return by an event; those of earlier stamps come first. */

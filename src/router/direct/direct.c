@@ -153,6 +153,8 @@ static void direct_make(struct router *r, const struct net_setup *s)
 	d->n_ports = r->sites.n_ports;
 	d->n_nodes = n->n_nodes;
 	d->n_queues = (uint32_t)s->router->queues;
+	for (uint32_t i = 0; i + 1 < d->n_queues; i++)
+		d->next_queue[i] = (uint8_t)(i + 1);
 	d->n_outputs = n->n_ports < DIRECT_PORTS ? n->n_ports : DIRECT_PORTS;
 	d->n_bits = d->n_outputs * DIRECT_QUEUES;
 	d->n_fifos = s->topo->node_ports;
@@ -434,6 +436,7 @@ static void direct_injecting(
 	const struct direct_site *s = site_of(r, id);
 	uint32_t asked[N_FIFOS] = { 0 }; /* ports, by each FIFO */
 	uint32_t ports, m;
+	double part;
 
 	for (uint32_t p = 0; p < of(r)->n_ports; p++)
 		for (m = requesting(&s->port[p].requests); m; m &= m - 1)
@@ -442,9 +445,11 @@ static void direct_injecting(
 		if (!s->inject[f].n)
 			continue;
 		ports = injection_ports(of(r), s, asked[f], f);
+		part = (double)s->inject[f].n;
+		if (ports & (ports - 1))
+			part /= __builtin_popcount(ports);
 		for (m = ports; m; m &= m - 1)
-			waiting[__builtin_ctz(m)] += (double)s->inject[f].n /
-						     __builtin_popcount(ports);
+			waiting[__builtin_ctz(m)] += part;
 	}
 }
 
@@ -530,10 +535,16 @@ static sim_time direct_count(const struct router *r, site_id id, port_id p,
 	const struct direct_queue *q = direct_queues(s, p, 0);
 
 	for (uint32_t i = 0; i < N_CHANNELS; i++, c++, q += DIRECT_QUEUES) {
-		c->sent = port->sender.count[i];
-		c->came = port->receiver.packets[i];
+		uint64_t sent = port->sender.count[i];
+		uint64_t came = port->receiver.packets[i];
+		bool has_some = has_packets(q);
+
+		if (!(sent | came) && !has_some)
+			continue; /* never used */
+		c->sent = sent;
+		c->came = came;
 		c->stayed = port->receiver.waited[i];
-		if (!has_packets(q))
+		if (!has_some)
 			continue;
 		c->waiting = n_waiting(q);
 		c->stayed += waiting_time(of(r), q, now);

@@ -220,6 +220,7 @@ struct direct {
 	struct faults *faults;
 	struct link_retry *retry;
 	bool has_rates; /* links differ, see wire.h */
+	uint8_t next_queue[DIRECT_QUEUES]; /* of a channel, in turn */
 	struct book *book;
 	struct coll *coll; /* NULL: there is none */
 	/* when tokens rose to a level: [site][port][level], see booked.h */

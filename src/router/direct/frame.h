@@ -204,11 +204,11 @@ static inline __attribute__((always_inline)) void visit_site(
 {
 	struct direct *d = router_of(w->model, site);
 	struct direct_site *s = direct_at(d, site);
-	const struct sim_event *next;
 	sim_time t;
+	const struct sim_event *next = sim_take(w, &t);
 
 	/* what an event has is read before posts, which may move the batch */
-	while ((next = sim_next(w, &t))) {
+	do {
 		uint32_t key = sim_key(next), port = key - LINK_FREE_KEY;
 
 		if (key < SIM_KEY(PHASE_ARRIVAL + 1, 0)) {
@@ -226,7 +226,7 @@ static inline __attribute__((always_inline)) void visit_site(
 		if (!sim_more_at(w, t) && (t / 500 + site) % 4 == 0)
 			check_idle(d->router.net, site, t);
 #endif
-	}
+	} while ((next = sim_next(w, &t)));
 }
 
 /* One copy of it: for many sites or, where nodes and switches differ and sites
@@ -240,7 +240,7 @@ static void visit(struct sim_worker *w, site_id site)
 static __attribute__((noinline)) void visits(
 	struct sim_worker *w, struct sim_event *e, const struct sim_visits *v)
 {
-	sim_visits(w, e, *v, visit_site);
+	sim_visits(w, e, v, visit_site);
 }
 
 static void visit(struct sim_worker *w, site_id site)

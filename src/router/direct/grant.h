@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 		(int16_t)(l->tokens[channel] - charge_of(d, p, channel));
 	if (channel == CHANNEL_DYNAMIC &&
 		__builtin_expect(l->tokens[CHANNEL_DYNAMIC] < d->full, 0)) {
-		take_in(d, s, port, t);
+		take_in(d, s, o, port, t);
 		if (l->tokens[CHANNEL_DYNAMIC] < d->full) {
 			lost = s->roomy >> port & 1;
 			s->roomy &= ~(1u << port);

@@ -25,10 +25,10 @@ static inline __attribute__((always_inline)) void collect(
 	const struct direct *d, struct direct_site *s, uint32_t port,
 	sim_time t)
 {
-	struct link_sender *l = &s->port[port].sender;
+	struct direct_port *p = &s->port[port];
 
-	take_in(d, s, port, t);
-	if (l->tokens[CHANNEL_DYNAMIC] >= d->full)
+	take_in(d, s, p, port, t);
+	if (p->sender.tokens[CHANNEL_DYNAMIC] >= d->full)
 		s->roomy |= 1u << port;
 }
 

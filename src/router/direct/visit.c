@@ -170,17 +170,19 @@ static inline __attribute__((always_inline)) bool grant_dynamic(
 	return false;
 }
 
-/* Only one sender needs arbitration.  Returns what look_again() does. */
+/* Only one sender needs arbitration, or gets the only head.  Returns what
+ * look_again() does. */
 static inline __attribute__((always_inline)) uint32_t arbitrate_one(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
-	uint32_t port, sim_time t)
+	uint32_t port, bool is_only, sim_time t)
 {
 	struct direct_port *o = &s->port[port];
 	const struct direct_requests *r = &o->requests;
 	struct winner who;
 
 	KEEP(o);
-	if (!DIRECT_TREE && !is_staged(d) && is_dynamic(d, s, o, port, t))
+	if (!DIRECT_TREE && !is_staged(d) &&
+		(is_only || is_dynamic(d, s, o, port, t)))
 		return grant_dynamic(d, w, s, o, port, t) ? look_again(d, s)
 							  : 0;
 	if ((DIRECT_TREE || is_staged(d)) && is_plain(s, port)) {
@@ -199,6 +201,23 @@ static inline __attribute__((always_inline)) uint32_t arbitrate_one(
 	return 0;
 }
 
+/* The dynamic tokens of an idle sender if all that it is asked for is this;
+ * otherwise 0. */
+static inline int tokens_for(const struct direct *d, struct direct_site *s,
+	uint32_t port, uint64_t head, uint32_t others, sim_time t)
+{
+	struct direct_port *p = &s->port[port];
+
+	KEEP(p);
+	if (p->requests.head[REQ_DYNAMIC] != head ||
+		p->requests.others != others || heads_ordered(&p->requests) ||
+		p->returns.is_starving || p->sender.free_at > t)
+		return 0;
+	if (p->returns.n)
+		take_in(d, s, p, port, t);
+	return p->sender.tokens[CHANNEL_DYNAMIC];
+}
+
 /*
  * Of idle senders that are asked for one head or FIFO at most, the ones with
  * the most dynamic tokens; 0 if some are asked for more, or one lacks tokens
@@ -208,29 +227,22 @@ static inline uint32_t most_tokens(const struct direct *d,
 	struct direct_site *s, uint32_t idle, uint64_t head, uint32_t others,
 	sim_time t)
 {
-	uint32_t alike = 0;
+	uint32_t alike = 0, rest = idle;
 	int most = 0;
 
-	for (; idle; idle &= idle - 1) {
-		uint32_t o = (uint32_t)__builtin_ctz(idle);
-		struct direct_port *p = &s->port[o];
-		int tokens;
+	for (; rest; rest &= rest - 1) {
+		uint32_t o = (uint32_t)__builtin_ctz(rest);
+		int tokens = tokens_for(d, s, o, head, others, t);
 
-		KEEP(p);
-		if (p->requests.head[REQ_DYNAMIC] != head ||
-			p->requests.others != others ||
-			heads_ordered(&p->requests) || p->returns.is_starving ||
-			p->sender.free_at > t)
-			return 0;
-		if (p->returns.n)
-			collect(d, s, o, t);
-		tokens = p->sender.tokens[CHANNEL_DYNAMIC];
-		if (tokens < d->full)
-			return 0;
+		if (tokens < d->full) {
+			alike = 0;
+			break;
+		}
 		alike = tokens > most ? 0 : alike;
 		alike |= tokens >= most ? 1u << o : 0;
 		most = tokens > most ? tokens : most;
 	}
+	s->roomy |= idle & ~rest;
 	return alike;
 }
 
@@ -323,20 +335,28 @@ static __attribute__((noinline)) uint32_t shortest(
 	return least ? best : quietest(d, q, best, t);
 }
 
+/* Whether a packet that joins a queue is its head at once. */
+static inline bool is_quiet(const struct direct_queue *q, sim_time t)
+{
+	return !q->count && q->busy_until <= t;
+}
+
 /*
- * The queue that a packet joins.  Queues are tried in turn, since the last
- * packet is likely to be still in its queue.
+ * The queue that a packet joins, and whether that is quiet.  Queues are tried
+ * in turn, since the last packet is likely to be still in its queue.
  */
-static inline uint32_t join(const struct direct *d, struct direct_port *port,
-	const struct direct_queue *q, sim_time t)
+static inline __attribute__((always_inline)) uint32_t join(
+	const struct direct *d, struct direct_port *port,
+	const struct direct_queue *q, sim_time t, bool *quiet)
 {
 	uint32_t i = port->sender.turn;
 
-	if (d->n_queues == 1)
-		return 0;
-	if (q[i].count || q[i].busy_until > t)
+	*quiet = is_quiet(&q[i], t);
+	if (!*quiet && d->n_queues > 1) {
 		i = shortest(d, q, t);
-	port->sender.turn = (uint8_t)(i + 1 < d->n_queues ? i + 1 : 0);
+		*quiet = is_quiet(&q[i], t);
+	}
+	port->sender.turn = d->next_queue[i];
 	return i;
 }
 
@@ -406,6 +426,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	struct direct_queue *q = direct_queues(s, in, channel) + first;
 	struct route_step step = { .is_ordered = false };
 	struct direct_port *port = &s->port[in];
+	bool is_now; /* the packet is a head at once */
 
 	(void)step;
 	KEEP(port);
@@ -429,35 +450,43 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 #else
 	route_hop(d->tables, p, in);
 #endif
-	bit = is_stepped(d) && step.is_ordered ? 0 : join(d, port, q, t);
+	if (is_stepped(d) && step.is_ordered) {
+		bit = 0;
+		is_now = is_quiet(q, t);
+	} else {
+		bit = join(d, port, q, t, &is_now);
+	}
 	q += bit;
 	bit += in * DIRECT_QUEUES + first;
-	if (q->count++) {
+	if (!is_now && q->count) {
 		d->packets[q->tail].next = id;
 		q->tail = id;
+		q->count++;
 		return;
 	}
+	q->count = 1;
 	q->head = q->tail = id;
-	if (DIRECT_FAULTS && q->busy_until <= t &&
+	if (!is_now) {
+		heads_follow(d, w, s, channel, bit, id, t, q->busy_until);
+		return;
+	}
+	if (DIRECT_FAULTS &&
 		!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		return;
-	if (q->busy_until <= t && heads_arrived(p) &&
-		is_unrivalled(d, w, s, in, p, t) &&
+	if (heads_arrived(p) && is_unrivalled(d, w, s, in, p, t) &&
 		(p->kind == PACKET_DYNAMIC || d->n_queues == 1 ||
 			keeps_order(d, s, channel, bit, p)) &&
 		(!DIRECT_FAULTS ||
 			faulty_reads(d, w, s, FAULT_RECEPTION,
 				direct_reception_at(d, s, p, in), 0, p, t)))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
-	else if (q->busy_until <= t && channel == CHANNEL_DYNAMIC &&
-		 !heads_arrived(p) && !is_stepped(d))
+	else if (channel == CHANNEL_DYNAMIC && !heads_arrived(p) &&
+		 !is_stepped(d))
 		heads_show_dynamic(d, w, s, bit, p, t);
-	else if (q->busy_until <= t && heads_is_alone(d, s, channel, bit, p))
+	else if (heads_is_alone(d, s, channel, bit, p))
 		heads_show_alone(w, s, bit, p, t);
-	else if (q->busy_until <= t)
-		heads_show(d, w, s, channel, bit, p, t);
 	else
-		heads_follow(d, w, s, channel, bit, id, t, q->busy_until);
+		heads_show(d, w, s, channel, bit, p, t);
 }
 
 /* Sets a packet's route and its first step. */
@@ -525,7 +554,7 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 		port = only_head(d, s, dirty, t);
 	if (port < DIRECT_PORTS) {
 		s->dirty = 0;
-		stale = arbitrate_one(d, w, s, port, t);
+		stale = arbitrate_one(d, w, s, port, more, t);
 		if (more)
 			pass_over(s, dirty & ~(1u << port), stale);
 	}

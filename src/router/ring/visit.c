@@ -253,7 +253,7 @@ static inline __attribute__((always_inline)) void arbitrate(struct direct *d,
 	uint32_t bit;
 
 	if (is_short(d, &s->port[port]))
-		take_in(d, s, port, t);
+		take_in(d, s, &s->port[port], port, t);
 	zero = heads(d, s, port, 0);
 	one = heads(d, s, port, 1);
 	if (!(zero | one) ||
@@ -347,7 +347,7 @@ static inline void end_instant(struct direct *d, struct sim_worker *w,
 static inline bool could_go(
 	struct direct *d, struct direct_site *s, uint32_t o, sim_time t)
 {
-	take_in(d, s, o, t);
+	take_in(d, s, &s->port[o], o, t);
 	return heads(d, s, o, 0) | heads(d, s, o, 1) | fifos(d, s, o, 0) |
 	       fifos(d, s, o, 1);
 }
