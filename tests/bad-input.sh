@@ -5,26 +5,6 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 
-# What came of a run that has to be refused, with a line that has TEXT in it.
-judge() { # CODE TEXT
-	[ $code -eq "$1" ] || complain "exit code $code, want $1"
-	[ -s "$tmp/out" ] && complain "stdout: $(head -c 200 "$tmp/out")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] ||
-		complain "$(wc -l <"$tmp/err") lines on stderr, want 1"
-	grep -q '^weft: ' "$tmp/err" || complain "stderr: no \"weft: \""
-	grep -q 'internal error' "$tmp/err" && complain "an internal error"
-	grep -qF -- "$2" "$tmp/err" || complain "stderr: no \"$2\""
-	[ ! -s "$tmp/complaints" ] || complain "said: $(cat "$tmp/err")"
-}
-
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run "$@"
-	judge 2 "$text"
-	report "weft $*"
-}
-
 bad=$tmp/bad.yaml
 
 # The machine file in $bad has to be refused.

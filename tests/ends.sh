@@ -11,15 +11,6 @@ works() { # ARGUMENTS
 	report "weft run $*"
 }
 
-refused() { # TEXT ARGUMENTS
-	text=$1
-	shift
-	run run "$@" --quiet
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
-	report "weft run $*"
-}
-
 # No link of the run in $tmp/out is busy for longer than the run took.
 no_link_is_busier_than_the_run_is_long() {
 	awk -F'[:,]' '/"(mean|max)_use"/ && $2 > 1 { print "use of" $2 }' \
@@ -57,9 +48,9 @@ done
 
 # --- limits ---
 
-refused 'addresses at most 64 GiB' bgq-board pingpong via=msg \
+refused 'addresses at most 64 GiB' run bgq-board pingpong via=msg \
 	--set host.memory=128GiB
-refused 'addresses at most 64 GiB' bgq-board pingpong via=msg \
+refused 'addresses at most 64 GiB' run bgq-board pingpong via=msg \
 	--set host.memory=129GiB
 works bgq-board pingpong via=msg rounds=3 --set host.memory=64GiB
 
@@ -76,7 +67,7 @@ for machine in qsnet2-16 'torus --shape 3x3'; do
 	done
 done
 plan '9223372036854775000 ps node 3 dies'
-refused 'later than the end of any run' qsnet2-16 storm count=300 \
+refused 'later than the end of any run' run qsnet2-16 storm count=300 \
 	--faults "$tmp/plan.yaml"
 
 exit $status

@@ -13,9 +13,6 @@ refused() { # TEXT LINE...: a file with these is refused on $machine
 	shift
 	write "$@"
 	run run $machine --jobs "$jobs"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ -s "$tmp/out" ] && complain "stdout: $(head -1 "$tmp/out")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	judge 2 "$text"
 	report "refused: $text"
 }

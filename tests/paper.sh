@@ -17,9 +17,8 @@ ends() { # CODE ARGUMENTS
 refused() { # WHAT TEXT ARGUMENTS
 	what=$1 text=$2
 	shift 2
-	ends 2 "$@"
-	[ -s "$tmp/out" ] && complain "something on stdout"
-	grep -q "$text" "$tmp/err" || complain "$(cat "$tmp/err")"
+	run paper "$@"
+	judge 2 "$text"
 	report "refused: $what"
 }
 

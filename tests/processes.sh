@@ -40,16 +40,6 @@ same() { # OPTIONS ARGUMENTS
 	report "$*: processes x threads: $options"
 }
 
-refused() { # WORDS ARGUMENTS
-	words=$1
-	shift
-	run run "$@"
-	[ $code -eq 2 ] || complain "exit code $code"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qe "$words" "$tmp/err" ||
-		complain "$(cat "$tmp/err")"
-	report "refused: $*"
-}
-
 same '2x1 3x2 7x1 8x1' bgq random --shape 4x4x2 $short
 same '3x1' bgq random --shape 4x3x2 load=0.4 $short --histogram
 same '2x2' bgq hotspot --shape 4x4 message=4KiB load=0.3 $short
@@ -195,7 +185,7 @@ grep -q '^exit code 3$' "$tmp/one" && grep -q '"deadlocked"' "$tmp/one" ||
 	complain "$(cat "$tmp/one")"
 report 'a deadlock is found, and described in the same words'
 
-refused 'processes for 4 nodes' torus random --shape 4 --processes 5
+refused 'processes for 4 nodes' run torus random --shape 4 --processes 5
 
 # --- as a job of Open MPI ---
 

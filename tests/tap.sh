@@ -54,13 +54,23 @@ value() { # KEY of the JSON in $tmp/out
 	}" "$tmp/out"
 }
 
-# Bad input: exit code 2, and one line that has the text.
+# What came of a run that has to be refused, with one line that has the text.
+judge() { # CODE TEXT
+	[ $code -eq "$1" ] || complain "exit code $code, want $1"
+	[ -s "$tmp/out" ] && complain "stdout: $(head -c 200 "$tmp/out")"
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] ||
+		complain "$(wc -l <"$tmp/err") lines on stderr, want 1"
+	grep -q '^weft: ' "$tmp/err" || complain "stderr: no \"weft: \""
+	grep -q 'internal error' "$tmp/err" && complain "an internal error"
+	grep -qF -- "$2" "$tmp/err" || complain "stderr: no \"$2\""
+	[ ! -s "$tmp/complaints" ] || complain "said: $(cat "$tmp/err")"
+}
+
+# Bad input.
 refused() { # TEXT ARGUMENTS
 	text=$1
 	shift
 	run "$@"
-	[ $code -eq 2 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(wc -l <"$tmp/err")" -eq 1 ] || complain "said: $(cat "$tmp/err")"
-	grep -qF -- "$text" "$tmp/err" || complain "said: $(cat "$tmp/err")"
+	judge 2 "$text"
 	report "refused: weft $*"
 }

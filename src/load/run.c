@@ -189,24 +189,39 @@ static double us(sim_time t)
 	return (double)t / (1000 * SIM_NS);
 }
 
-/* Whether the first node that dies is missed: it has not returned, or its
- * programs have not. */
-static bool has_died(const struct load *l)
+/* Whether a link of a site is down. */
+static bool is_cut(const struct load *l, site_id site)
 {
 	const struct faults *f = l->net->faults;
+	uint32_t n_ports = net_router(l->net, site)->sites.n_ports;
 	sim_time now = sim_now(l->net->sim);
-	site_id site;
-	uint32_t n_ports;
 
-	if (!f->n_deaths || f->death[0].at > now)
-		return false;
-	site = f->death[0].site;
-	n_ports = net_router(l->net, site)->sites.n_ports;
 	for (port_id p = 0; p < n_ports; p++)
 		if (faults_state(f, topo_link(&f->links, site, p), now) !=
 			FAULT_UP)
 			return true;
-	return l->host && host_n_dead(l->host);
+	return false;
+}
+
+/* The first of the sites that have died and are missed: that have not returned,
+ * or whose programs have not; NULL: none. */
+static const struct fault_death *find_death(const struct load *l)
+{
+	const struct faults *f = l->net->faults;
+	sim_time now = sim_now(l->net->sim);
+	bool has_dead = f->n_deaths && l->host && host_n_dead(l->host);
+	const struct fault_death *first = NULL;
+
+	for (size_t i = 0; i < f->n_deaths; i++) {
+		const struct fault_death *d = &f->death[i];
+
+		if (d->at > now || (first && first->at <= d->at))
+			continue;
+		if ((has_dead && d->site < l->net->topo->n_nodes) ||
+			is_cut(l, d->site))
+			first = d;
+	}
+	return first;
 }
 
 /* A link that is dead and has lost packets. */
@@ -254,6 +269,7 @@ static void tell_why(
 {
 	const struct faults *f = l->net->faults;
 	const struct topo *t = l->net->topo;
+	const struct fault_death *death = f ? find_death(l) : NULL;
 	char site[64], unit[64], first[192] = "";
 	struct ras_event e;
 
@@ -263,10 +279,10 @@ static void tell_why(
 		snprintf(first, sizeof(first),
 			"%s: a machine check stopped %s at %.3f us; ", site,
 			unit, us(e.at));
-	} else if (f && has_died(l)) {
-		topo_name_site(t, f->death[0].site, site, sizeof(site));
+	} else if (death) {
+		topo_name_site(t, death->site, site, sizeof(site));
 		snprintf(first, sizeof(first), "%s died at %.3f us; ", site,
-			us(f->death[0].at));
+			us(death->at));
 	} else if (f) {
 		tell_loss(l, first, sizeof(first));
 	}
