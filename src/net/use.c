@@ -271,9 +271,13 @@ static uint32_t between_routers(const struct topo *t)
 uint32_t net_short_of_room(const struct topo *t, const struct link_rules *r,
 	const struct net_params *p)
 {
-	uint32_t classes = between_routers(t), found = TOPO_MAX_WIRES, i;
+	uint32_t classes = 0, found = TOPO_MAX_WIRES, i;
 	int64_t most = p->packets;
 
+	for (i = 0; i < t->n_wires; i++)
+		classes |= (uint32_t)(link_round_trip(r, i) > most) << i;
+	if (classes) /* else there is no need to look for them */
+		classes &= between_routers(t);
 	for (i = 0; i < t->n_wires; i++) {
 		int64_t n = link_round_trip(r, i);
 

@@ -2,6 +2,7 @@
 #include "sim/inside.h"
 #include "sim/visits.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 
 enum {
@@ -119,8 +120,9 @@ static uint32_t sort_by_site(
 static void fill_by_parts(
 	struct sim_worker *w, struct sim_event *e, site_id site)
 {
-	uint32_t shift = 32 + w->part_shift, parts = 0, *part = w->part;
+	uint32_t shift = 32 + w->part_shift, *part = w->part;
 	struct sim_event *end = w->batch;
+	uint64_t parts = 0;
 	uint32_t i = w->head[site];
 
 	while (i) {
@@ -129,17 +131,17 @@ static void fill_by_parts(
 
 		x->site = part[k];
 		part[k] = i;
-		parts |= 1u << k;
+		parts |= UINT64_C(1) << k;
 		i = next;
 	}
 	w->head[site] = 0;
 	w->at = end;
 	for (; parts; parts &= parts - 1) {
-		uint32_t k = (uint32_t)__builtin_ctz(parts);
+		uint32_t *first = &part[bits_first(parts)];
 
-		for (i = part[k]; i; i = sim_listed(e, i)->site)
+		for (i = *first; i; i = sim_listed(e, i)->site)
 			end = sim_insert(end, *sim_listed(e, i));
-		part[k] = 0;
+		*first = 0;
 	}
 	sim_end_batch(w, end);
 }

@@ -457,6 +457,12 @@ static inline const struct sim_event *sim_listed(
 	return (const struct sim_event *)(const void *)end - 1;
 }
 
+/* The number of the running window, modulo a power of two from 64 on. */
+static inline uint32_t sim_slot(const struct sim_worker *w)
+{
+	return w->slot;
+}
+
 /* The time of the next event of the visit; after the window: there is none. */
 static inline sim_time sim_next_at(const struct sim_worker *w)
 {

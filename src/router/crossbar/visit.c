@@ -59,7 +59,7 @@ static void await(
 {
 	sim_time at = o->sender.free_at;
 	uint64_t dt = (uint64_t)(at - w->start), ahead = dt / w->width;
-	uint64_t window = (uint64_t)w->start / w->width + ahead;
+	uint64_t window = sim_slot(w) + ahead;
 
 	o->is_awaited = true;
 	if (!ahead || (ahead < 64 && s->woken >> window % 64 & 1))
@@ -561,17 +561,17 @@ INLINE void visit_as(struct sim_worker *w, site_id site, unsigned how)
 
 	sim_time last = w->start + w->width - 1; /* of the window */
 
-	s->woken &= ~BIT((uint64_t)w->start / w->width % 64);
+	s->woken &= ~BIT(sim_slot(w) % 64);
 	for (;;) {
 		sim_time mail = sim_next_at(w);
 		sim_time timer = next_timer(s, mail < last ? mail : last);
-		sim_time t = mail < timer ? mail : timer;
+		sim_time t = mail < timer ? mail : timer, same;
 		uint64_t ports = 0;
 
 		if (t > last)
 			return;
 		for (; mail == t; mail = sim_next_at(w))
-			ports |= on_event(x, w, s, sim_take(w, &t), t, how);
+			ports |= on_event(x, w, s, sim_take(w, &same), t, how);
 		if (timer == t)
 			ports |= end_timers(w, s, t);
 		for (; ports; ports &= ports - 1)
