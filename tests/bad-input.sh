@@ -112,6 +112,8 @@ refused 'type: float only where' run bgq-board collective by=hardware \
 	op=allreduce type=float
 refused 'root: this hardware broadcasts' run bgq-board collective by=hardware \
 	op=broadcast root=rotate
+refused 'group: rank 2 is in it twice' run fattree collective op=allreduce \
+	algo=ring group=[0..5,2]
 refused 'apart: only for op=broadcast of one' run fattree collective \
 	op=broadcast apart=yes root=rotate
 refused 'leaves out' run bgq random zones=A,BC

@@ -74,9 +74,10 @@ static uint64_t usual_chunk(const struct algo_plan *p)
 {
 	uint64_t cuts = (uint64_t)p->algo->cuts_each * p->n + p->algo->cuts;
 	uint64_t chunk = p->bytes / p->channels / (cuts ? cuts : 1);
+	uint64_t most = p->algo->most_chunk ? p->algo->most_chunk : MOST_CHUNK;
 
-	if (chunk > MOST_CHUNK)
-		return MOST_CHUNK;
+	if (chunk > most)
+		return most;
 	return chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
 }
 

@@ -100,6 +100,7 @@ struct algo {
 	/* A message is at most one of so many parts of the data, each time the
 	 * number of members, and besides, unless a plan says otherwise. */
 	uint32_t cuts_each, cuts;
+	uint64_t most_chunk; /* the same; 0: 512 KiB */
 	bool has_unit; /* a unit makes a difference */
 	bool has_equal_blocks; /* it needs them */
 	/* An error where it cannot; or NULL. */
@@ -109,6 +110,10 @@ struct algo {
 	/* out is zero but for at and bytes that count. */
 	void (*step)(const struct algo_plan *p, uint32_t member, uint32_t lane,
 		uint64_t i, struct algo_step *out);
+	/* Changes how many steps of a lane are under way at a time, of those
+	 * that send and that receive; or NULL. */
+	void (*pace)(
+		const struct algo_plan *p, uint32_t *sends, uint32_t *receives);
 };
 
 extern const struct algo *const algo_registry[]; /* NULL at the end */

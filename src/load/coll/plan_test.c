@@ -452,6 +452,88 @@ static void members_send_no_more_than_the_best_algorithm_needs(void **state)
 	assert_int_equal(most_sent(p), 6 * 32 * (uint64_t)(1 << 20));
 }
 
+/* The time of all messages, if each takes one, and a member can send one and
+ * receive one at a time, in the order of its steps. */
+struct course {
+	struct algo_plan plan;
+	uint64_t *came; /* [member][step]: when */
+	uint64_t most; /* steps of a lane */
+	struct {
+		uint64_t sent, received, sent_at;
+	} at[16];
+};
+
+static bool send_next(struct course *c, uint32_t m)
+{
+	uint64_t i = c->at[m].sent, time = c->at[m].sent_at, k;
+	struct algo_step s, r;
+
+	if (i == algo_count(&c->plan, m, 1))
+		return false;
+	algo_step(&c->plan, m, 1, i, &s);
+	k = c->at[s.peer].received;
+	algo_step(&c->plan, s.peer, 0, k, &r);
+	if (s.after.n > c->at[m].received || r.peer != m)
+		return false;
+	if (s.after.n && c->came[m * c->most + s.after.n - 1] > time)
+		time = c->came[m * c->most + s.after.n - 1];
+	if (k && c->came[s.peer * c->most + k - 1] > time)
+		time = c->came[s.peer * c->most + k - 1];
+	c->at[m].sent_at = c->came[s.peer * c->most + k] = time + 1;
+	c->at[m].sent++;
+	c->at[s.peer].received++;
+	return true;
+}
+
+static uint64_t time_of(struct algo_plan p)
+{
+	struct course c = { .plan = p };
+	uint64_t last = 0;
+	struct err e = { 0 };
+	bool did = true;
+
+	assert_int_equal(algo_settle(&c.plan, &e), 0);
+	for (uint32_t m = 0; m < p.n; m++)
+		if (algo_count(&c.plan, m, 0) > c.most)
+			c.most = algo_count(&c.plan, m, 0);
+	c.came = mem_alloc(p.n * c.most, sizeof(*c.came));
+	while (did) {
+		did = false;
+		for (uint32_t m = 0; m < p.n; m++)
+			while (send_next(&c, m))
+				did = true;
+	}
+	for (uint32_t m = 0; m < p.n; m++) {
+		assert_int_equal(c.at[m].sent, algo_count(&c.plan, m, 1));
+		last = c.at[m].sent_at > last ? c.at[m].sent_at : last;
+	}
+	mem_free(c.came);
+	return last;
+}
+
+/* In each turn each member of two trees sends to one and receives from one, so
+ * that all take little longer than a member's own messages. */
+static void trees_with_long_data_keep_a_timetable(void **state)
+{
+	struct algo_plan p = { .algo = &algo_tree,
+		.op = ALGO_ALLREDUCE,
+		.bytes = 2 * 2048 * 8,
+		.chunk = 8 };
+	static const uint32_t members[] = { 7, 10 };
+
+	for (uint32_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		p.n = members[i];
+		assert_in_range(time_of(p), 4 * 2048, 4 * 2048 * 110 / 100);
+	}
+	p.n = 5;
+	run(&p, 0);
+	p.op = ALGO_REDUCE;
+	p.root = 3;
+	run(&p, 0);
+	p.op = ALGO_BROADCAST;
+	run(&p, 0);
+}
+
 static void refused(struct algo_plan p, const char *text)
 {
 	struct err e = { 0 };
@@ -502,4 +584,5 @@ TESTS(TEST(every_algorithm_does_what_it_claims),
 	TEST(blocks_of_several_lengths_are_exchanged),
 	TEST(members_of_a_unit_share_what_goes_to_others),
 	TEST(members_send_no_more_than_the_best_algorithm_needs),
+	TEST(trees_with_long_data_keep_a_timetable),
 	TEST(what_an_algorithm_cannot_do_is_refused))

@@ -36,6 +36,8 @@ void play_open(struct play *p, const struct algo_plan *plan, uint32_t member,
 		.receives = window ? window : n_receives(plan),
 		.n_lanes = algo_lanes(plan),
 	};
+	if (!window && plan->algo->pace)
+		plan->algo->pace(plan, &p->window, &p->receives);
 	p->lane = mem_alloc(p->n_lanes, sizeof(*p->lane));
 	for (uint32_t i = 0; i < p->n_lanes; i++) {
 		p->lane[i].n = algo_count(plan, member, i);

@@ -4,15 +4,13 @@
  * is an inner member of the other, so all send and receive equally much.
  * Chunks follow each other up and down.
  *
- * The first tree has its leaves at odd labels: the parent of a label with the
- * lowest bit b is the one with the next higher lowest bit next to it.  The
- * second tree is the first one, mirrored or, for an odd number of labels,
- * shifted by one.
+ * The second tree is the first one (load/coll/tree.h), mirrored or, for an odd
+ * number of labels, shifted by one.
  *
  * Broadcasts and reductions: the trees have all members but for the root, which
  * is above both.
  */
-#include "load/coll/plan.h"
+#include "load/coll/tree.h"
 
 enum {
 	UP_RECEIVES,
@@ -20,7 +18,12 @@ enum {
 	DOWN_RECEIVES,
 	DOWN_SENDS,
 	TREE_LANES,
-	TREES = 2
+	/* A channel's lanes by a timetable. */
+	TURN_RECEIVES = 0,
+	TURN_SENDS = 1,
+	/* Their steps under way. */
+	PACE_SENDS = 8,
+	PACE_RECEIVES = 4,
 };
 
 #define NONE UINT32_MAX
@@ -35,14 +38,9 @@ struct tree {
 
 /* --- labels --- */
 
-static uint32_t n_labels(const struct algo_plan *p)
-{
-	return algo_op_has_root(p->op) ? p->n - 1 : p->n;
-}
-
 static uint32_t label_of(const struct algo_plan *p, uint32_t tree, uint32_t m)
 {
-	uint32_t n = n_labels(p);
+	uint32_t n = tree_labels(p);
 
 	if (algo_op_has_root(p->op))
 		m = algo_turn(m, p->n - 1 - p->root, p->n);
@@ -53,45 +51,11 @@ static uint32_t label_of(const struct algo_plan *p, uint32_t tree, uint32_t m)
 
 static uint32_t member_of(const struct algo_plan *p, uint32_t tree, uint32_t x)
 {
-	uint32_t n = n_labels(p);
+	uint32_t n = tree_labels(p);
 
 	if (tree)
 		x = n % 2 ? algo_turn(x, 1, n) : n - 1 - x;
 	return algo_op_has_root(p->op) ? algo_turn(x, p->root + 1, p->n) : x;
-}
-
-static uint32_t low_bit(uint32_t x)
-{
-	return x & (0u - x);
-}
-
-static uint32_t parent_of(uint32_t x, uint32_t n)
-{
-	uint32_t bit = low_bit(x);
-	uint32_t up = (x ^ bit) | bit << 1;
-
-	return up < n ? up : x ^ bit;
-}
-
-/* Of n labels; returns how many. */
-static uint32_t children_of(uint32_t x, uint32_t n, uint32_t child[2])
-{
-	uint32_t bit = x ? low_bit(x) / 2 : 1, k = 0, right;
-
-	if (!x) {
-		while (bit < n)
-			bit *= 2;
-		child[0] = bit / 2;
-		return n > 1;
-	}
-	if (!bit)
-		return 0;
-	child[k++] = x - bit;
-	for (right = x + bit; bit && right >= n; right = x + bit)
-		bit /= 2;
-	if (bit)
-		child[k++] = right;
-	return k;
 }
 
 /* --- trees --- */
@@ -99,17 +63,16 @@ static uint32_t children_of(uint32_t x, uint32_t n, uint32_t child[2])
 static struct tree tree_of(
 	const struct algo_plan *p, uint32_t member, uint32_t lane)
 {
-	uint32_t which = lane / TREE_LANES % TREES, n = n_labels(p), x;
+	uint32_t which = lane / TREE_LANES % TREES, n = tree_labels(p), x;
 	struct tree t = {
 		.parent = NONE,
-		.span = algo_cut(p, algo_data(p), p->channels * TREES,
-			lane / TREE_LANES),
+		.span = tree_span(p, algo_channel(p, lane), which),
 		.lane = lane - lane % TREE_LANES,
 		.goes_up = p->op != ALGO_BROADCAST,
 		.goes_down = p->op != ALGO_REDUCE,
 	};
 
-	t.chunks = algo_chunks(p, algo_data(p), p->channels * TREES);
+	t.chunks = tree_chunks(p);
 	if (algo_op_has_root(p->op) && member == p->root) {
 		t.child[t.n_children++] = member_of(p, which, 0);
 		return t;
@@ -128,8 +91,16 @@ static struct tree tree_of(
 static uint64_t tree_count(
 	const struct algo_plan *p, uint32_t member, uint32_t lane)
 {
-	struct tree t = tree_of(p, member, lane);
-	uint64_t above = t.parent == NONE ? 0 : t.chunks;
+	uint32_t first = lane % (TREES * TREE_LANES);
+	struct tree t;
+	uint64_t above;
+
+	if (tree_has_turns(p))
+		return first > TURN_SENDS ? 0
+					  : tree_turns_count(p, member,
+						    first == TURN_SENDS);
+	t = tree_of(p, member, lane);
+	above = t.parent == NONE ? 0 : t.chunks;
 
 	switch (lane % TREE_LANES) {
 	case UP_RECEIVES:
@@ -153,12 +124,22 @@ static struct algo_after all_added(const struct tree *t, uint64_t chunk)
 static void tree_step(const struct algo_plan *p, uint32_t member, uint32_t lane,
 	uint64_t i, struct algo_step *out)
 {
-	struct tree t = tree_of(p, member, lane);
 	uint32_t kind = lane % TREE_LANES;
+	struct tree t;
 	bool is_below = kind == UP_RECEIVES || kind == DOWN_SENDS;
-	uint64_t chunk = is_below ? i / t.n_children : i;
-	uint32_t which = is_below ? (uint32_t)(i % t.n_children) : 0;
-	struct algo_span s = algo_cut(p, t.span, t.chunks, chunk);
+	uint32_t which;
+	struct algo_span s;
+	uint64_t chunk;
+
+	if (tree_has_turns(p)) {
+		tree_turns_step(
+			p, member, lane - kind, kind == TURN_SENDS, i, out);
+		return;
+	}
+	t = tree_of(p, member, lane);
+	chunk = is_below ? i / t.n_children : i;
+	which = is_below ? (uint32_t)(i % t.n_children) : 0;
+	s = algo_cut(p, t.span, t.chunks, chunk);
 
 	switch (kind) {
 	case UP_RECEIVES:
@@ -183,6 +164,16 @@ static void tree_step(const struct algo_plan *p, uint32_t member, uint32_t lane,
 	}
 }
 
+/* Members that run ahead would share the links of others. */
+static void tree_pace(
+	const struct algo_plan *p, uint32_t *sends, uint32_t *receives)
+{
+	if (!tree_has_turns(p))
+		return;
+	*sends = PACE_SENDS;
+	*receives = PACE_RECEIVES;
+}
+
 const struct algo algo_tree = {
 	.name = "tree",
 	.help = "two binary trees at once, each with half of the data",
@@ -190,6 +181,8 @@ const struct algo algo_tree = {
 	.lanes = TREES * TREE_LANES,
 	.spaces = 2,
 	.cuts = 4096,
+	.most_chunk = 32 << 10,
 	.count = tree_count,
 	.step = tree_step,
+	.pace = tree_pace,
 };
