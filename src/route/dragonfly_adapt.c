@@ -5,6 +5,8 @@
 
 enum { TURN_LOT = 64 }; /* behind those of detours */
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* A packet at a router of its first group. */
 struct place {
 	const struct route *route;
@@ -17,7 +19,7 @@ struct place {
 	uint32_t last; /* number of the destination's router */
 };
 
-static struct place place_of(const struct route *r, const struct packet *p,
+INLINE struct place place_of(const struct route *r, const struct packet *p,
 	router_id at, const struct route_look *l)
 {
 	const struct dragonfly *t = dragonfly_route_of(r)->topo;
@@ -45,7 +47,7 @@ static uint32_t landing(
  * What lies before a link to another group: the load of the port that leads
  * there and, of a global link of another router, what that has told.
  */
-static uint64_t load_before(
+INLINE uint64_t load_before(
 	const struct place *x, uint32_t q, port_id port, uint8_t channel)
 {
 	const struct dragonfly *t = x->topo;
@@ -89,7 +91,7 @@ struct detour {
 	port_id port; /* that leads there */
 };
 
-static struct detour detour_of(const struct place *x, uint64_t bits)
+INLINE struct detour detour_of(const struct place *x, uint64_t bits)
 {
 	const struct dragonfly *t = x->topo;
 	uint32_t low = x->from < x->to ? x->from : x->to;
@@ -107,17 +109,20 @@ static struct detour detour_of(const struct place *x, uint64_t bits)
 
 /* A random one; not by the port that a packet would leave, where there is
  * another, unless routers know better what lies behind it. */
-static struct detour draw_detour(
+INLINE struct detour draw_detour(
 	const struct place *x, uint64_t lot, port_id but)
 {
 	const struct packet *p = x->packet;
 	struct random_bits bits =
 		random_draw(lot, p->src, RANDOM_WAY, p->number);
-	struct detour d = detour_of(x, bits.a);
+	uint64_t lots = bits.a;
+	struct detour d;
 
-	if (d.port != but || x->route->has_news)
-		return d;
-	return detour_of(x, bits.b);
+	for (uint32_t tries = 2;; lots = bits.b) { /* one copy of the code */
+		d = detour_of(x, lots);
+		if (d.port != but || x->route->has_news || !--tries)
+			return d;
+	}
 }
 
 /*
@@ -230,22 +235,15 @@ static uint64_t find_turn(const struct place *x)
 	return near > 2 * far + patience(x) ? 1 + via : 0;
 }
 
-/*
- * At the first router; for PAR also at the next one of its group, where leaving
- * the minimal route is a turn to the next stage.
- */
-void dragonfly_decide(const struct route *r, struct packet *p, router_id at,
-	port_id in, const struct route_look *l)
+static __attribute__((noinline)) void decide(const struct route *r,
+	struct packet *p, router_id at, port_id in, const struct route_look *l)
 {
 	const struct dragonfly_route *d = dragonfly_route_of(r);
-	struct place x;
+	struct place x = place_of(r, p, at, l);
 	uint32_t turn = in >= d->topo->local, way = 0;
 	bool is_half_way = p->way >> TURN_SHIFT;
 	port_id port = 0;
 
-	if (!(p->way >> FREE_SHIFT & 1))
-		return;
-	x = place_of(r, p, at, l);
 	if (d->is_adaptive && x.from != x.to && leaves(&x, turn, &port, &way)) {
 		port = d->topo->global; /* no more decisions */
 		if (!is_half_way)
@@ -256,6 +254,17 @@ void dragonfly_decide(const struct route *r, struct packet *p, router_id at,
 		p->way &= ~((uint64_t)1 << FREE_SHIFT);
 	if (d->turns && !turn)
 		p->way |= find_turn(&x) << TURN_SHIFT;
+}
+
+/*
+ * At the first router; for PAR also at the next one of its group, where leaving
+ * the minimal route is a turn to the next stage.  Most packets are beyond it.
+ */
+void dragonfly_decide(const struct route *r, struct packet *p, router_id at,
+	port_id in, const struct route_look *l)
+{
+	if (p->way >> FREE_SHIFT & 1)
+		decide(r, p, at, in, l);
 }
 
 struct route_news dragonfly_news(const struct route *r, router_id at)
