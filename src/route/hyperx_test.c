@@ -40,6 +40,11 @@ static void make(struct world *x, int64_t mode)
 		fail_msg("%s", e.text);
 }
 
+static void drop(struct world *x)
+{
+	switches_fini(&x->t.switches.topo);
+}
+
 /* Whether a link of a switch leads to the last one's position. */
 static bool is_direct(const struct queues *q, port_id port)
 {
@@ -126,6 +131,7 @@ static void minimal_packets_correct_dimensions_in_order(void **state)
 		if (t.n == 2)
 			assert_int_equal(t.switches[0], a / 5 * 5 + b % 5);
 	}
+	drop(&x);
 }
 
 /* NET-F17: any link that corrects a dimension, each hop on its channel. */
@@ -142,6 +148,7 @@ static void adaptive_packets_may_take_any_dimension(void **state)
 	assert_true(s.ports == (hyperx_bundle(&x.t, 0, 0, 4) |
 				       hyperx_bundle(&x.t, 0, 1, 3)));
 	assert_int_equal(__builtin_popcountll(s.ports), 3);
+	drop(&x);
 }
 
 /* NET-F18: past full links it goes elsewhere, once in each dimension, and each
@@ -166,6 +173,7 @@ static void dal_takes_one_detour_in_each_dimension(void **state)
 	/* by all positions but its own; that of the destination is full */
 	assert_true(seen[1] > 5 && seen[2] > 5 && seen[3] > 5);
 	assert_int_equal(seen[4], 0);
+	drop(&x);
 }
 
 /* NET-F18: packets in order take no detours. */
@@ -177,6 +185,7 @@ static void packets_in_order_stay_on_minimal_paths(void **state)
 
 		make(&x, mode);
 		assert_int_equal(go(&x, p, true).n, 2);
+		drop(&x);
 	}
 }
 
@@ -204,6 +213,7 @@ static void ugal_goes_through_another_switch(void **state)
 	}
 	/* minimal packets are on either */
 	assert_int_equal(both, 3);
+	drop(&x);
 }
 
 /* NET-F19: a dimension in which both ends agree is kept. */
@@ -219,6 +229,7 @@ static void ugal_stays_in_its_row(void **state)
 		assert_int_equal(t.hops[0], 2);
 		assert_int_equal(t.hops[1], 0);
 	}
+	drop(&x);
 }
 
 TESTS(TEST(minimal_packets_correct_dimensions_in_order),
