@@ -5,6 +5,21 @@
 
 #include "base/mem.h"
 
+/* A range of places is scanned unless it has so many times as many of them as
+ * are to be sorted. */
+enum { SCAN = 16 };
+
+static uint32_t wire_back(const struct acyclic *g, uint32_t wire)
+{
+	const struct topo *t = g->topo;
+	struct topo_end far = t->ops->peer(
+		t, g->first + wire / t->n_ports, wire % t->n_ports);
+
+	if (far.router == NO_ROUTER || far.router < g->first)
+		return ACYCLIC_NONE;
+	return (far.router - g->first) * t->n_ports + far.port;
+}
+
 void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels)
 {
 	g->topo = t;
@@ -13,18 +28,24 @@ void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels)
 	g->n = (t->n_routers - g->first) * t->n_ports * n_channels;
 	g->after = mem_alloc((size_t)g->n * n_channels, sizeof(*g->after));
 	g->place = mem_alloc(g->n, sizeof(*g->place));
+	g->order = mem_alloc(g->n, sizeof(*g->order));
+	g->back = mem_alloc(g->n / n_channels, sizeof(*g->back));
 	g->ahead = mem_alloc(g->n, sizeof(*g->ahead));
 	g->behind = mem_alloc(g->n, sizeof(*g->behind));
 	g->key = mem_alloc(g->n, sizeof(*g->key));
 	g->is_seen = mem_alloc(g->n, sizeof(*g->is_seen));
 	for (uint32_t i = 0; i < g->n; i++)
-		g->place[i] = i;
+		g->place[i] = g->order[i] = i;
+	for (uint32_t i = 0; i < g->n / n_channels; i++)
+		g->back[i] = wire_back(g, i);
 }
 
 void acyclic_fini(struct acyclic *g)
 {
 	mem_free(g->after);
 	mem_free(g->place);
+	mem_free(g->order);
+	mem_free(g->back);
 	mem_free(g->ahead);
 	mem_free(g->behind);
 	mem_free(g->key);
@@ -37,6 +58,7 @@ void acyclic_copy(struct acyclic *to, const struct acyclic *from)
 	memcpy(to->after, from->after,
 		(size_t)to->n * to->n_channels * sizeof(*to->after));
 	memcpy(to->place, from->place, to->n * sizeof(*to->place));
+	memcpy(to->order, from->order, to->n * sizeof(*to->order));
 }
 
 /* The next channel of a list that starts with number 0 and port 0: a pair of
@@ -55,8 +77,7 @@ static bool next_after(
 		if (!m)
 			continue;
 		port += (uint32_t)__builtin_ctzll(m);
-		*to = acyclic_channel(g, acyclic_far(g, channel).router,
-			(port_id)port, number);
+		*to = acyclic_far(g, channel) + port * n + number;
 		*at = number * TOPO_MAX_PORTS + port + 1;
 		return true;
 	}
@@ -69,7 +90,7 @@ static bool look_ahead(
 	struct acyclic *g, uint32_t from, uint32_t upto, uint32_t *n)
 {
 	g->ahead[(*n)++] = from;
-	g->is_seen[from] = 1;
+	g->is_seen[from] = ACYCLIC_AHEAD;
 	for (uint32_t i = 0; i < *n; i++) {
 		uint32_t at = 0, to;
 
@@ -78,7 +99,7 @@ static bool look_ahead(
 				return false;
 			if (g->place[to] > upto || g->is_seen[to])
 				continue;
-			g->is_seen[to] = 1;
+			g->is_seen[to] = ACYCLIC_AHEAD;
 			g->ahead[(*n)++] = to;
 		}
 	}
@@ -97,7 +118,7 @@ static void look_along(struct acyclic *g, uint32_t wire, uint32_t channel,
 		if (!acyclic_has(g, before, port, channel % g->n_channels) ||
 			g->place[before] < downto || g->is_seen[before])
 			continue;
-		g->is_seen[before] = 1;
+		g->is_seen[before] = ACYCLIC_BEHIND;
 		g->behind[(*n)++] = before;
 	}
 }
@@ -106,22 +127,20 @@ static void look_along(struct acyclic *g, uint32_t wire, uint32_t channel,
 static void look_behind(
 	struct acyclic *g, uint32_t from, uint32_t downto, uint32_t *n)
 {
-	const struct topo *t = g->topo;
+	uint32_t n_ports = g->topo->n_ports;
 
 	g->behind[(*n)++] = from;
-	g->is_seen[from] = 1;
+	g->is_seen[from] = ACYCLIC_BEHIND;
 	for (uint32_t i = 0; i < *n; i++) {
 		uint32_t channel = g->behind[i];
-		uint32_t at = channel / g->n_channels / t->n_ports;
+		uint32_t first = channel / g->n_channels / n_ports * n_ports;
 
-		for (port_id p = 0; p < t->n_ports; p++) {
-			struct topo_end end = t->ops->peer(t, g->first + at, p);
+		for (port_id p = 0; p < n_ports; p++) {
+			uint32_t back = g->back[first + p];
 
-			if (end.router != NO_ROUTER && end.router >= g->first)
-				look_along(g,
-					acyclic_channel(
-						g, end.router, end.port, 0),
-					channel, downto, n);
+			if (back != ACYCLIC_NONE)
+				look_along(g, back * g->n_channels, channel,
+					downto, n);
 		}
 	}
 }
@@ -133,40 +152,64 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts channels by their places. */
-static void sort_channels(struct acyclic *g, uint32_t *channel, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		g->key[i] = (uint64_t)g->place[channel[i]] << 32 | channel[i];
-	qsort(g->key, n, sizeof(*g->key), by_number);
-	for (uint32_t i = 0; i < n; i++)
-		channel[i] = (uint32_t)g->key[i];
-}
-
-/* Gives all channels found the same places in another order. */
-static void reorder(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead)
+/* Sorts the places of all channels found: key has them, in order. */
+static void sort_places(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead)
 {
 	uint32_t n = 0, i;
 
-	sort_channels(g, g->behind, n_behind);
-	sort_channels(g, g->ahead, n_ahead);
 	for (i = 0; i < n_behind; i++)
 		g->key[n++] = g->place[g->behind[i]];
 	for (i = 0; i < n_ahead; i++)
 		g->key[n++] = g->place[g->ahead[i]];
 	qsort(g->key, n, sizeof(*g->key), by_number);
-	for (i = 0; i < n_behind; i++)
-		g->place[g->behind[i]] = (uint32_t)g->key[i];
-	for (i = 0; i < n_ahead; i++)
-		g->place[g->ahead[i]] = (uint32_t)g->key[n_behind + i];
+}
+
+/* The same where they are most of the places in a range. */
+static void scan_places(struct acyclic *g, uint32_t from, uint32_t upto)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i <= upto; i++)
+		if (g->is_seen[g->order[i]])
+			g->key[n++] = i;
+}
+
+static void put(struct acyclic *g, uint32_t channel, uint32_t place)
+{
+	g->place[channel] = place;
+	g->order[place] = channel;
+}
+
+/* Gives all channels found, which are in a range of places, the same places in
+ * another order: first those behind, then those ahead. */
+static void reorder(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead,
+	uint32_t from, uint32_t upto)
+{
+	uint32_t n = n_behind + n_ahead, b = 0, a = 0, i;
+
+	if (upto - from < SCAN * n)
+		scan_places(g, from, upto);
+	else
+		sort_places(g, n_behind, n_ahead);
+	for (i = 0; i < n; i++) {
+		uint32_t channel = g->order[g->key[i]];
+
+		if (g->is_seen[channel] == ACYCLIC_BEHIND)
+			g->behind[b++] = channel;
+		else
+			g->ahead[a++] = channel;
+	}
+	for (i = 0; i < b; i++)
+		put(g, g->behind[i], (uint32_t)g->key[i]);
+	for (i = 0; i < a; i++)
+		put(g, g->ahead[i], (uint32_t)g->key[b + i]);
 }
 
 bool acyclic_add(
 	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
 {
 	uint32_t n_ahead = 0, n_behind = 0, i;
-	uint32_t to = acyclic_channel(
-		g, acyclic_far(g, channel).router, port, number);
+	uint32_t to = acyclic_far(g, channel) + port * g->n_channels + number;
 	bool can = true;
 
 	if (acyclic_has(g, channel, port, number))
@@ -177,7 +220,8 @@ bool acyclic_add(
 		can = look_ahead(g, to, g->place[channel], &n_ahead);
 		if (can) {
 			look_behind(g, channel, g->place[to], &n_behind);
-			reorder(g, n_behind, n_ahead);
+			reorder(g, n_behind, n_ahead, g->place[to],
+				g->place[channel]);
 		}
 		for (i = 0; i < n_ahead; i++)
 			g->is_seen[g->ahead[i]] = 0;
@@ -247,7 +291,7 @@ static bool put_in_order(struct acyclic *g)
 		if (!n_before[i])
 			g->ahead[n++] = i;
 	for (i = 0; i < n; i++) {
-		g->place[g->ahead[i]] = i;
+		put(g, g->ahead[i], i);
 		for (at = 0; next_after(g, g->ahead[i], &at, &to);)
 			if (!--n_before[to])
 				g->ahead[n++] = to;

@@ -24,10 +24,16 @@ struct acyclic {
 	/* [channel][number of the next one] ports of the next switch */
 	port_mask *after;
 	uint32_t *place; /* [channel] in the order */
+	uint32_t *order; /* [place] channel */
+	uint32_t *back; /* [wire] the wire back, or ACYCLIC_NONE: of a node */
 	uint32_t *ahead, *behind; /* channels of a search */
 	uint64_t *key; /* what is sorted */
-	uint8_t *is_seen; /* [channel] */
+	uint8_t *is_seen; /* [channel] ACYCLIC_AHEAD or ACYCLIC_BEHIND */
 };
+
+enum { ACYCLIC_AHEAD = 1, ACYCLIC_BEHIND };
+
+#define ACYCLIC_NONE UINT32_MAX
 
 void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels);
 void acyclic_fini(struct acyclic *g);
@@ -40,13 +46,18 @@ static inline uint32_t acyclic_channel(
 	       number;
 }
 
-/* The other end of its wire. */
-static inline struct topo_end acyclic_far(
-	const struct acyclic *g, uint32_t channel)
+/* The first channel of the switch at the other end of its wire. */
+static inline uint32_t acyclic_far(const struct acyclic *g, uint32_t channel)
 {
-	uint32_t wire = channel / g->n_channels, n = g->topo->n_ports;
+	uint32_t n = g->topo->n_ports;
 
-	return g->topo->ops->peer(g->topo, g->first + wire / n, wire % n);
+	return g->back[channel / g->n_channels] / n * n * g->n_channels;
+}
+
+/* That switch. */
+static inline router_id acyclic_end(const struct acyclic *g, uint32_t channel)
+{
+	return g->first + g->back[channel / g->n_channels] / g->topo->n_ports;
 }
 
 static inline bool acyclic_has(const struct acyclic *g, uint32_t channel,

@@ -215,7 +215,7 @@ static void search(struct spare *s, const port_mask *dead, router_id from,
 	begin_search(s, from);
 	extend(s, dead, from, NONE, only, lot, &tail);
 	for (uint32_t i = 0; i < tail; i++)
-		extend(s, dead, acyclic_far(&s->order, x->queue[i]).router,
+		extend(s, dead, acyclic_end(&s->order, x->queue[i]),
 			x->queue[i], only, lot, &tail);
 }
 
