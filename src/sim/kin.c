@@ -239,7 +239,8 @@ static bool find_message(
 			break;
 	}
 	to->n = 0;
-	memcpy(cluster_add(to, h.n), in->at + at + sizeof(h), h.n);
+	if (h.n)
+		memcpy(cluster_add(to, h.n), in->at + at + sizeof(h), h.n);
 	in->n -= all;
 	memmove(in->at + at, in->at + at + all, in->n - at);
 	return true;
