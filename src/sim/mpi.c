@@ -201,7 +201,8 @@ static bool mpi_receive(
 	} else {
 		MPI_Get_count(&x->status, MPI_BYTE, &n);
 		to = j->help.add(b, (size_t)n);
-		memcpy(to, x->bytes, (size_t)n);
+		if (n)
+			memcpy(to, x->bytes, (size_t)n);
 	}
 	expect(j, from);
 	return true;
