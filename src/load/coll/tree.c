@@ -5,7 +5,7 @@
  * Chunks follow each other up and down.
  *
  * The second tree is the first one (load/coll/tree.h), mirrored or, for an odd
- * number of labels, shifted by one.
+ * number of labels or by a timetable, shifted by one.
  *
  * Broadcasts and reductions: the trees have all members but for the root, which
  * is above both.
@@ -33,28 +33,34 @@ struct tree {
 	struct algo_span span;
 	uint64_t chunks;
 	uint32_t lane; /* its first */
-	bool goes_up, goes_down;
 };
 
 /* --- labels --- */
 
-static uint32_t label_of(const struct algo_plan *p, uint32_t tree, uint32_t m)
+static bool is_mirrored(const struct algo_plan *p, uint32_t tree)
+{
+	return tree && tree_labels(p) % 2 == 0 && !tree_has_turns(p);
+}
+
+uint32_t tree_label(const struct algo_plan *p, uint32_t tree, uint32_t m)
 {
 	uint32_t n = tree_labels(p);
 
 	if (algo_op_has_root(p->op))
 		m = algo_turn(m, p->n - 1 - p->root, p->n);
-	if (!tree)
-		return m;
-	return n % 2 ? algo_turn(m, n - 1, n) : n - 1 - m;
+	if (is_mirrored(p, tree))
+		return n - 1 - m;
+	return tree ? algo_turn(m, n - 1, n) : m;
 }
 
-static uint32_t member_of(const struct algo_plan *p, uint32_t tree, uint32_t x)
+uint32_t tree_member(const struct algo_plan *p, uint32_t tree, uint32_t x)
 {
 	uint32_t n = tree_labels(p);
 
-	if (tree)
-		x = n % 2 ? algo_turn(x, 1, n) : n - 1 - x;
+	if (is_mirrored(p, tree))
+		x = n - 1 - x;
+	else if (tree)
+		x = algo_turn(x, 1, n);
 	return algo_op_has_root(p->op) ? algo_turn(x, p->root + 1, p->n) : x;
 }
 
@@ -68,23 +74,21 @@ static struct tree tree_of(
 		.parent = NONE,
 		.span = tree_span(p, algo_channel(p, lane), which),
 		.lane = lane - lane % TREE_LANES,
-		.goes_up = p->op != ALGO_BROADCAST,
-		.goes_down = p->op != ALGO_REDUCE,
 	};
 
 	t.chunks = tree_chunks(p);
 	if (algo_op_has_root(p->op) && member == p->root) {
-		t.child[t.n_children++] = member_of(p, which, 0);
+		t.child[t.n_children++] = tree_member(p, which, 0);
 		return t;
 	}
-	x = label_of(p, which, member);
+	x = tree_label(p, which, member);
 	if (x)
-		t.parent = member_of(p, which, parent_of(x, n));
+		t.parent = tree_member(p, which, parent_of(x, n));
 	else if (algo_op_has_root(p->op))
 		t.parent = p->root;
 	t.n_children = children_of(x, n, t.child);
 	for (uint32_t i = 0; i < t.n_children; i++)
-		t.child[i] = member_of(p, which, t.child[i]);
+		t.child[i] = tree_member(p, which, t.child[i]);
 	return t;
 }
 
@@ -104,13 +108,13 @@ static uint64_t tree_count(
 
 	switch (lane % TREE_LANES) {
 	case UP_RECEIVES:
-		return t.goes_up ? t.n_children * t.chunks : 0;
+		return tree_goes_up(p) ? t.n_children * t.chunks : 0;
 	case UP_SENDS:
-		return t.goes_up ? above : 0;
+		return tree_goes_up(p) ? above : 0;
 	case DOWN_RECEIVES:
-		return t.goes_down ? above : 0;
+		return tree_goes_down(p) ? above : 0;
 	default:
-		return t.goes_down ? t.n_children * t.chunks : 0;
+		return tree_goes_down(p) ? t.n_children * t.chunks : 0;
 	}
 }
 
@@ -159,7 +163,7 @@ static void tree_step(const struct algo_plan *p, uint32_t member, uint32_t lane,
 			out->after =
 				(struct algo_after){ t.lane + DOWN_RECEIVES,
 					chunk + 1 };
-		else if (t.goes_up)
+		else if (tree_goes_up(p))
 			out->after = all_added(&t, chunk);
 	}
 }

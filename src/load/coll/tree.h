@@ -51,6 +51,17 @@ static inline uint32_t tree_labels(const struct algo_plan *p)
 	return algo_op_has_root(p->op) ? p->n - 1 : p->n;
 }
 
+/* Whether data go from leaves to the root, and back. */
+static inline bool tree_goes_up(const struct algo_plan *p)
+{
+	return p->op != ALGO_BROADCAST;
+}
+
+static inline bool tree_goes_down(const struct algo_plan *p)
+{
+	return p->op != ALGO_REDUCE;
+}
+
 /* Each tree has half of a channel's data. */
 static inline uint64_t tree_chunks(const struct algo_plan *p)
 {
@@ -63,6 +74,11 @@ static inline struct algo_span tree_span(
 	return algo_cut(
 		p, algo_data(p), p->channels * TREES, channel * TREES + tree);
 }
+
+/* --- tree.c --- */
+
+uint32_t tree_label(const struct algo_plan *p, uint32_t tree, uint32_t member);
+uint32_t tree_member(const struct algo_plan *p, uint32_t tree, uint32_t label);
 
 /* --- tree_turns.c: by a timetable --- */
 

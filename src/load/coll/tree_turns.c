@@ -6,8 +6,6 @@
  * edge's colour, and down in others, so in each turn a member sends to one
  * other and receives from one.  Nobody looks at a clock: chunks just leave and
  * come in that order, and windows keep members from running ahead.
- *
- * The second tree is the first one, shifted by one.
  */
 #include "load/coll/tree.h"
 
@@ -35,26 +33,6 @@ struct table {
 	uint64_t turns; /* of each */
 	uint32_t period; /* from one to the next */
 };
-
-/* --- labels --- */
-
-static uint32_t label_of(const struct algo_plan *p, uint32_t tree, uint32_t m)
-{
-	uint32_t n = tree_labels(p);
-
-	if (algo_op_has_root(p->op))
-		m = algo_turn(m, p->n - 1 - p->root, p->n);
-	return tree ? algo_turn(m, n - 1, n) : m;
-}
-
-static uint32_t member_of(const struct algo_plan *p, uint32_t tree, uint32_t x)
-{
-	uint32_t n = tree_labels(p);
-
-	if (tree)
-		x = algo_turn(x, 1, n);
-	return algo_op_has_root(p->op) ? algo_turn(x, p->root + 1, p->n) : x;
-}
 
 /* --- colours --- */
 
@@ -111,16 +89,6 @@ static bool colour_of(uint32_t tree, uint32_t x, uint32_t n)
 
 /* --- the timetable --- */
 
-static bool goes_up(const struct algo_plan *p)
-{
-	return p->op != ALGO_BROADCAST;
-}
-
-static bool goes_down(const struct algo_plan *p)
-{
-	return p->op != ALGO_REDUCE;
-}
-
 /* Edges from the root, or the first label, down to the lowest leaf. */
 static uint32_t height(const struct algo_plan *p)
 {
@@ -134,7 +102,7 @@ static uint32_t height(const struct algo_plan *p)
 /* From when a chunk has come until it is passed on: four turns, in any case. */
 static uint32_t periods_each(const struct algo_plan *p)
 {
-	return goes_up(p) && goes_down(p) ? 1 : 2;
+	return tree_goes_up(p) && tree_goes_down(p) ? 1 : 2;
 }
 
 /* The edge above a label, for one direction. */
@@ -147,12 +115,12 @@ static void add_edge(
 	depth += algo_op_has_root(p->op);
 	if (s.is_up)
 		period = (height(p) - depth) * periods_each(p);
-	else if (goes_up(p))
+	else if (tree_goes_up(p))
 		period = height(p) + depth - 1;
 	else
 		period = (depth - 1) * periods_each(p);
 	s.turn = period * t->period + colour_of(s.tree, x, n);
-	if (!s.is_up && goes_up(p))
+	if (!s.is_up && tree_goes_up(p))
 		s.turn += COLOURS;
 	t->stream[t->n++] = s;
 }
@@ -165,20 +133,20 @@ static void add_tree(const struct algo_plan *p, struct table *t,
 	bool is_root = algo_op_has_root(p->op) && member == p->root;
 	struct stream s = { .tree = tree };
 
-	x = is_root ? 0 : label_of(p, tree, member);
+	x = is_root ? 0 : tree_label(p, tree, member);
 	if (!is_root)
 		n_children = children_of(x, n, child);
-	if (is_send ? goes_down(p) : goes_up(p))
+	if (is_send ? tree_goes_down(p) : tree_goes_up(p))
 		for (s.child = 0; s.child < n_children; s.child++) {
 			s.is_up = !is_send;
-			s.peer = member_of(p, tree, child[s.child]);
+			s.peer = tree_member(p, tree, child[s.child]);
 			add_edge(p, t, child[s.child], s);
 		}
 	if (is_root || (!x && !algo_op_has_root(p->op)) ||
-		!(is_send ? goes_up(p) : goes_down(p)))
+		!(is_send ? tree_goes_up(p) : tree_goes_down(p)))
 		return;
 	s.is_up = is_send;
-	s.peer = x ? member_of(p, tree, parent_of(x, n)) : p->root;
+	s.peer = x ? tree_member(p, tree, parent_of(x, n)) : p->root;
 	add_edge(p, t, x, s);
 }
 
@@ -201,7 +169,7 @@ static struct table table_of(
 	uint64_t each = chunks_each(p);
 	struct table t = {
 		.turns = (tree_chunks(p) + each - 1) / each,
-		.period = COLOURS << (goes_up(p) && goes_down(p)),
+		.period = COLOURS << (tree_goes_up(p) && tree_goes_down(p)),
 	};
 
 	for (uint32_t i = 0; i < TREES; i++)

@@ -159,6 +159,11 @@ static struct goal_op *add_op(struct reader *r, enum goal_kind kind)
 }
 
 /* "tag 3", "cpu 1", "nic 0", in any order, from the current word on. */
+static bool is_common_option(const struct reader *r)
+{
+	return is_word(r, "tag") || is_word(r, "cpu") || is_word(r, "nic");
+}
+
 static int read_word_options(struct reader *r, struct goal_op *op)
 {
 	uint64_t v;
@@ -167,7 +172,7 @@ static int read_word_options(struct reader *r, struct goal_op *op)
 		char name = *r->word;
 		bool is_tag = is_word(r, "tag");
 
-		if (!is_tag && !is_word(r, "cpu") && !is_word(r, "nic"))
+		if (!is_common_option(r))
 			return wrong(r, "want tag, cpu or nic");
 		if (!read_number(r, 0, is_tag ? GOAL_TAG : GOAL_CPUS - 1, &v))
 			return wrong(r, is_tag ? "want a tag below 2^32 - 1"
@@ -334,11 +339,6 @@ static int read_plan_option(struct reader *r, struct algo_plan *p)
 			: i == 2 ? &p->unit
 				 : &p->root) = (uint32_t)v;
 	return 0;
-}
-
-static bool is_common_option(const struct reader *r)
-{
-	return is_word(r, "tag") || is_word(r, "cpu") || is_word(r, "nic");
 }
 
 /* The members of a collective: a group, or one that depends on the rank. */
