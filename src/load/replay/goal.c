@@ -141,6 +141,9 @@ int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e)
 	int failed;
 
 	*g = (struct goal){ .is_binary = goal_is_binary(first) };
+	if (first == EOF)
+		return err_set(e, "%s: %s", path,
+			ferror(f) ? strerror(errno) : "is empty");
 	failed = g->is_binary ? goal_read_binary(&b, f) : goal_read_text(&b, f);
 	if (!failed && ferror(f))
 		failed = err_set(e, "%s: %s", path, strerror(errno));
