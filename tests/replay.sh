@@ -401,6 +401,9 @@ run run torus --shape 2x2 replay file="$tmp"
 run run torus --shape 2x2 replay file="$goal"
 [ $code -eq 2 ] && grep -q ': is empty$' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
+run goal convert
+[ $code -eq 2 ] && grep -q 'want the file of a schedule' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
 run goal allgather ranks=6 algo=halving
 [ $code -eq 2 ] || complain "exit code $code"
 run goal allreduce as=operations --binary -o "$tmp/x.bin"

@@ -157,10 +157,14 @@ int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e)
 
 int goal_read(struct goal *g, const char *path, struct err *e)
 {
-	FILE *f = fopen(path, "r");
+	bool has_path = *path && strcmp(path, "none") != 0;
+	FILE *f = has_path ? fopen(path, "r") : NULL;
 	int failed;
 
 	*g = (struct goal){ 0 };
+	if (!has_path)
+		return err_set(e, "file: want the file of a schedule, such as "
+				  "`weft goal` writes");
 	if (!f)
 		return err_set(e, "%s: %s", path, strerror(errno));
 	failed = goal_read_file(g, f, path, e);
