@@ -98,7 +98,7 @@ static void ranks_may_be_empty_and_in_any_order(void **state)
 
 static void words_that_are_wrong_are_named_with_their_line(void **state)
 {
-	bad("", "x:0: want \"num_ranks\"");
+	bad("", "x: is empty");
 	bad("num_ranks 0\n", "no ranks");
 	bad("num_ranks 2000000\n", "more than 1048576 ranks");
 	bad("num_ranks 2\nrank 2 {\n", "x:2: want a rank from 0 to 1");
