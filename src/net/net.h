@@ -169,6 +169,8 @@ struct net_client_ops {
 	const struct net_client_carry *carry;
 
 	bool is_sink; /* reception drains at once */
+	bool awaits_room; /* on_room() does nothing unless a packet has found
+			   * no room */
 	/* Packets that find no room wait in order, and on_room() only injects
 	 * them: the size of a FIFO makes no difference. */
 	bool has_outbox;

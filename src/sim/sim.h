@@ -511,6 +511,14 @@ static inline bool sim_is_next(
 	return dt < w->width && w->visited == site && sim_when(w->at) > dt;
 }
 
+/* Whether an event of the visited site at t, now, would come after the running
+ * one. */
+static inline bool sim_is_before(
+	const struct sim_worker *w, sim_time t, uint32_t key, uint32_t aux)
+{
+	return w->at[-1].rank < SIM_RANK(t - w->start, key, aux);
+}
+
 /* Counts n more events. */
 static inline void sim_count(struct sim_worker *w, uint64_t n)
 {
