@@ -67,8 +67,10 @@ static void set_leads(struct sim *s)
 	for (size_t i = 0; i < n; i++)
 		a->is_near[i] = i != c->me && a->lead[c->me * n + i];
 	find_least_lead(s);
-	if (c->room)
-		find_ways(a->lead, n);
+	if (!c->room)
+		return;
+	a->ways = room_ways_new(a->lead, c->n);
+	find_ways(a->lead, n);
 }
 
 /* Notes go from any process to any, and are heard in the next window. */
@@ -81,6 +83,10 @@ static void be_near_all(struct sim *s)
 	for (size_t i = 0; i < n; i++)
 		s->abroad->is_near[i] = i != c->me;
 	find_least_lead(s);
+	if (!c->room)
+		return;
+	room_ways_free(s->abroad->ways);
+	s->abroad->ways = room_ways_new(s->abroad->lead, c->n);
 }
 
 /* --- */
@@ -118,6 +124,7 @@ void abroad_fini(struct sim *s)
 		mem_free(a->promise);
 		mem_free(a->is_near);
 		mem_free(a->lead);
+		room_ways_free(a->ways);
 		mem_free(a->listener);
 	}
 	mem_free(a);
@@ -223,8 +230,9 @@ static void take_note(
 	l->hear(l->arg, bytes, r->n);
 }
 
-void abroad_take_in(struct sim *s, struct cluster_bytes *b)
+sim_time abroad_take_in(struct sim *s, struct cluster_bytes *b)
 {
+	sim_time due = SIM_NEVER;
 	size_t i = 0;
 	struct record r;
 
@@ -238,11 +246,14 @@ void abroad_take_in(struct sim *s, struct cluster_bytes *b)
 			take_note(s->abroad, &r, load);
 		else
 			take_in(s, &r, load);
+		if (r.e.site != NO_SITE && r.t < due)
+			due = r.t;
 		i += sizeof(r) + r.n;
 	}
 	b->n -= i;
 	if (b->n)
 		memmove(b->at, b->at + i, b->n);
+	return due;
 }
 
 void abroad_collect(struct sim *s, uint32_t process)
@@ -323,19 +334,22 @@ void abroad_share_failure(struct sim *s, uint64_t first, struct err *e)
 
 /* --- processes of one computer --- */
 
-bool abroad_take(struct sim *s)
+void abroad_take(struct sim *s, uint64_t *next)
 {
 	struct sim_abroad *a = s->abroad;
 	struct room *room = s->p.cluster->room;
-	bool has_come = false;
+	sim_time due = SIM_NEVER;
 
 	for (uint32_t i = 0; i < s->p.cluster->n; i++) {
+		sim_time t;
+
 		if (!a->is_near[i] || !room_get(room, i, &a->in[i]))
 			continue;
-		abroad_take_in(s, &a->in[i]);
-		has_come = true;
+		t = abroad_take_in(s, &a->in[i]);
+		due = t < due ? t : due;
 	}
-	return has_come;
+	if (due != SIM_NEVER && (uint64_t)(due / s->p.window) < *next)
+		*next = (uint64_t)(due / s->p.window);
 }
 
 bool abroad_has_posted(const struct sim *s, uint64_t next)
@@ -343,57 +357,51 @@ bool abroad_has_posted(const struct sim *s, uint64_t next)
 	return room_left(s->p.cluster->room) >= next;
 }
 
-uint64_t abroad_call(const struct sim *s)
-{
-	return room_call_of(s->p.cluster->room);
-}
-
-/* Two that fill each other's boxes empty their own, too: whether mail has come.
- */
-static bool put_mail(struct sim *s, uint32_t to)
+/* Two that fill each other's boxes empty their own, too. */
+static void put_mail(struct sim *s, uint32_t to, uint64_t *next)
 {
 	const struct cluster_bytes *out = &s->abroad->out[to];
 	struct cluster *c = s->p.cluster;
 	size_t at = 0, n;
-	bool has_come = false;
 
 	while (at < out->n) {
 		n = room_put(c->room, to, out->at + at, out->n - at);
 		at += n;
 		if (n)
 			continue;
-		has_come |= abroad_take(s);
+		abroad_take(s, next);
 		room_press(c->room, to);
 	}
-	return has_come;
 }
 
-uint64_t abroad_post(struct sim *s, uint64_t next)
+/* Returns when an answer to it is due at the earliest. */
+static uint64_t note_due(struct sim *s, uint32_t to, uint64_t due)
+{
+	uint64_t lead = abroad_lead(s, to, s->p.cluster->me);
+
+	room_due(s->p.cluster->room, to, due);
+	return lead && due != NO_WINDOW ? due + lead : NO_WINDOW;
+}
+
+uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
 {
 	struct sim_abroad *a = s->abroad;
-	struct room *room = s->p.cluster->room;
-	uint64_t due = abroad_next(s, NO_WINDOW);
-	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
+	uint64_t due = abroad_next(s, NO_WINDOW), answer;
+	bool leaves = abroad_has_leaving(s);
 
-	if (!n && room_call_of(room) == NO_WINDOW) {
-		room_post(room, next);
-		return next;
-	}
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; leaves && i < s->p.cluster->n; i++) {
 		if (!a->is_near[i])
 			continue;
 		abroad_collect(s, i);
-		if (put_mail(s, i))
-			next = windows_next(s);
+		if (!a->out[i].n)
+			continue;
+		put_mail(s, i, &next);
+		answer = note_due(s, i, due);
+		*horizon = answer < *horizon ? answer : *horizon;
 	}
-	room_begin(room);
-	if (abroad_take(s))
-		next = windows_next(s);
-	for (uint32_t i = 0; i < n; i++)
-		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
-			room_call(room, i, due);
-	abroad_forget(s);
-	room_end(room, next);
+	if (leaves)
+		abroad_forget(s);
+	room_end(s->p.cluster->room, next);
 	return next;
 }
 
@@ -418,9 +426,9 @@ void abroad_alarm(struct sim *s)
 	room_alarm(s->p.cluster->room);
 }
 
-void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call)
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end)
 {
-	room_wait(s->p.cluster->room, window, end, call);
+	room_wait(s->p.cluster->room, window, end);
 }
 
 /* When all have left, whoever has mail in a box takes it, and the next to enter
@@ -430,8 +438,8 @@ static uint64_t gather(struct sim *s)
 	uint64_t none = 0;
 
 	cluster_max(s->p.cluster, &none, 1);
-	abroad_take(s);
-	room_enter(s->p.cluster->room, s->abroad->lead,
+	abroad_take(s, &none);
+	room_enter(s->p.cluster->room, s->abroad->ways, s->abroad->lead,
 		(uint64_t)s->workers->start / s->workers->width);
 	return windows_next(s);
 }
