@@ -135,7 +135,7 @@ void abroad_worker_init(struct sim_worker *w)
 {
 	const struct cluster *c = w->sim->p.cluster;
 
-	w->leaving_next = SIM_NEVER;
+	w->leaving_next = w->stirs_next = SIM_NEVER;
 	if (c)
 		w->leaving = mem_alloc(c->n, sizeof(*w->leaving));
 }
@@ -173,6 +173,21 @@ static bool comes_early(
 	return (uint64_t)(t - w->start) / w->width < lead;
 }
 
+static bool is_still(const struct sim *s, const struct sim_event *e)
+{
+	return s->p.ops->is_still && s->p.ops->is_still(e);
+}
+
+static void note_time(struct sim_worker *w, sim_time t, bool is_still)
+{
+	if (t < w->leaving_next)
+		w->leaving_next = t;
+	if (is_still && t > w->still_last)
+		w->still_last = t;
+	if (!is_still && t < w->stirs_next)
+		w->stirs_next = t;
+}
+
 void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 {
 	uint32_t process = w->sim->process[e->site];
@@ -181,13 +196,13 @@ void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 	size_t at = to->n;
 
 	BUG_IF(!w->sim->abroad->is_near[process] || comes_early(w, process, t));
+	BUG_IF(w->start < w->sim->abroad->rests_until);
 	cluster_add(to, sizeof(r));
 	pack(w, e, to);
 	cluster_add(to, -to->n % sizeof(uint64_t));
 	r.n = to->n - at - sizeof(r);
 	memcpy(to->at + at, &r, sizeof(r));
-	if (t < w->leaving_next)
-		w->leaving_next = t;
+	note_time(w, t, is_still(w->sim, e));
 }
 
 void abroad_repack(struct sim_worker *w, struct sim_event *e)
@@ -248,6 +263,10 @@ sim_time abroad_take_in(struct sim *s, struct cluster_bytes *b)
 			take_in(s, &r, load);
 		if (r.e.site != NO_SITE && r.t < due)
 			due = r.t;
+		if (r.e.site != NO_SITE && !is_still(s, &r.e) &&
+			r.t < s->abroad->rests_until)
+			s->abroad->rests_until =
+				r.t / s->p.window * s->p.window;
 		i += sizeof(r) + r.n;
 	}
 	b->n -= i;
@@ -289,6 +308,8 @@ void abroad_forget(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].stirs_next = SIM_NEVER;
+		s->workers[i].still_last = 0;
 		s->workers[i].has_notes = false;
 	}
 }
@@ -374,20 +395,53 @@ static void put_mail(struct sim *s, uint32_t to, uint64_t *next)
 	}
 }
 
-/* Returns when an answer to it is due at the earliest. */
-static uint64_t note_due(struct sim *s, uint32_t to, uint64_t due)
+/* The first window of mail to a process that may have an answer. */
+static uint64_t first_stir(const struct sim *s, uint32_t to)
+{
+	sim_time next = SIM_NEVER, last = 0;
+
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
+		const struct sim_worker *w = &s->workers[i];
+
+		next = w->stirs_next < next ? w->stirs_next : next;
+		last = w->still_last > last ? w->still_last : last;
+	}
+	if (last && !room_is_resting(s->p.cluster->room, to,
+			    (uint64_t)(last / s->p.window)))
+		return abroad_next(s, NO_WINDOW);
+	return next == SIM_NEVER ? NO_WINDOW : (uint64_t)(next / s->p.window);
+}
+
+/* Says when mail to a process is due; returns when an answer to it is, at the
+ * earliest. */
+static uint64_t note_due(struct sim *s, uint32_t to)
 {
 	uint64_t lead = abroad_lead(s, to, s->p.cluster->me);
+	uint64_t due = first_stir(s, to);
 
 	room_due(s->p.cluster->room, to, due);
 	return lead && due != NO_WINDOW ? due + lead : NO_WINDOW;
 }
 
+/* Whether this process rests until its next window. */
+static bool rests(struct sim *s, uint64_t next)
+{
+	const struct sim_ops *ops = s->p.ops;
+	bool may = room_may_rest(s->p.cluster->room) && ops->rests &&
+		   ops->rests(s->p.model);
+
+	s->abroad->rests_until = !may ? 0
+				 : next == NO_WINDOW
+					 ? SIM_NEVER
+					 : (sim_time)next * s->p.window;
+	return may;
+}
+
 uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
 {
 	struct sim_abroad *a = s->abroad;
-	uint64_t due = abroad_next(s, NO_WINDOW), answer;
 	bool leaves = abroad_has_leaving(s);
+	uint64_t answer;
 
 	for (uint32_t i = 0; leaves && i < s->p.cluster->n; i++) {
 		if (!a->is_near[i])
@@ -396,12 +450,12 @@ uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
 		if (!a->out[i].n)
 			continue;
 		put_mail(s, i, &next);
-		answer = note_due(s, i, due);
+		answer = note_due(s, i);
 		*horizon = answer < *horizon ? answer : *horizon;
 	}
 	if (leaves)
 		abroad_forget(s);
-	room_end(s->p.cluster->room, next);
+	room_end(s->p.cluster->room, next, rests(s, next));
 	return next;
 }
 

@@ -21,6 +21,7 @@ struct sim_abroad {
 	uint8_t *lead;
 	struct room_ways *ways; /* of a room */
 	uint8_t least_lead; /* of mail to this process */
+	sim_time rests_until; /* as the others know */
 	struct cluster_bytes *out, *in; /* the same */
 	struct promise *promise; /* the same */
 	uint64_t told; /* the promise that this process has made */

@@ -31,6 +31,9 @@ struct lane {
 	_Atomic uint64_t got; /* bytes */
 };
 
+/* Bits of a version. */
+enum { CHANGES = 1, RESTS = 2 };
+
 /* What a process posts for all to see. */
 struct post {
 	_Atomic uint64_t version, clock;
@@ -279,7 +282,7 @@ void room_enter(struct room *r, const struct room_ways *ways,
 	r->ways = ways;
 	r->lead = lead;
 	r->alarms = atomic_load(&r->shared->alarms);
-	room_end(r, clock);
+	room_end(r, clock, false);
 }
 
 void room_due(struct room *r, uint32_t to, uint64_t window)
@@ -397,22 +400,50 @@ static void post_lanes(struct room *r)
 	r->has_more = false;
 }
 
-void room_end(struct room *r, uint64_t clock)
+void room_end(struct room *r, uint64_t clock, bool rests)
 {
 	struct post *p = post_of(r, r->c->me);
 	uint64_t version =
 		atomic_load_explicit(&p->version, memory_order_relaxed);
 
-	if (!r->has_more) {
+	if (!r->has_more && rests == !!(version & RESTS)) {
 		post_change(&p->clock, clock);
 	} else {
-		set(&p->version, version + 1);
+		set(&p->version, version | CHANGES);
 		atomic_thread_fence(memory_order_release);
 		post_lanes(r);
 		set(&p->clock, clock);
-		set(&p->version, version + 2);
+		version = (version | RESTS | CHANGES) + 1;
+		set(&p->version, version | (rests ? RESTS : 0));
 	}
 	wake_others(r);
+}
+
+static bool has_one_sender(const struct room *r, uint32_t i)
+{
+	return r->ways->first[i + 1] - r->ways->first[i] == 1;
+}
+
+bool room_may_rest(const struct room *r)
+{
+	return has_one_sender(r, r->c->me);
+}
+
+/*
+ * What it has posted still holds: it goes on with its clock's window only when
+ * it knows that mail of now has come, and nobody else sends it any.
+ */
+bool room_is_resting(const struct room *r, uint32_t to, uint64_t window)
+{
+	const struct post *p = post_of(r, to);
+	const struct tally *t = &r->tally[to];
+	uint64_t version = get(&p->version), clock = get(&p->clock);
+	bool has_got = get(&t->other->got) == get(&t->own->put);
+
+	atomic_thread_fence(memory_order_acquire);
+	return has_one_sender(r, to) && version & RESTS &&
+	       !(version & CHANGES) && get(&p->version) == version &&
+	       window < clock && (has_got || t->due == ROOM_NEVER);
 }
 
 uint64_t room_left(const struct room *r)
@@ -430,7 +461,7 @@ static bool is_quiet(const struct room *r, uint64_t *sum)
 		uint64_t v = get(&post_of(r, i)->version);
 
 		*sum += v;
-		odd |= v & 1;
+		odd |= v & CHANGES;
 	}
 	return !odd;
 }

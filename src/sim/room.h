@@ -14,6 +14,11 @@
  * the earliest, which is the horizon of a process; an answer to its own mail is
  * no exception, since that is on its way.
  *
+ * A process may *rest*: it does nothing before its clock, not even if it gets
+ * mail of some kind, which is still.  Where only one process sends it mail,
+ * that one need not say when still mail is due before the clock: it has no
+ * answer.
+ *
  * That holds for what is posted at one moment.  A process alone writes what it
  * posts, in one go, and only while its version is odd; so a reader that finds
  * all versions even, and unchanged afterwards, has seen a moment.  All that two
@@ -73,7 +78,13 @@ void room_press(struct room *r, uint32_t to);
  * that for each process that it has put mail for.
  */
 void room_due(struct room *r, uint32_t to, uint64_t window);
-void room_end(struct room *r, uint64_t clock);
+void room_end(struct room *r, uint64_t clock, bool rests);
+
+/* Whether it helps another one to know that this process rests. */
+bool room_may_rest(const struct room *r);
+/* Whether still mail to another process that is due in a window needs no
+ * room_due(). */
+bool room_is_resting(const struct room *r, uint32_t to, uint64_t window);
 
 /* The least of what it has posted as its clock, and what is due of mail that it
  * has not posted as got. */
