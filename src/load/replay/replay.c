@@ -5,20 +5,15 @@
  * All messages of a rank leave from the same bytes and come to the same bytes
  * of its memory, which nobody looks at: a schedule has no data.
  */
-#include <errno.h>
 #include <string.h>
 
-#include "api/msg/msg.h"
 #include "base/mem.h"
-#include "base/ring.h"
 #include "load/keys.h"
 #include "load/place.h"
-#include "load/programs.h"
 #include "load/registry.h"
-#include "load/replay/exposed.h"
 #include "load/replay/goal_colls.h"
 #include "load/replay/goal_pairs.h"
-#include "load/replay/joints.h"
+#include "load/replay/player.h"
 #include "load/unstored.h"
 
 #define AT(field) offsetof(struct replay, field)
@@ -26,55 +21,7 @@
 /* Where messages leave from and come to; what is longer begins there, too. */
 #define SOURCE UINT64_C(0x100000)
 
-/* As how many others an operation waits for, once it waits for none. */
-#define BEGUN UINT32_MAX
-
-/* What a rank does all the time, for the log. */
-#define CALL "replaying a schedule as rank #"
-
-enum {
-	MOST_PATH = 80, /* the end of a longer one is shown */
-	MOST_STORED = 1 << 20, /* bytes of a rank */
-};
-
-struct active {
-	struct weft_msg_request request;
-	uint32_t op;
-	uint32_t mark; /* in the log */
-	struct active *next;
-};
-
-/* A rank while it runs. */
-struct player {
-	struct replay *replay;
-	const struct goal_rank *rank;
-	struct weft_msg msg;
-	uint32_t *left; /* [op]: others first; then BEGUN */
-	struct ring ready[GOAL_CPUS]; /* operations of each cpu, in order */
-	uint64_t has_ready, computes; /* bits of cpus */
-	uint32_t calc[GOAL_CPUS]; /* the operation of one that computes */
-	uint32_t calc_mark[GOAL_CPUS];
-	sim_time free_at[GOAL_CPUS];
-	struct active *active, *spare;
-	uint64_t n_over; /* requests, when it looked last */
-	struct joints joints;
-	uint32_t n_done;
-	sim_time begin, end; /* of its first and last operation */
-};
-
-struct replay {
-	struct programs programs;
-	char file[PARAM_TEXT_MAX], place[PARAM_TEXT_MAX];
-	struct goal goal;
-	uint64_t target; /* where messages come to */
-	uint64_t unstored; /* bytes from SOURCE on */
-	uint32_t *at; /* [rank] of the schedule: which of the machine */
-	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
-	uint32_t n_ranks; /* of the machine */
-	int64_t procs; /* of a node; 0 or less: as few as suffice */
-	struct player *player; /* [rank] of the schedule */
-	struct exposed exposed;
-};
+enum { MOST_STORED = 1 << 20 }; /* bytes of a rank */
 
 static const struct param params[] = {
 	KEY_TEXT("file", AT(file), "none",
@@ -90,11 +37,6 @@ static const struct param params[] = {
 static struct replay *of(struct load *l)
 {
 	return (struct replay *)l;
-}
-
-static uint32_t rank_of(const struct player *p)
-{
-	return (uint32_t)(p->rank - p->replay->goal.rank);
 }
 
 /* --- what is ready --- */
@@ -152,7 +94,7 @@ static uint32_t log_op(const struct player *p, uint32_t op)
 
 /* --- operations --- */
 
-static struct active *take_active(struct player *p)
+struct active *player_take(struct player *p)
 {
 	struct active *x = p->spare;
 
@@ -182,7 +124,7 @@ static bool begin_message(struct player *p, uint32_t op)
 {
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
-	struct active *x = take_active(p);
+	struct active *x = player_take(p);
 	int code;
 
 	x->op = op;
@@ -214,7 +156,7 @@ static void begin_joint(struct player *p, uint32_t op)
 	};
 
 	joints_begin(&p->joints, &how, &c->plan,
-		algo_group_member(how.group, rank_of(p)),
+		algo_group_member(how.group, player_rank(p)),
 		(struct joint_of){ op, log_op(p, op) });
 }
 
@@ -223,7 +165,7 @@ static bool begin_op(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	uint32_t c = o->cpu;
 
-	p->left[op] = BEGUN;
+	p->left[op] = PLAYER_BEGUN;
 	release(p, op, true);
 	if (goal_is_message(o))
 		return begin_message(p, op);
@@ -367,194 +309,13 @@ static void play(struct player *p)
 		if (!did)
 			msg_sleep_before(msg_state(&p->msg), next_calc(p));
 		if (!computes)
-			exposed_add(&p->replay->exposed, rank_of(p), op,
+			exposed_add(&p->replay->exposed, player_rank(p), op,
 				program_now() - t);
 		t = program_now();
 	}
 }
 
-/* --- what it waits for --- */
-
-/* How many of a rank's sends or receives with a peer and tag have begun; *next
- * is the first that has not. */
-static uint32_t n_begun(const struct player *p, enum goal_kind kind,
-	uint32_t peer, uint32_t tag, uint32_t *next)
-{
-	const struct goal_rank *r = p->rank;
-	uint32_t n = 0, k = r->n_ops;
-
-	*next = UINT32_MAX;
-	while (k--) {
-		const struct goal_op *o = &r->op[k];
-
-		if (o->kind != kind || o->peer != peer || o->tag != tag)
-			continue;
-		if (p->left && p->left[k] == BEGUN)
-			n++;
-		else
-			*next = k;
-	}
-	return n;
-}
-
-/* The last send of a peer that has come and that nothing has received, by its
- * tag; false where there is none. */
-static bool find_sent(
-	const struct player *p, const struct player *peer, uint32_t *op)
-{
-	const struct msg_state *m = msg_state((struct weft_msg *)&p->msg);
-	uint32_t rank = rank_of(p), from, i, k;
-	uint64_t tag;
-
-	for (i = 0; m->tagged->early && m->tagged->early(m, i, &from, &tag);
-		i++) {
-		if (&p->replay->player[from] != peer)
-			continue;
-		for (k = peer->rank->n_ops; k--;) {
-			const struct goal_op *o = &peer->rank->op[k];
-
-			*op = k;
-			if (o->kind == GOAL_SEND && o->peer == rank &&
-				o->tag == tag && peer->left[k] == BEGUN)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* What a peer receives from this rank instead. */
-static bool find_received(
-	const struct player *p, const struct player *peer, uint32_t *op)
-{
-	uint32_t rank = rank_of(p);
-
-	for (const struct active *x = peer->active; x; x = x->next) {
-		*op = x->op;
-		if (peer->rank->op[*op].kind == GOAL_RECV &&
-			peer->rank->op[*op].peer == rank)
-			return true;
-	}
-	return false;
-}
-
-/* What the peer of a message did, or does instead. */
-static void explain_peer(
-	const struct player *p, uint32_t op, char *text, size_t size)
-{
-	const struct goal_op *o = &p->rank->op[op];
-	const struct goal *g = &p->replay->goal;
-	const struct player *peer = &p->replay->player[p->replay->at[o->peer]];
-	uint32_t rank = rank_of(p), next, other;
-	bool is_send = o->kind == GOAL_SEND;
-	enum goal_kind kind = is_send ? GOAL_RECV : GOAL_SEND;
-	char ref[GOAL_REF];
-	int n;
-
-	if (n_begun(peer, kind, rank, o->tag, &next) >=
-		n_begun(p, o->kind, o->peer, o->tag, &other)) {
-		snprintf(text, size, "rank %u has started to %s it, but %s",
-			o->peer, is_send ? "receive" : "send",
-			is_send ? "has not received all of it"
-				: "not all of it has arrived");
-		return;
-	}
-	n = snprintf(text, size, "rank %u has not started to %s it", o->peer,
-		is_send ? "receive" : "send");
-	if (next != UINT32_MAX)
-		n += snprintf(text + n, size - (size_t)n, " (%s)",
-			goal_ref(g, peer->rank, next, ref));
-	if (is_send ? find_received(p, peer, &other)
-		    : find_sent(p, peer, &other))
-		snprintf(text + n, size - (size_t)n,
-			", but %s %llu B with tag %u (%s)",
-			is_send ? "receives" : "sent",
-			(unsigned long long)peer->rank->op[other].size,
-			peer->rank->op[other].tag,
-			goal_ref(g, peer->rank, other, ref));
-}
-
-/* Of all that it waits for, what began first. */
-static void explain(void *arg, char *text, size_t size)
-{
-	const struct player *p = arg;
-	const uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
-	const char *file = p->replay->file;
-	const struct active *x = p->active;
-	char where[GOAL_WHERE], what[128], why[160];
-	struct joint_of j;
-
-	while (x && x->next)
-		x = x->next;
-	if (!x && joints_oldest(&p->joints, &j)) {
-		goal_describe(
-			&p->replay->goal, p->rank, j.op, what, sizeof(what));
-		snprintf(text, size, "%s%s: %s; not all of them can continue",
-			file,
-			goal_where(&p->replay->goal, p->rank, j.op, where),
-			what);
-		return;
-	}
-	if (!x) {
-		host_call_text(CALL, args, text, size);
-		return;
-	}
-	if (strlen(file) > MOST_PATH)
-		file += strlen(file) - MOST_PATH;
-	goal_describe(&p->replay->goal, p->rank, x->op, what, sizeof(what));
-	explain_peer(p, x->op, why, sizeof(why));
-	snprintf(text, size, "%s%s: %s; %s", file,
-		goal_where(&p->replay->goal, p->rank, x->op, where), what, why);
-}
-
-/* --- of several processes --- */
-
-static uint64_t n_active(const struct player *p)
-{
-	uint64_t n = 0;
-
-	for (const struct active *x = p->active; x; x = x->next)
-		n++;
-	return n;
-}
-
-/* What a rank has begun, and what it waits for, in order. */
-static void tell_rank(const struct load *l, struct player *p, site_id node)
-{
-	const struct sim *sim = l->net->sim;
-	size_t size = p->rank->n_ops * sizeof(*p->left);
-	bool is_own = sim_has(sim, node), has_begun = p->left;
-	uint64_t n = n_active(p), *op;
-	struct active *x = p->active;
-
-	sim_tell(sim, node, &has_begun, sizeof(has_begun));
-	sim_tell(sim, node, &n, sizeof(n));
-	if (!has_begun)
-		return;
-	if (!p->left)
-		p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
-	sim_tell(sim, node, p->left, size);
-	op = mem_alloc(n, sizeof(*op));
-	for (uint64_t i = 0; is_own && i < n; i++, x = x->next)
-		op[i] = x->op;
-	sim_tell(sim, node, op, n * sizeof(*op));
-	/* what others told before is told again */
-	for (uint64_t i = n_active(p); i < n; i++)
-		take_active(p);
-	x = p->active;
-	for (uint64_t i = 0; i < n; i++, x = x->next)
-		x->op = (uint32_t)op[i];
-	mem_free(op);
-}
-
-static void replay_tell(const struct load *l)
-{
-	const struct replay *r = (const struct replay *)l;
-
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		if (r->player[i].rank)
-			tell_rank(l, &r->player[i],
-				load_node(l, i / l->needs.n_processes));
-}
+/* --- the program of a rank --- */
 
 /* The highest of what the ranks bring, for each of two numbers; false where
  * that fails. */
@@ -604,10 +365,10 @@ static void run_rank(void *arg)
 		    weft_msg_init(&p->msg, NULL)))
 		return;
 	if (begin_together(p) && p->rank && store_nothing(p->replay)) {
-		uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
-		uint32_t mark = program_log_begin(CALL, args);
+		uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
+		uint32_t mark = program_log_begin(PLAYER_CALL, args);
 
-		program_explain(explain, p);
+		program_explain(player_explain, p);
 		play(p);
 		program_explain(NULL, NULL);
 		program_log_end(mark);
@@ -742,6 +503,16 @@ static void replay_facts(const struct load *l, struct facts *f)
 
 	if (r->goal.colls)
 		exposed_facts(&r->exposed, f);
+}
+
+static void replay_tell(const struct load *l)
+{
+	const struct replay *r = (const struct replay *)l;
+
+	for (uint32_t i = 0; i < r->n_ranks; i++)
+		if (r->player[i].rank)
+			player_tell(&r->player[i], l->net->sim,
+				load_node(l, i / l->needs.n_processes));
 }
 
 static void free_player(struct player *p)
