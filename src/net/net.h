@@ -376,6 +376,8 @@ void net_place_name(const struct net *n, const struct book_place *at,
 /* For the kernel: packets that leave the process, see struct sim_ops. */
 void net_pack(struct sim_worker *w, const struct sim_event *e,
 	struct cluster_bytes *to);
+bool net_is_still(const struct sim_event *e);
+bool net_rests(const void *net);
 uint32_t net_unpack(struct sim_worker *w, const struct sim_event *e,
 	const void *from, size_t bytes);
 
