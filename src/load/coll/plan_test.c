@@ -452,6 +452,39 @@ static void members_send_no_more_than_the_best_algorithm_needs(void **state)
 	assert_int_equal(most_sent(p), 6 * 32 * (uint64_t)(1 << 20));
 }
 
+static uint64_t sent_further(
+	const struct algo_plan *p, uint32_t member, uint32_t distance)
+{
+	struct algo_step s;
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0, n = algo_count(p, member, 1); i < n; i++) {
+		algo_step(p, member, 1, i, &s);
+		if ((s.peer ^ member) > distance)
+			sum += s.bytes;
+	}
+	return sum;
+}
+
+/* Half of the data goes to a neighbour, a quarter to the next but one; of a
+ * reduce-scatter, whose blocks have owners, the other way round. */
+static void most_of_halving_stays_near(void **state)
+{
+	struct algo_plan p = { .algo = &algo_halving,
+		.op = ALGO_ALLREDUCE,
+		.n = 16,
+		.bytes = 16 << 20,
+		.grain = 8 };
+	struct err e = { 0 };
+
+	assert_int_equal(algo_settle(&p, &e), 0);
+	for (uint32_t m = 0; m < p.n; m++)
+		assert_int_equal(sent_further(&p, m, 3), 2 * (2 + 1) << 20);
+	p.op = ALGO_REDUCESCATTER;
+	for (uint32_t m = 0; m < p.n; m++)
+		assert_int_equal(sent_further(&p, m, 3), (8 + 4) << 20);
+}
+
 /* The time of all messages, if each takes one, and a member can send one and
  * receive one at a time, in the order of its steps. */
 struct course {
@@ -584,5 +617,6 @@ TESTS(TEST(every_algorithm_does_what_it_claims),
 	TEST(blocks_of_several_lengths_are_exchanged),
 	TEST(members_of_a_unit_share_what_goes_to_others),
 	TEST(members_send_no_more_than_the_best_algorithm_needs),
+	TEST(most_of_halving_stays_near),
 	TEST(trees_with_long_data_keep_a_timetable),
 	TEST(what_an_algorithm_cannot_do_is_refused))
