@@ -264,7 +264,7 @@ struct net_setup {
 	const struct book_how *book; /* NULL: keep no time budgets */
 	const struct fault_plan *faults; /* NULL: there are none */
 	struct cluster *cluster; /* of processes that share it; NULL: none */
-	bool packs, counts; /* see struct sim_params */
+	struct sim_trial trial;
 };
 
 /* Estimate of the memory of a network of this size, bytes; nothing is built. */

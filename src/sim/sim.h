@@ -231,6 +231,15 @@ struct sim_ops {
 		const void *from, size_t n);
 };
 
+/* Ways to run, for tests and counts; the result does not depend on them. */
+struct sim_trial {
+	bool packs; /* mail between workers, as if they were processes */
+	bool counts; /* the same, and counts it: see sim_census() */
+	/* Prefetches always where it may be useful, or never; otherwise the
+	 * host's time decides, and the number of instructions with it. */
+	bool is_ahead, is_plain;
+};
+
 struct sim_params {
 	site_id n_sites;
 	uint32_t n_workers;
@@ -252,8 +261,7 @@ struct sim_params {
 	/* [from][to] of processes: windows that mail takes at least, 0: there
 	 * is none; copied.  Without a room only its own are needed. */
 	const uint8_t *lead;
-	bool packs; /* mail between workers, as if they were processes */
-	bool counts; /* the same, and counts it: see sim_census() */
+	struct sim_trial trial;
 };
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };

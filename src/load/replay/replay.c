@@ -5,7 +5,6 @@
  * All messages of a rank leave from the same bytes and come to the same bytes
  * of its memory, which nobody looks at: a schedule has no data.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,13 +12,15 @@
 #include "load/place.h"
 #include "load/registry.h"
 #include "load/replay/goal_pairs.h"
-#include "load/replay/replay.h"
+#include "load/replay/player.h"
 #include "load/unstored.h"
 
 #define AT(field) offsetof(struct replay, field)
 
 enum { MOST_STORED = 1 << 20 }; /* bytes of a rank */
 
+/* Where messages leave from and come to; what is longer begins there, too. */
+#define SOURCE UINT64_C(0x100000)
 /* Where ranks agree on something: always stored. */
 #define AGREED_AT (SOURCE - 4096)
 
@@ -94,7 +95,7 @@ static uint32_t log_op(const struct player *p, uint32_t op)
 
 /* --- operations --- */
 
-static struct active *take_active(struct player *p)
+struct active *player_take(struct player *p)
 {
 	struct active *x = p->spare;
 
@@ -124,7 +125,7 @@ static bool begin_message(struct player *p, uint32_t op)
 {
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
-	struct active *x = take_active(p);
+	struct active *x = player_take(p);
 	int code;
 
 	x->op = op;
@@ -163,7 +164,7 @@ static void begin_joint(struct player *p, uint32_t op)
 		return;
 	}
 	joints_begin(&p->joints, &how, plan,
-		algo_group_member(how.group, replay_rank(p)),
+		algo_group_member(how.group, player_rank(p)),
 		(struct joint_of){ op, log_op(p, op) });
 }
 
@@ -172,7 +173,7 @@ static bool begin_op(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	uint32_t c = o->cpu;
 
-	p->left[op] = BEGUN;
+	p->left[op] = PLAYER_BEGUN;
 	release(p, op, true);
 	if (goal_is_message(o))
 		return begin_message(p, op);
@@ -280,7 +281,7 @@ static sim_time next_calc(const struct player *p)
 	return t;
 }
 
-bool replay_oldest(const struct player *p, uint32_t *op)
+bool player_oldest(const struct player *p, uint32_t *op)
 {
 	struct joint_of j;
 
@@ -298,7 +299,7 @@ bool replay_oldest(const struct player *p, uint32_t *op)
 static void account(struct player *p)
 {
 	if (!p->computed)
-		exposed_add(&p->replay->exposed, replay_rank(p), p->awaited,
+		exposed_add(&p->replay->exposed, player_rank(p), p->awaited,
 			program_now() - p->seen);
 	p->seen = program_now();
 }
@@ -315,7 +316,7 @@ static bool look(struct player *p)
 		return false;
 	}
 	p->computed = p->computes;
-	p->awaited = replay_oldest(p, &op) ? &p->rank->op[op] : NULL;
+	p->awaited = player_oldest(p, &op) ? &p->rank->op[op] : NULL;
 	did = end_calcs(p);
 	did |= msg_step(msg_state(&p->msg));
 	did |= end_messages(p, &is_right);
@@ -377,55 +378,7 @@ static void play(struct player *p)
 	account(p);
 }
 
-/* --- of several processes --- */
-
-static uint64_t n_active(const struct player *p)
-{
-	uint64_t n = 0;
-
-	for (const struct active *x = p->active; x; x = x->next)
-		n++;
-	return n;
-}
-
-/* What a rank has begun, and what it waits for, in order. */
-static void tell_rank(const struct load *l, struct player *p, site_id node)
-{
-	const struct sim *sim = l->net->sim;
-	size_t size = p->rank->n_ops * sizeof(*p->left);
-	bool is_own = sim_has(sim, node), has_begun = p->left;
-	uint64_t n = n_active(p), *op;
-	struct active *x = p->active;
-
-	sim_tell(sim, node, &has_begun, sizeof(has_begun));
-	sim_tell(sim, node, &n, sizeof(n));
-	if (!has_begun)
-		return;
-	if (!p->left)
-		p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
-	sim_tell(sim, node, p->left, size);
-	op = mem_alloc(n, sizeof(*op));
-	for (uint64_t i = 0; is_own && i < n; i++, x = x->next)
-		op[i] = x->op;
-	sim_tell(sim, node, op, n * sizeof(*op));
-	/* what others told before is told again */
-	for (uint64_t i = n_active(p); i < n; i++)
-		take_active(p);
-	x = p->active;
-	for (uint64_t i = 0; i < n; i++, x = x->next)
-		x->op = (uint32_t)op[i];
-	mem_free(op);
-}
-
-static void replay_tell(const struct load *l)
-{
-	const struct replay *r = (const struct replay *)l;
-
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		if (r->player[i].rank)
-			tell_rank(l, &r->player[i],
-				load_node(l, i / l->needs.n_processes));
-}
+/* --- the program of a rank --- */
 
 /* The highest of what the ranks bring, for each of n numbers. */
 static int agree(struct player *p, int64_t *v, uint32_t n)
@@ -484,7 +437,7 @@ static bool choose(struct player *p)
 	struct replay *r = p->replay;
 	const struct autos_end own = {
 		.how = { .msg = &p->msg, .place = r->at, .at = SOURCE },
-		.rank = p->rank ? replay_rank(p) : ALGO_NOBODY,
+		.rank = p->rank ? player_rank(p) : ALGO_NOBODY,
 		.is_first = p == r->player,
 		.agree = agree_on_one,
 		.arg = p,
@@ -518,10 +471,10 @@ static void run_rank(void *arg)
 		return;
 	if (store_nothing(p->replay) && choose(p) && meet(p) &&
 		begin_together(p) && p->rank) {
-		uint64_t args[HOST_CALL_ARGS] = { replay_rank(p), 0, 0 };
-		uint32_t mark = program_log_begin(CALL, args);
+		uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
+		uint32_t mark = program_log_begin(PLAYER_CALL, args);
 
-		program_explain(replay_explain, p);
+		program_explain(player_explain, p);
 		play(p);
 		program_explain(NULL, NULL);
 		program_log_end(mark);
@@ -675,6 +628,16 @@ static void replay_facts(const struct load *l, struct facts *f)
 	autos_facts(&r->autos, f);
 	if (r->goal.colls)
 		exposed_facts(&r->exposed, f);
+}
+
+static void replay_tell(const struct load *l)
+{
+	const struct replay *r = (const struct replay *)l;
+
+	for (uint32_t i = 0; i < r->n_ranks; i++)
+		if (r->player[i].rank)
+			player_tell(&r->player[i], l->net->sim,
+				load_node(l, i / l->needs.n_processes));
 }
 
 static void free_player(struct player *p)

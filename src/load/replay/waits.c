@@ -1,9 +1,8 @@
-/* What a rank of a schedule waits for, in words. */
 #include <string.h>
 
-#include "load/replay/goal_colls.h"
+#include "base/mem.h"
 #include "load/replay/goal_pairs.h"
-#include "load/replay/replay.h"
+#include "load/replay/player.h"
 
 enum { MOST_PATH = 80 }; /* the end of a longer one is shown */
 
@@ -21,7 +20,7 @@ static uint32_t n_begun(const struct player *p, enum goal_kind kind,
 
 		if (o->kind != kind || o->peer != peer || o->tag != tag)
 			continue;
-		if (p->left && p->left[k] == BEGUN)
+		if (p->left && p->left[k] == PLAYER_BEGUN)
 			n++;
 		else
 			*next = k;
@@ -35,7 +34,7 @@ static bool find_sent(
 	const struct player *p, const struct player *peer, uint32_t *op)
 {
 	const struct msg_state *m = msg_state((struct weft_msg *)&p->msg);
-	uint32_t rank = replay_rank(p), from, i, k;
+	uint32_t rank = player_rank(p), from, i, k;
 	uint64_t tag;
 
 	for (i = 0; m->tagged->early && m->tagged->early(m, i, &from, &tag);
@@ -47,7 +46,7 @@ static bool find_sent(
 
 			*op = k;
 			if (o->kind == GOAL_SEND && o->peer == rank &&
-				o->tag == tag && peer->left[k] == BEGUN)
+				o->tag == tag && peer->left[k] == PLAYER_BEGUN)
 				return true;
 		}
 	}
@@ -58,7 +57,7 @@ static bool find_sent(
 static bool find_received(
 	const struct player *p, const struct player *peer, uint32_t *op)
 {
-	uint32_t rank = replay_rank(p);
+	uint32_t rank = player_rank(p);
 
 	for (const struct active *x = peer->active; x; x = x->next) {
 		*op = x->op;
@@ -76,7 +75,7 @@ static void explain_peer(
 	const struct goal_op *o = &p->rank->op[op];
 	const struct goal *g = &p->replay->goal;
 	const struct player *peer = &p->replay->player[p->replay->at[o->peer]];
-	uint32_t rank = replay_rank(p), next, other;
+	uint32_t rank = player_rank(p), next, other;
 	bool is_send = o->kind == GOAL_SEND;
 	enum goal_kind kind = is_send ? GOAL_RECV : GOAL_SEND;
 	char ref[GOAL_REF];
@@ -105,19 +104,20 @@ static void explain_peer(
 			goal_ref(g, peer->rank, other, ref));
 }
 
-/* Of all that it waits for, what began first. */
-void replay_explain(void *arg, char *text, size_t size)
+void player_explain(void *player, char *text, size_t size)
 {
-	const struct player *p = arg;
-	const uint64_t args[HOST_CALL_ARGS] = { replay_rank(p), 0, 0 };
+	const struct player *p = player;
+	const uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
 	const char *file = p->replay->file;
 	const struct active *x = p->active;
 	char where[GOAL_WHERE], what[128], why[160];
 	uint32_t op;
 
+	if (strlen(file) > MOST_PATH)
+		file += strlen(file) - MOST_PATH;
 	while (x && x->next)
 		x = x->next;
-	if (!x && replay_oldest(p, &op)) {
+	if (!x && player_oldest(p, &op)) {
 		goal_describe(
 			&p->replay->goal, p->rank, op, what, sizeof(what));
 		snprintf(text, size, "%s%s: %s; not all of them can continue",
@@ -126,13 +126,49 @@ void replay_explain(void *arg, char *text, size_t size)
 		return;
 	}
 	if (!x) {
-		host_call_text(CALL, args, text, size);
+		host_call_text(PLAYER_CALL, args, text, size);
 		return;
 	}
-	if (strlen(file) > MOST_PATH)
-		file += strlen(file) - MOST_PATH;
 	goal_describe(&p->replay->goal, p->rank, x->op, what, sizeof(what));
 	explain_peer(p, x->op, why, sizeof(why));
 	snprintf(text, size, "%s%s: %s; %s", file,
 		goal_where(&p->replay->goal, p->rank, x->op, where), what, why);
+}
+
+/* --- of several processes --- */
+
+static uint64_t n_active(const struct player *p)
+{
+	uint64_t n = 0;
+
+	for (const struct active *x = p->active; x; x = x->next)
+		n++;
+	return n;
+}
+
+void player_tell(struct player *p, const struct sim *sim, site_id node)
+{
+	size_t size = p->rank->n_ops * sizeof(*p->left);
+	bool is_own = sim_has(sim, node), has_begun = p->left;
+	uint64_t n = n_active(p), *op;
+	struct active *x = p->active;
+
+	sim_tell(sim, node, &has_begun, sizeof(has_begun));
+	sim_tell(sim, node, &n, sizeof(n));
+	if (!has_begun)
+		return;
+	if (!p->left)
+		p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
+	sim_tell(sim, node, p->left, size);
+	op = mem_alloc(n, sizeof(*op));
+	for (uint64_t i = 0; is_own && i < n; i++, x = x->next)
+		op[i] = x->op;
+	sim_tell(sim, node, op, n * sizeof(*op));
+	/* what others told before is told again */
+	for (uint64_t i = n_active(p); i < n; i++)
+		player_take(p);
+	x = p->active;
+	for (uint64_t i = 0; i < n; i++, x = x->next)
+		x->op = (uint32_t)op[i];
+	mem_free(op);
 }

@@ -160,7 +160,11 @@ static inline __attribute__((always_inline)) void on_event_of(
 	was = number = asks_number(&n->asks, sim_number(e));
 	if (n_cards > 1)
 		number = find_card(&a, number, e);
-	settle(&a, number, n_cards);
+	/* what is one card's leaves the buses of the others alone */
+	if (n_cards > 1 && number >= PLAIN_ASKS)
+		settle(&a, number, n_cards);
+	else
+		settle_card(&a, &n->card[a.card].reads, number);
 	ticks_check(&a, &n->asks.ticks, e);
 	if (number == PLAIN_TURN)
 		plain_send_on_turn(&a);
@@ -230,9 +234,7 @@ static void set_up_card(struct plain *x, uint32_t card)
 		.first = PLAIN_READS + shift,
 		.whole = plain_whole(x->side, &x->nic.net->link),
 		.is_settled = x->side->ops->least != NULL,
-		/* of several cards, reads come among others' events */
-		.is_silent =
-			x->side->ops->least != NULL && x->nic.n_cards == 1 };
+		.is_silent = x->side->ops->least != NULL };
 	x->queues[card] = (struct workqs_how){
 		.first = PLAIN_QUEUES + shift,
 		.entry = sizeof(struct plain_entry),

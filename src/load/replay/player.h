@@ -1,6 +1,9 @@
-/* Shared by the files that replay a schedule. */
-#ifndef LOAD_REPLAY_REPLAY_H
-#define LOAD_REPLAY_REPLAY_H
+/*
+ * A rank of a schedule while it runs.  replay.c plays it; waits.c says what it
+ * waits for, where a run cannot go on.
+ */
+#ifndef LOAD_REPLAY_PLAYER_H
+#define LOAD_REPLAY_PLAYER_H
 
 #include "api/msg/msg.h"
 #include "base/ring.h"
@@ -10,14 +13,11 @@
 #include "load/replay/joints.h"
 #include "load/replay/networks.h"
 
-/* Where messages leave from and come to; what is longer begins there, too. */
-#define SOURCE UINT64_C(0x100000)
-
 /* As how many others an operation waits for, once it waits for none. */
-#define BEGUN UINT32_MAX
+#define PLAYER_BEGUN UINT32_MAX
 
 /* What a rank does all the time, for the log. */
-#define CALL "replaying a schedule as rank #"
+#define PLAYER_CALL "replaying a schedule as rank #"
 
 struct active {
 	struct weft_msg_request request;
@@ -31,7 +31,7 @@ struct player {
 	struct replay *replay;
 	const struct goal_rank *rank;
 	struct weft_msg msg;
-	uint32_t *left; /* [op]: others first; then BEGUN */
+	uint32_t *left; /* [op]: others first; then PLAYER_BEGUN */
 	struct ring ready[GOAL_CPUS]; /* operations of each cpu, in order */
 	uint64_t has_ready, computes; /* bits of cpus */
 	uint32_t calc[GOAL_CPUS]; /* the operation of one that computes */
@@ -47,7 +47,7 @@ struct player {
 	sim_time seen; /* what it waited for before is accounted for */
 	const struct goal_op *awaited; /* since then; or NULL: messages */
 	bool computed; /* since then */
-	bool has_failed, is_inside; /* inside a call of the hook */
+	bool has_failed, is_inside; /* inside the hook of a call */
 };
 
 struct replay {
@@ -60,23 +60,27 @@ struct replay {
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
 	uint32_t n_ranks; /* of the machine */
 	int64_t procs; /* of a node; 0 or less: as few as suffice */
-	struct player *player; /* [rank] of the schedule */
+	struct player *player; /* [rank of the machine] */
 	struct exposed exposed;
 	struct autos autos;
 	struct networks networks;
 };
 
-static inline uint32_t replay_rank(const struct player *p)
+static inline uint32_t player_rank(const struct player *p)
 {
 	return (uint32_t)(p->rank - p->replay->goal.rank);
 }
 
 /* The collective that a rank has begun first, of those that are not over. */
-bool replay_oldest(const struct player *p, uint32_t *op);
+bool player_oldest(const struct player *p, uint32_t *op);
 
-/* --- waits.c --- */
+/* A message that has begun. */
+struct active *player_take(struct player *p);
 
-/* Says what a player waits for. */
-void replay_explain(void *arg, char *text, size_t size);
+/* Of all that a rank waits for, what began first: see program_explain(). */
+void player_explain(void *player, char *text, size_t size);
+/* Tells all processes what a rank has begun, and what it waits for, in order.
+ */
+void player_tell(struct player *p, const struct sim *sim, site_id node);
 
 #endif
