@@ -394,6 +394,16 @@ run goal allreduc
 run goal allreduce ranks=6 algo=doublin
 [ $code -eq 2 ] && grep -q 'did you mean doubling' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
+run run torus --shape 2x2 replay file="$tmp"
+[ $code -eq 2 ] && grep -q ': Is a directory$' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+: >"$goal"
+run run torus --shape 2x2 replay file="$goal"
+[ $code -eq 2 ] && grep -q ': is empty$' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+run goal convert
+[ $code -eq 2 ] && grep -q 'want the file of a schedule' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
 run goal allgather ranks=6 algo=halving
 [ $code -eq 2 ] || complain "exit code $code"
 run goal allreduce as=operations --binary -o "$tmp/x.bin"

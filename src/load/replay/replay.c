@@ -5,8 +5,6 @@
  * All messages of a rank leave from the same bytes and come to the same bytes
  * of its memory, which nobody looks at: a schedule has no data.
  */
-#include <string.h>
-
 #include "base/mem.h"
 #include "load/keys.h"
 #include "load/place.h"
@@ -526,9 +524,6 @@ static int replay_init(struct load *l, struct err *e)
 
 	if (programs_need_nic(&r->programs, e))
 		return -1;
-	if (!*r->file || !strcmp(r->file, "none"))
-		return err_set(e, "file: want the file of a schedule, such as "
-				  "`weft goal` writes");
 	if (goal_read(&r->goal, r->file, e) ||
 		goal_check_pairs(&r->goal, r->file, e) ||
 		goal_number_colls(&r->goal, r->file, e))
