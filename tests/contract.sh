@@ -328,9 +328,12 @@ stated='.parameters | (any(.name == "link.lane-rate" and
 	map(select(.name != "link.rate" or ($has_lanes | not))) |
 	map(select(.from != "default" or (.name | startswith("mpi.") | not))) |'
 # Machines that were built have claims; those of one's own need no sources.
-# MPI programs and generic networks have claims, too, and are no machine.
+# MPI programs, generic networks and collectives have claims, too, and are no
+# machine.
 for file in $(for system in "$src"/claims/*.yaml; do
-	case $(basename "$system") in mpi.yaml | networks.yaml) continue ;; esac
+	case $(basename "$system" .yaml) in
+	mpi | networks | collectives) continue ;;
+	esac
 	echo "$src/machines/$(basename "$system" .yaml)"*.yaml
 done); do
 	name=$(basename "$file" .yaml)

@@ -8,8 +8,10 @@
 #include "api/msg/msg.h"
 #include "base/ring.h"
 #include "load/programs.h"
+#include "load/replay/autos.h"
 #include "load/replay/exposed.h"
 #include "load/replay/joints.h"
+#include "load/replay/networks.h"
 
 /* As how many others an operation waits for, once it waits for none. */
 #define PLAYER_BEGUN UINT32_MAX
@@ -38,8 +40,14 @@ struct player {
 	struct active *active, *spare;
 	uint64_t n_over; /* requests, when it looked last */
 	struct joints joints;
+	struct networks_end networks;
+	uint8_t *chosen; /* by autos_choose() */
 	uint32_t n_done;
 	sim_time begin, end; /* of its first and last operation */
+	sim_time seen; /* what it waited for before is accounted for */
+	const struct goal_op *awaited; /* since then; or NULL: messages */
+	bool computed; /* since then */
+	bool has_failed, is_inside; /* inside the hook of a call */
 };
 
 struct replay {
@@ -54,12 +62,17 @@ struct replay {
 	int64_t procs; /* of a node; 0 or less: as few as suffice */
 	struct player *player; /* [rank of the machine] */
 	struct exposed exposed;
+	struct autos autos;
+	struct networks networks;
 };
 
 static inline uint32_t player_rank(const struct player *p)
 {
 	return (uint32_t)(p->rank - p->replay->goal.rank);
 }
+
+/* The collective that a rank has begun first, of those that are not over. */
+bool player_oldest(const struct player *p, uint32_t *op);
 
 /* A message that has begun. */
 struct active *player_take(struct player *p);

@@ -9,17 +9,18 @@
 #include "load/keys.h"
 #include "load/place.h"
 #include "load/registry.h"
-#include "load/replay/goal_colls.h"
 #include "load/replay/goal_pairs.h"
 #include "load/replay/player.h"
 #include "load/unstored.h"
 
 #define AT(field) offsetof(struct replay, field)
 
+enum { MOST_STORED = 1 << 20 }; /* bytes of a rank */
+
 /* Where messages leave from and come to; what is longer begins there, too. */
 #define SOURCE UINT64_C(0x100000)
-
-enum { MOST_STORED = 1 << 20 }; /* bytes of a rank */
+/* Where ranks agree on something: always stored. */
+#define AGREED_AT (SOURCE - 4096)
 
 static const struct param params[] = {
 	KEY_TEXT("file", AT(file), "none",
@@ -145,6 +146,8 @@ static void begin_joint(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	const struct goal *g = &p->replay->goal;
 	const struct goal_coll *c = goal_coll_of(g, o);
+	const struct algo_plan *plan =
+		autos_plan(&p->replay->autos, p->chosen, o->peer);
 	const struct coll_run how = {
 		.msg = &p->msg,
 		.group = &g->colls->group[c->group],
@@ -153,7 +156,12 @@ static void begin_joint(struct player *p, uint32_t op)
 		.tag = goal_coll_tag(o->tag),
 	};
 
-	joints_begin(&p->joints, &how, &c->plan,
+	if (plan->algo == &algo_network) {
+		networks_add(
+			&p->networks, (struct joint_of){ op, log_op(p, op) });
+		return;
+	}
+	joints_begin(&p->joints, &how, plan,
 		algo_group_member(how.group, player_rank(p)),
 		(struct joint_of){ op, log_op(p, op) });
 }
@@ -271,19 +279,89 @@ static sim_time next_calc(const struct player *p)
 	return t;
 }
 
-/* What a rank waits for that computes nothing. */
-static const struct goal_op *waits_for(const struct player *p)
+bool player_oldest(const struct player *p, uint32_t *op)
 {
 	struct joint_of j;
 
-	return joints_oldest(&p->joints, &j) ? &p->rank->op[j.op] : NULL;
+	if (!joints_oldest(&p->joints, &j) &&
+		!networks_oldest(&p->networks, &j))
+		return false;
+	*op = j.op;
+	return true;
+}
+
+/* --- the course of a rank --- */
+
+/* Adds the time since the last look to what the rank waited for then, unless
+ * it computed. */
+static void account(struct player *p)
+{
+	if (!p->computed)
+		exposed_add(&p->replay->exposed, player_rank(p), p->awaited,
+			program_now() - p->seen);
+	p->seen = program_now();
+}
+
+/* Begins and ends what can be; returns whether there was any. */
+static bool look(struct player *p)
+{
+	bool is_right = true, did;
+	uint32_t op;
+
+	account(p);
+	if (!begin_ready(p)) {
+		p->has_failed = true;
+		return false;
+	}
+	p->computed = p->computes;
+	p->awaited = player_oldest(p, &op) ? &p->rank->op[op] : NULL;
+	did = end_calcs(p);
+	did |= msg_step(msg_state(&p->msg));
+	did |= end_messages(p, &is_right);
+	did |= end_joints(p, &is_right);
+	p->has_failed |= !is_right;
+	return did;
+}
+
+/* While the network performs a collective, the others go on. */
+static sim_time look_between(void *arg)
+{
+	struct player *p = arg;
+	bool did = false;
+
+	if (p->is_inside)
+		return SIM_NEVER;
+	p->is_inside = true;
+	while (!p->has_failed && look(p))
+		did = true;
+	p->is_inside = false;
+	return did ? 0 : next_calc(p);
+}
+
+static bool perform_next(struct player *p)
+{
+	struct replay *r = p->replay;
+	struct msg_state *m = msg_state(&p->msg);
+	struct joint_of of;
+	int code;
+
+	if (!networks_next(&r->networks, &p->networks, p->rank, &of))
+		return false;
+	m->between = look_between;
+	m->on_end_arg = p;
+	code = networks_perform(&r->networks, &p->networks, &p->msg, r->at,
+		&p->rank->op[of.op]);
+	m->between = NULL;
+	networks_drop(&p->networks, of.op);
+	p->has_failed |= !went_well(p, of.op, "", code);
+	program_log_end(of.mark);
+	end_op(p, of.op);
+	return true;
 }
 
 static void play(struct player *p)
 {
-	sim_time t = program_now();
-	bool is_right = true;
-
+	p->seen = program_now();
 	for (uint32_t i = 0; i < GOAL_CPUS; i++)
 		ring_init(&p->ready[i], sizeof(i));
 	p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
@@ -292,39 +370,30 @@ static void play(struct player *p)
 		if (!p->left[i])
 			push(p, i);
 	}
-	while (is_right && p->n_done < p->rank->n_ops) {
-		const struct goal_op *op;
-		bool did, computes;
-
-		if (!begin_ready(p))
-			return;
-		computes = p->computes;
-		op = waits_for(p);
-		did = end_calcs(p);
-		did |= msg_step(msg_state(&p->msg));
-		did |= end_messages(p, &is_right);
-		did |= end_joints(p, &is_right);
-		if (!did)
+	while (!p->has_failed && p->n_done < p->rank->n_ops)
+		if (!look(p) && !p->has_failed && !perform_next(p))
 			msg_sleep_before(msg_state(&p->msg), next_calc(p));
-		if (!computes)
-			exposed_add(&p->replay->exposed, player_rank(p), op,
-				program_now() - t);
-		t = program_now();
-	}
+	account(p);
 }
 
 /* --- the program of a rank --- */
 
-/* The highest of what the ranks bring, for each of two numbers; false where
- * that fails. */
-static bool agree(struct player *p, int64_t v[2])
+/* The highest of what the ranks bring, for each of n numbers. */
+static int agree(struct player *p, int64_t *v, uint32_t n)
 {
 	int code;
 
-	weft_msg_store(SOURCE, v, 2 * sizeof(*v));
-	code = weft_msg_allreduce(&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2);
-	weft_msg_load(SOURCE, v, 2 * sizeof(*v));
-	return programs_did(&p->replay->programs, "weft_msg_allreduce", code);
+	weft_msg_store(AGREED_AT, v, n * sizeof(*v));
+	code = weft_msg_allreduce(
+		&p->msg, WEFT_MSG_MAX_INT, AGREED_AT, AGREED_AT, n);
+	weft_msg_load(AGREED_AT, v, n * sizeof(*v));
+	return code;
+}
+
+static bool agree_on_time(struct player *p, int64_t v[2])
+{
+	return programs_did(
+		&p->replay->programs, "weft_msg_allreduce", agree(p, v, 2));
 }
 
 /*
@@ -337,11 +406,11 @@ static bool begin_together(struct player *p)
 	int64_t v[2] = { 0, 0 };
 	sim_time t = program_now();
 
-	if (!agree(p, v))
+	if (!agree_on_time(p, v))
 		return false;
 	v[0] = program_now();
 	v[1] = v[0] - t;
-	if (!agree(p, v))
+	if (!agree_on_time(p, v))
 		return false;
 	program_wait(v[0] + 2 * v[1]);
 	p->begin = program_now();
@@ -355,6 +424,42 @@ static bool store_nothing(const struct replay *r)
 	       unstored_add(r->programs.load.host, SOURCE, r->unstored);
 }
 
+static int agree_on_one(void *arg, int64_t *v)
+{
+	return agree(arg, v, 1);
+}
+
+/* What the schedule left open. */
+static bool choose(struct player *p)
+{
+	struct replay *r = p->replay;
+	const struct autos_end own = {
+		.how = { .msg = &p->msg, .place = r->at, .at = SOURCE },
+		.rank = p->rank ? player_rank(p) : ALGO_NOBODY,
+		.is_first = p == r->player,
+		.agree = agree_on_one,
+		.arg = p,
+	};
+
+	p->chosen = mem_alloc(r->autos.n + 1, sizeof(*p->chosen));
+	return programs_did(&r->programs, "measuring algorithms",
+		autos_choose(&r->autos, &own, p->chosen));
+}
+
+/* Opens what the network performs. */
+static bool meet(struct player *p)
+{
+	struct replay *r = p->replay;
+	int code = networks_open(&r->networks, &p->networks, &p->msg, r->at);
+
+	if (code)
+		programs_give_up(&r->programs, EXIT_DEADLOCK,
+			"algo network: the network cannot add for these "
+			"processes (want another algorithm, such as algo "
+			"ring)");
+	return !code;
+}
+
 static void run_rank(void *arg)
 {
 	struct player *p = arg;
@@ -362,7 +467,8 @@ static void run_rank(void *arg)
 	if (!programs_did(&p->replay->programs, "weft_msg_init",
 		    weft_msg_init(&p->msg, NULL)))
 		return;
-	if (begin_together(p) && p->rank && store_nothing(p->replay)) {
+	if (store_nothing(p->replay) && choose(p) && meet(p) &&
+		begin_together(p) && p->rank) {
 		uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
 		uint32_t mark = program_log_begin(PLAYER_CALL, args);
 
@@ -370,6 +476,9 @@ static void run_rank(void *arg)
 		play(p);
 		program_explain(NULL, NULL);
 		program_log_end(mark);
+		if (!p->has_failed)
+			networks_close(
+				&p->replay->networks, &p->networks, &p->msg);
 	}
 	weft_msg_fini(&p->msg);
 }
@@ -396,8 +505,15 @@ static uint64_t replay_message(const struct load *l)
 {
 	const struct goal *g = &((const struct replay *)l)->goal;
 	uint64_t one = goal_longest(g), all = goal_longest_of_colls(g);
+	uint64_t tried = autos_longest(&((const struct replay *)l)->autos);
 
+	all = tried > all ? tried : all;
 	return one > all ? one : all;
+}
+
+static uint64_t to_pages(uint64_t bytes)
+{
+	return (bytes + 4095) / 4096 * 4096;
 }
 
 static int replay_init(struct load *l, struct err *e)
@@ -427,11 +543,18 @@ static int replay_init(struct load *l, struct err *e)
 			r->file, r->goal.n_ranks, (uint32_t)most, nodes);
 	r->n_ranks = l->needs.n_programs = each * nodes;
 	l->needs.n_processes = each;
-	most = (goal_longest(&r->goal) + 4095) / 4096 * 4096;
+	autos_init(&r->autos, &r->goal);
+	if (networks_init(&r->networks, &r->goal, r->file, l, r->n_ranks, e))
+		return -1;
+	most = to_pages(goal_longest(&r->goal));
 	r->target = SOURCE + most;
-	space = (goal_largest_space(&r->goal) + 4095) / 4096 * 4096;
+	space = to_pages(goal_largest_space(&r->goal));
 	space = 2 * most > space ? 2 * most : space;
+	most = to_pages(autos_space(&r->autos));
+	space = most > space ? most : space;
 	r->unstored = space > MOST_STORED ? space : 0;
+	r->networks.at = SOURCE + space;
+	space += to_pages(networks_space(&r->networks));
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
 	if (programs_need_memory(
 		    &r->programs, each * (SOURCE + space + own + 8192), e))
@@ -482,6 +605,7 @@ static void replay_report(struct load *l, struct load_result *result)
 	sim_sum(l->net->sim, &done, 1);
 	sim_sum(l->net->sim, &steps, 1);
 	exposed_sum(&r->exposed, l->net->sim);
+	autos_sum(&r->autos, l->net->sim);
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
 	if (r->goal.colls)
@@ -496,6 +620,7 @@ static void replay_facts(const struct load *l, struct facts *f)
 {
 	const struct replay *r = (const struct replay *)l;
 
+	autos_facts(&r->autos, f);
 	if (r->goal.colls)
 		exposed_facts(&r->exposed, f);
 }
@@ -515,6 +640,8 @@ static void free_player(struct player *p)
 	struct active *x;
 
 	joints_fini(&p->joints);
+	networks_end_fini(&p->networks);
+	mem_free(p->chosen);
 	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		ring_fini(&p->ready[c]);
 	while ((x = p->active) || (x = p->spare)) {
@@ -538,6 +665,8 @@ static void replay_fini(struct load *l)
 	mem_free(r->at);
 	mem_free(r->which);
 	exposed_fini(&r->exposed);
+	autos_fini(&r->autos);
+	networks_fini(&r->networks);
 	goal_free(&r->goal);
 }
 

@@ -111,18 +111,17 @@ void player_explain(void *player, char *text, size_t size)
 	const char *file = p->replay->file;
 	const struct active *x = p->active;
 	char where[GOAL_WHERE], what[128], why[160];
-	struct joint_of j;
+	uint32_t op;
 
 	if (strlen(file) > MOST_PATH)
 		file += strlen(file) - MOST_PATH;
 	while (x && x->next)
 		x = x->next;
-	if (!x && joints_oldest(&p->joints, &j)) {
+	if (!x && player_oldest(p, &op)) {
 		goal_describe(
-			&p->replay->goal, p->rank, j.op, what, sizeof(what));
+			&p->replay->goal, p->rank, op, what, sizeof(what));
 		snprintf(text, size, "%s%s: %s; not all of them can continue",
-			file,
-			goal_where(&p->replay->goal, p->rank, j.op, where),
+			file, goal_where(&p->replay->goal, p->rank, op, where),
 			what);
 		return;
 	}

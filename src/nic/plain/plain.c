@@ -216,6 +216,7 @@ static const struct net_client_faults watching_faults = {
 
 static const struct net_client_ops watching = {
 	.on_room = asks_on_room,
+	.awaits_room = true,
 	.on_packet = asks_on_packet,
 	.on_event = on_event_of_cards,
 	.on_lost = nic_on_lost,
@@ -349,6 +350,7 @@ static const struct net_client_faults faults = {
 
 static const struct net_client_ops client = {
 	.on_room = asks_on_room,
+	.awaits_room = true,
 	.on_packet = asks_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,
