@@ -58,7 +58,8 @@ void net_manage_start(struct net *n)
 void net_manage_plan(struct net *n)
 {
 	make_tables(n);
-	n->repair = net_repair_new(n->route, n->faults);
+	if (!n->repair)
+		n->repair = net_repair_new(n->route, n->faults);
 	make_stops(n);
 }
 

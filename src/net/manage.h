@@ -8,7 +8,7 @@
 
 #include "net/net.h"
 
-/* Makes all tables and repairs, before the run. */
+/* Makes all tables and, unless they were made, repairs before the run. */
 void net_manage_plan(struct net *n);
 /* Calls the sites for the first stop. */
 void net_manage_start(struct net *n);

@@ -343,6 +343,11 @@ static void make_routers(struct net *n, const struct net_setup *s)
 	n->sim_ops.prefetch = n->calls->prefetch;
 	n->sim_ops.pack = net_pack;
 	n->sim_ops.unpack = net_unpack;
+	if (n->router[NET_NODES]->ops->tokens_are_still &&
+		n->router[NET_SWITCHES]->ops->tokens_are_still) {
+		n->sim_ops.rests = net_rests;
+		n->sim_ops.is_still = net_is_still;
+	}
 	if (n->router[NET_SWITCHES]->calls->prefetch != n->calls->prefetch)
 		n->sim_ops.prefetch = prefetch_any;
 }
@@ -364,22 +369,17 @@ static bool can_stop(const struct net_setup *s)
 	       kind[NET_NODES].ops->manage && kind[NET_SWITCHES].ops->manage;
 }
 
-/* Whether it stops only where it can. */
-static int check_repair(const struct net_setup *s, struct err *e)
+/* Plans repairs where injection must not stop, and fails if it would. */
+static int check_repair(struct net *n, const struct net_setup *s, struct err *e)
 {
-	struct net_repair *r;
 	struct faults *f;
-	int failed = 0;
 
 	if (!s->faults || net_repair_is_steady(s->route) || can_stop(s))
 		return 0;
 	f = faults_new(s->faults, s->topo, s->seed, 1);
-	r = net_repair_new(s->route, f);
-	if (r)
-		failed = net_repair_check(r, e);
-	net_repair_free(r);
+	n->repair = net_repair_new(s->route, f);
 	faults_free(f);
-	return failed;
+	return n->repair ? net_repair_check(n->repair, e) : 0;
 }
 
 struct net *net_new(const struct net_setup *s, struct err *e)
@@ -387,9 +387,11 @@ struct net *net_new(const struct net_setup *s, struct err *e)
 	struct net *n = mem_alloc(1, sizeof(*n));
 	struct sim_params p;
 
-	n->sim = plan(s, n, &p, e) || check_repair(s, e) ? NULL
-							 : make_sim(n, &p, e);
+	n->sim = plan(s, n, &p, e) || check_repair(n, s, e)
+			 ? NULL
+			 : make_sim(n, &p, e);
 	if (!n->sim) {
+		net_repair_free(n->repair);
 		link_rules_fini(&n->link);
 		mem_free(n);
 		return NULL;

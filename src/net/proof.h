@@ -167,11 +167,9 @@ struct net_repair;
 void proof_repair(struct proof *p, const struct net_repair *x);
 
 /* Whether the paths of each view have a cycle together with those before it,
- * back to the last view that had: then the network must drain between them. */
-void proof_find_stops(const struct net_repair *x, bool *stops);
-/* The first cycle for which a network must drain, that of view i. */
-void proof_find_union(
-	struct proof_step *s, const struct net_repair *x, size_t i);
+ * back to the last view that had: then the network must drain between them.
+ * The repair keeps the first cycle. */
+void proof_find_stops(struct net_repair *x, bool *stops);
 
 /* Adds a channel to the cycle of a step. */
 void proof_tell(struct proof_step *s, router_id r, port_id p, uint32_t channel);

@@ -20,7 +20,8 @@ static void follow_all(
 
 	all.partners = NULL;
 	r->ops = &all;
-	route_follow(r, g, w);
+	if (!w->has_each)
+		route_follow(r, g, w);
 	all.n_ways = NULL;
 	route_follow(r, g, w);
 	r->ops = ops;
@@ -65,6 +66,7 @@ static void begin_union(struct union_of *u, const struct net_repair *x)
 
 static void add_view(struct union_of *u, size_t i)
 {
+	u->w.has_each = false;
 	add_paths(u->x->view[i].route, &u->g, &u->w);
 	if (u->x->whole->topo->n_nodes <= EACH)
 		follow_all(u->x->view[i].route, &u->g, &u->w);
@@ -81,7 +83,18 @@ static void restart_union(struct union_of *u, size_t i)
 	add_view(u, i);
 }
 
-void proof_find_stops(const struct net_repair *x, bool *stops)
+/* Keeps the first cycle. */
+static void note_cycle(struct net_repair *x, const struct proof_step *s)
+{
+	if (x->n_cycle)
+		return;
+	x->n_cycle = s->n_cycle;
+	for (uint32_t i = 0; i < 2 && i < s->n_cycle; i++)
+		proof_name(x->whole->topo, x->whole, &s->cycle[i], x->cycle[i],
+			sizeof(x->cycle[i]));
+}
+
+void proof_find_stops(struct net_repair *x, bool *stops)
 {
 	struct union_of u;
 
@@ -92,22 +105,12 @@ void proof_find_stops(const struct net_repair *x, bool *stops)
 		add_view(&u, i);
 		proof_find_cycle(&s, &u.g, 0);
 		stops[i] = !s.holds;
-		if (stops[i])
+		if (stops[i]) {
+			note_cycle(x, &s);
 			restart_union(&u, i);
+		}
 		mem_free(s.cycle);
 	}
-	route_graph_fini(&u.g);
-}
-
-void proof_find_union(
-	struct proof_step *s, const struct net_repair *x, size_t i)
-{
-	struct union_of u;
-
-	begin_union(&u, x);
-	for (size_t k = 0; k <= i; k++)
-		add_view(&u, k);
-	proof_find_cycle(s, &u.g, 0);
 	route_graph_fini(&u.g);
 }
 

@@ -301,25 +301,18 @@ struct net_repair *net_repair_new(
 int net_repair_check(const struct net_repair *r, struct err *e)
 {
 	const struct net_view *v = r->view;
-	struct proof_step s = { 0 };
-	char name[2][256] = { "", "" };
 
 	if (!r->n_stops)
 		return 0;
 	while (!net_view_stops(v))
 		v++;
-	proof_find_union(&s, r, (size_t)(v - r->view));
-	for (uint32_t i = 0; i < 2 && i < s.n_cycle; i++)
-		proof_name(r->whole->topo, r->whole, &s.cycle[i], name[i],
-			sizeof(name[i]));
-	mem_free(s.cycle);
 	return err_set(e,
 		"routing.kind: %s: paths before and after the repair at %.10g "
 		"us together form a cycle of %u channels, such as %s, which "
 		"waits for %s; routers of this network cannot stop injection "
 		"and drain",
-		r->whole->ops->name, (double)v->stop / SIM_NS / 1000, s.n_cycle,
-		name[0], name[1]);
+		r->whole->ops->name, (double)v->stop / SIM_NS / 1000,
+		r->n_cycle, r->cycle[0], r->cycle[1]);
 }
 
 void net_repair_free(struct net_repair *r)

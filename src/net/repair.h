@@ -47,6 +47,9 @@ struct net_repair {
 	struct net_view *view; /* in order */
 	size_t n_views;
 	size_t n_stops; /* views for which injection stops */
+	uint32_t n_cycle; /* channels of a cycle because of which the first of
+			     these stops it, such as, */
+	char cycle[2][256]; /* in words, one that waits for the other */
 	struct net_known *known; /* by site and time */
 	uint32_t *first; /* [site] its first, and behind the last site the end
 			  */

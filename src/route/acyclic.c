@@ -20,6 +20,20 @@ static uint32_t wire_back(const struct acyclic *g, uint32_t wire)
 	return (far.router - g->first) * t->n_ports + far.port;
 }
 
+static void find_ends(struct acyclic *g)
+{
+	uint32_t n = g->topo->n_ports;
+
+	for (uint32_t i = 0; i < g->n / g->n_channels; i++)
+		g->back[i] = wire_back(g, i);
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t wire = i / g->n_channels;
+
+		g->home[i] = wire - wire % n;
+		g->far[i] = g->back[wire] / n * n * g->n_channels;
+	}
+}
+
 void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels)
 {
 	g->topo = t;
@@ -27,122 +41,175 @@ void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels)
 	g->n_channels = n_channels;
 	g->n = (t->n_routers - g->first) * t->n_ports * n_channels;
 	g->after = mem_alloc((size_t)g->n * n_channels, sizeof(*g->after));
+	g->before = mem_alloc((size_t)g->n * n_channels, sizeof(*g->before));
 	g->place = mem_alloc(g->n, sizeof(*g->place));
 	g->order = mem_alloc(g->n, sizeof(*g->order));
 	g->back = mem_alloc(g->n / n_channels, sizeof(*g->back));
-	g->ahead = mem_alloc(g->n, sizeof(*g->ahead));
-	g->behind = mem_alloc(g->n, sizeof(*g->behind));
+	g->far = mem_alloc(g->n, sizeof(*g->far));
+	g->home = mem_alloc(g->n, sizeof(*g->home));
+	g->ahead.found = mem_alloc(g->n, sizeof(*g->ahead.found));
+	g->ahead.mark = ACYCLIC_AHEAD;
+	g->behind.found = mem_alloc(g->n, sizeof(*g->behind.found));
+	g->behind.mark = ACYCLIC_BEHIND;
 	g->key = mem_alloc(g->n, sizeof(*g->key));
 	g->is_seen = mem_alloc(g->n, sizeof(*g->is_seen));
 	for (uint32_t i = 0; i < g->n; i++)
 		g->place[i] = g->order[i] = i;
-	for (uint32_t i = 0; i < g->n / n_channels; i++)
-		g->back[i] = wire_back(g, i);
+	find_ends(g);
 }
 
 void acyclic_fini(struct acyclic *g)
 {
 	mem_free(g->after);
+	mem_free(g->before);
 	mem_free(g->place);
 	mem_free(g->order);
 	mem_free(g->back);
-	mem_free(g->ahead);
-	mem_free(g->behind);
+	mem_free(g->far);
+	mem_free(g->home);
+	mem_free(g->ahead.found);
+	mem_free(g->behind.found);
 	mem_free(g->key);
 	mem_free(g->is_seen);
 }
 
 void acyclic_copy(struct acyclic *to, const struct acyclic *from)
 {
+	size_t n = (size_t)from->n * from->n_channels * sizeof(*from->after);
+
 	acyclic_init(to, from->topo, from->n_channels);
-	memcpy(to->after, from->after,
-		(size_t)to->n * to->n_channels * sizeof(*to->after));
+	memcpy(to->after, from->after, n);
+	memcpy(to->before, from->before, n);
 	memcpy(to->place, from->place, to->n * sizeof(*to->place));
 	memcpy(to->order, from->order, to->n * sizeof(*to->order));
 }
 
-/* The next channel of a list that starts with number 0 and port 0: a pair of
- * these at *at. */
-static bool next_after(
-	const struct acyclic *g, uint32_t channel, uint32_t *at, uint32_t *to)
+/* --- edges --- */
+
+static uint32_t next_of(const struct acyclic *g, uint32_t channel, port_id port,
+	uint32_t number)
+{
+	return g->far[channel] + port * g->n_channels + number;
+}
+
+/* The entry of an edge among those that arrive, and its bit. */
+static port_mask *arriving(
+	const struct acyclic *g, uint32_t channel, uint32_t to, port_mask *bit)
 {
 	uint32_t n = g->n_channels;
 
-	for (; *at / TOPO_MAX_PORTS < n;
-		*at = (*at / TOPO_MAX_PORTS + 1) * TOPO_MAX_PORTS) {
-		uint32_t number = *at / TOPO_MAX_PORTS;
-		uint32_t port = *at % TOPO_MAX_PORTS;
-		port_mask m = g->after[(size_t)channel * n + number] >> port;
+	*bit = (port_mask)1 << g->back[channel / n] % g->topo->n_ports;
+	return &g->before[(size_t)to * n + channel % n];
+}
 
-		if (!m)
-			continue;
-		port += (uint32_t)__builtin_ctzll(m);
-		*to = acyclic_far(g, channel) + port * n + number;
-		*at = number * TOPO_MAX_PORTS + port + 1;
-		return true;
+static void join(
+	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
+{
+	port_mask bit, *m = arriving(g, channel,
+			       next_of(g, channel, port, number), &bit);
+
+	*m |= bit;
+	g->after[(size_t)channel * g->n_channels + number] |= (port_mask)1
+							      << port;
+}
+
+void acyclic_remove(
+	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
+{
+	port_mask bit, *m = arriving(g, channel,
+			       next_of(g, channel, port, number), &bit);
+
+	*m &= ~bit;
+	g->after[(size_t)channel * g->n_channels + number] &=
+		~((port_mask)1 << port);
+}
+
+/* --- searches --- */
+
+static void begin(struct acyclic *g, struct acyclic_side *s, uint32_t channel)
+{
+	s->found[0] = channel;
+	s->n = 1;
+	s->n_done = 0;
+	g->is_seen[channel] = s->mark;
+}
+
+static void end(struct acyclic *g, struct acyclic_side *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		g->is_seen[s->found[i]] = 0;
+}
+
+/* Adds a channel to a side; true if it belongs to the other one. */
+static bool find(struct acyclic *g, struct acyclic_side *s, uint32_t channel)
+{
+	if (g->is_seen[channel])
+		return g->is_seen[channel] != s->mark;
+	g->is_seen[channel] = s->mark;
+	s->found[s->n++] = channel;
+	return false;
+}
+
+/* Channels right behind the next one of the search, up to a place; true if it
+ * meets the other side. */
+static bool look_ahead(struct acyclic *g, uint32_t upto)
+{
+	uint32_t channel = g->ahead.found[g->ahead.n_done++];
+	uint32_t n = g->n_channels;
+
+	for (uint32_t i = 0; i < n; i++) {
+		port_mask m = g->after[(size_t)channel * n + i];
+
+		for (; m; m &= m - 1) {
+			uint32_t to = next_of(
+				g, channel, (port_id)__builtin_ctzll(m), i);
+
+			if (g->place[to] <= upto && find(g, &g->ahead, to))
+				return true;
+		}
 	}
 	return false;
 }
 
-/* Channels that must be behind "from", up to a place; false if one of them is
- * there itself. */
-static bool look_ahead(
-	struct acyclic *g, uint32_t from, uint32_t upto, uint32_t *n)
+/* Channels right in front of the next one of the search, down to a place. */
+static bool look_behind(struct acyclic *g, uint32_t downto)
 {
-	g->ahead[(*n)++] = from;
-	g->is_seen[from] = ACYCLIC_AHEAD;
-	for (uint32_t i = 0; i < *n; i++) {
-		uint32_t at = 0, to;
+	uint32_t channel = g->behind.found[g->behind.n_done++];
+	uint32_t n = g->n_channels;
 
-		while (next_after(g, g->ahead[i], &at, &to)) {
-			if (g->place[to] == upto)
-				return false;
-			if (g->place[to] > upto || g->is_seen[to])
-				continue;
-			g->is_seen[to] = ACYCLIC_AHEAD;
-			g->ahead[(*n)++] = to;
+	for (uint32_t i = 0; i < n; i++) {
+		port_mask m = g->before[(size_t)channel * n + i];
+
+		for (; m; m &= m - 1) {
+			uint32_t wire = g->back[g->home[channel] +
+						(uint32_t)__builtin_ctzll(m)];
+			uint32_t from = wire * n + i;
+
+			if (g->place[from] >= downto &&
+				find(g, &g->behind, from))
+				return true;
 		}
+	}
+	return false;
+}
+
+/*
+ * All channels between two places that must be behind "from", and all that must
+ * be in front of "to"; false if a channel is both.  The searches take turns, so
+ * that both are short where they meet.
+ */
+static bool look(struct acyclic *g, uint32_t from, uint32_t to)
+{
+	const struct acyclic_side *a = &g->ahead, *b = &g->behind;
+	uint32_t downto = g->place[from], upto = g->place[to];
+
+	while (a->n_done < a->n || b->n_done < b->n) {
+		if (a->n_done < a->n && look_ahead(g, upto))
+			return false;
+		if (b->n_done < b->n && look_behind(g, downto))
+			return false;
 	}
 	return true;
-}
-
-/* Channels of a wire that must be in front of another, down to a place. */
-static void look_along(struct acyclic *g, uint32_t wire, uint32_t channel,
-	uint32_t downto, uint32_t *n)
-{
-	port_id port = channel / g->n_channels % g->topo->n_ports;
-
-	for (uint32_t i = 0; i < g->n_channels; i++) {
-		uint32_t before = wire + i;
-
-		if (!acyclic_has(g, before, port, channel % g->n_channels) ||
-			g->place[before] < downto || g->is_seen[before])
-			continue;
-		g->is_seen[before] = ACYCLIC_BEHIND;
-		g->behind[(*n)++] = before;
-	}
-}
-
-/* Channels that must be in front of "from", down to a place. */
-static void look_behind(
-	struct acyclic *g, uint32_t from, uint32_t downto, uint32_t *n)
-{
-	uint32_t n_ports = g->topo->n_ports;
-
-	g->behind[(*n)++] = from;
-	g->is_seen[from] = ACYCLIC_BEHIND;
-	for (uint32_t i = 0; i < *n; i++) {
-		uint32_t channel = g->behind[i];
-		uint32_t first = channel / g->n_channels / n_ports * n_ports;
-
-		for (port_id p = 0; p < n_ports; p++) {
-			uint32_t back = g->back[first + p];
-
-			if (back != ACYCLIC_NONE)
-				look_along(g, back * g->n_channels, channel,
-					downto, n);
-		}
-	}
 }
 
 static int by_number(const void *a, const void *b)
@@ -153,14 +220,14 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Sorts the places of all channels found: key has them, in order. */
-static void sort_places(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead)
+static void sort_places(struct acyclic *g)
 {
 	uint32_t n = 0, i;
 
-	for (i = 0; i < n_behind; i++)
-		g->key[n++] = g->place[g->behind[i]];
-	for (i = 0; i < n_ahead; i++)
-		g->key[n++] = g->place[g->ahead[i]];
+	for (i = 0; i < g->behind.n; i++)
+		g->key[n++] = g->place[g->behind.found[i]];
+	for (i = 0; i < g->ahead.n; i++)
+		g->key[n++] = g->place[g->ahead.found[i]];
 	qsort(g->key, n, sizeof(*g->key), by_number);
 }
 
@@ -182,63 +249,56 @@ static void put(struct acyclic *g, uint32_t channel, uint32_t place)
 
 /* Gives all channels found, which are in a range of places, the same places in
  * another order: first those behind, then those ahead. */
-static void reorder(struct acyclic *g, uint32_t n_behind, uint32_t n_ahead,
-	uint32_t from, uint32_t upto)
+static void reorder(struct acyclic *g, uint32_t from, uint32_t upto)
 {
-	uint32_t n = n_behind + n_ahead, b = 0, a = 0, i;
+	uint32_t *behind = g->behind.found, *ahead = g->ahead.found;
+	uint32_t n = g->behind.n + g->ahead.n, b = 0, a = 0, i;
 
 	if (upto - from < SCAN * n)
 		scan_places(g, from, upto);
 	else
-		sort_places(g, n_behind, n_ahead);
+		sort_places(g);
 	for (i = 0; i < n; i++) {
 		uint32_t channel = g->order[g->key[i]];
 
 		if (g->is_seen[channel] == ACYCLIC_BEHIND)
-			g->behind[b++] = channel;
+			behind[b++] = channel;
 		else
-			g->ahead[a++] = channel;
+			ahead[a++] = channel;
 	}
 	for (i = 0; i < b; i++)
-		put(g, g->behind[i], (uint32_t)g->key[i]);
+		put(g, behind[i], (uint32_t)g->key[i]);
 	for (i = 0; i < a; i++)
-		put(g, g->ahead[i], (uint32_t)g->key[b + i]);
+		put(g, ahead[i], (uint32_t)g->key[b + i]);
+}
+
+/* Makes one channel the later one of two, if it can be. */
+static bool put_behind(struct acyclic *g, uint32_t channel, uint32_t to)
+{
+	bool can;
+
+	begin(g, &g->ahead, to);
+	begin(g, &g->behind, channel);
+	can = look(g, to, channel);
+	if (can)
+		reorder(g, g->place[to], g->place[channel]);
+	end(g, &g->ahead);
+	end(g, &g->behind);
+	return can;
 }
 
 bool acyclic_add(
 	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
 {
-	uint32_t n_ahead = 0, n_behind = 0, i;
-	uint32_t to = acyclic_far(g, channel) + port * g->n_channels + number;
-	bool can = true;
+	uint32_t to = next_of(g, channel, port, number);
 
 	if (acyclic_has(g, channel, port, number))
 		return true;
-	if (to == channel)
+	if (to == channel || (g->place[to] < g->place[channel] &&
+				     !put_behind(g, channel, to)))
 		return false;
-	if (g->place[to] < g->place[channel]) {
-		can = look_ahead(g, to, g->place[channel], &n_ahead);
-		if (can) {
-			look_behind(g, channel, g->place[to], &n_behind);
-			reorder(g, n_behind, n_ahead, g->place[to],
-				g->place[channel]);
-		}
-		for (i = 0; i < n_ahead; i++)
-			g->is_seen[g->ahead[i]] = 0;
-		for (i = 0; i < n_behind; i++)
-			g->is_seen[g->behind[i]] = 0;
-	}
-	if (can)
-		g->after[(size_t)channel * g->n_channels + number] |=
-			(port_mask)1 << port;
-	return can;
-}
-
-void acyclic_remove(
-	struct acyclic *g, uint32_t channel, port_id port, uint32_t number)
-{
-	g->after[(size_t)channel * g->n_channels + number] &=
-		~((port_mask)1 << port);
+	join(g, channel, port, number);
+	return true;
 }
 
 /* --- a whole graph --- */
@@ -272,29 +332,47 @@ static void load_wire(struct acyclic *g, const struct route_graph *from,
 	for (uint32_t c = 0; c < n * n; c++) {
 		uint32_t v = route_vertex(from, site, port, c / n);
 		uint32_t to = acyclic_channel(g, site, port, c / n);
+		port_mask m = from->after[(size_t)v * n + c % n] & links;
 
-		g->after[(size_t)to * n + c % n] =
-			from->after[(size_t)v * n + c % n] & links;
+		for (; m; m &= m - 1)
+			join(g, to, (port_id)__builtin_ctzll(m), c % n);
 	}
+}
+
+static uint32_t count_before(const struct acyclic *g, uint32_t channel)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_channels; i++)
+		n += (uint32_t)__builtin_popcountll(
+			g->before[(size_t)channel * g->n_channels + i]);
+	return n;
 }
 
 /* Gives channels their places, each when all in front of it have theirs. */
 static bool put_in_order(struct acyclic *g)
 {
 	uint32_t *n_before = mem_alloc(g->n, sizeof(*n_before));
-	uint32_t n = 0, i, at, to;
+	uint32_t *found = g->ahead.found, n = 0, i, k;
 
-	for (i = 0; i < g->n; i++)
-		for (at = 0; next_after(g, i, &at, &to);)
-			n_before[to]++;
-	for (i = 0; i < g->n; i++)
+	for (i = 0; i < g->n; i++) {
+		n_before[i] = count_before(g, i);
 		if (!n_before[i])
-			g->ahead[n++] = i;
+			found[n++] = i;
+	}
 	for (i = 0; i < n; i++) {
-		put(g, g->ahead[i], i);
-		for (at = 0; next_after(g, g->ahead[i], &at, &to);)
-			if (!--n_before[to])
-				g->ahead[n++] = to;
+		put(g, found[i], i);
+		for (k = 0; k < g->n_channels; k++) {
+			size_t at = (size_t)found[i] * g->n_channels + k;
+
+			for (port_mask m = g->after[at]; m; m &= m - 1) {
+				uint32_t to = next_of(g, found[i],
+					(port_id)__builtin_ctzll(m), k);
+
+				if (!--n_before[to])
+					found[n++] = to;
+			}
+		}
 	}
 	mem_free(n_before);
 	return n == g->n;

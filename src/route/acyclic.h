@@ -16,6 +16,17 @@
 
 #include "route/route.h"
 
+/* Channels that a search found: those that must be behind one channel in the
+ * order, or in front of it. */
+struct acyclic_side {
+	uint32_t *found;
+	uint32_t n;
+	uint32_t n_done; /* whose neighbours were found */
+	uint8_t mark;
+};
+
+enum { ACYCLIC_AHEAD = 1, ACYCLIC_BEHIND };
+
 struct acyclic {
 	const struct topo *topo;
 	router_id first; /* switch */
@@ -23,15 +34,18 @@ struct acyclic {
 	uint32_t n; /* channels */
 	/* [channel][number of the next one] ports of the next switch */
 	port_mask *after;
+	/* [channel][number of the one before] ports of its switch, at which
+	 * that one arrives: the same edges */
+	port_mask *before;
 	uint32_t *place; /* [channel] in the order */
 	uint32_t *order; /* [place] channel */
 	uint32_t *back; /* [wire] the wire back, or ACYCLIC_NONE: of a node */
-	uint32_t *ahead, *behind; /* channels of a search */
+	uint32_t *far; /* [channel] the first one of the switch at its end */
+	uint32_t *home; /* [channel] the first wire of the switch it leaves */
+	struct acyclic_side ahead, behind;
 	uint64_t *key; /* what is sorted */
-	uint8_t *is_seen; /* [channel] ACYCLIC_AHEAD or ACYCLIC_BEHIND */
+	uint8_t *is_seen; /* [channel] the mark of a side */
 };
-
-enum { ACYCLIC_AHEAD = 1, ACYCLIC_BEHIND };
 
 #define ACYCLIC_NONE UINT32_MAX
 
@@ -46,15 +60,7 @@ static inline uint32_t acyclic_channel(
 	       number;
 }
 
-/* The first channel of the switch at the other end of its wire. */
-static inline uint32_t acyclic_far(const struct acyclic *g, uint32_t channel)
-{
-	uint32_t n = g->topo->n_ports;
-
-	return g->back[channel / g->n_channels] / n * n * g->n_channels;
-}
-
-/* That switch. */
+/* The switch at its end. */
 static inline router_id acyclic_end(const struct acyclic *g, uint32_t channel)
 {
 	return g->first + g->back[channel / g->n_channels] / g->topo->n_ports;

@@ -305,6 +305,7 @@ void route_follow(
 		for (uint32_t dst = 0; dst < n && !r->ops->partners; dst++)
 			follow_cards(&f, dst);
 	}
+	w->has_each |= !r->ops->partners;
 	mem_free(f.state);
 	mem_free(f.table);
 }

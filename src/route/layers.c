@@ -11,11 +11,10 @@
 enum {
 	SET_SHIFT = 16, /* which set of paths; it has chosen: */
 	HOPS_SHIFT = 24, /* hops between switches so far */
-	DOWN_SHIFT = 32, /* on the tree: went down */
-	ORDER_SHIFT = 33,
-	FREE_SHIFT = 34, /* the first switch may choose another set */
-	SPARE_SHIFT = 35, /* it is on a spare path, */
-	HOP_SHIFT = 36, /* and its next hop has this number */
+	ORDER_SHIFT = 32,
+	FREE_SHIFT = 33, /* the first switch may choose another set */
+	SPARE_SHIFT = 34, /* it is on a spare path, */
+	HOP_SHIFT = 35, /* and its next hop has this number */
 	FIELD = 0xff,
 };
 
@@ -50,17 +49,6 @@ static const struct param params[] = {
 	ROUTE_RELOAD(AT(reload)),
 };
 
-bool layers_peer(const struct layers *l, uint32_t at, port_id p, uint32_t *to)
-{
-	const struct topo *t = l->route.topo;
-	struct topo_end far = t->ops->peer(t, t->n_nodes + at, p);
-
-	if (far.router == NO_ROUTER || far.router < t->n_nodes)
-		return false;
-	*to = far.router - t->n_nodes;
-	return true;
-}
-
 /* --- paths --- */
 
 struct layers_path layers_begin(
@@ -84,7 +72,7 @@ port_id layers_port(const struct layers *l, const struct layers_path *p)
 	if (p->at == p->to)
 		return LAYERS_HERE;
 	if (p->is_over)
-		return l->over[layers_entry(l, p->is_down, p->to, p->at)];
+		return l->over[layers_entry(l, 0, p->to, p->at)];
 	first = l->first[layers_entry(l, p->set, p->to, p->at)];
 	if (p->is_first && first != LAYERS_HERE)
 		return first;
@@ -93,15 +81,21 @@ port_id layers_port(const struct layers *l, const struct layers_path *p)
 
 void layers_step(const struct layers *l, struct layers_path *p, port_id port)
 {
-	uint32_t from = p->at;
-
-	layers_peer(l, from, port, &p->at);
-	if (p->is_over && l->rank[p->at] > l->rank[from])
-		p->is_down = true;
+	layers_peer(l, p->at, port, &p->at);
 	p->is_first = false;
 }
 
 /* --- making it --- */
+
+static uint32_t far_end(const struct topo *t, uint32_t wire)
+{
+	struct topo_end far = t->ops->peer(
+		t, t->n_nodes + wire / t->n_ports, wire % t->n_ports);
+
+	return far.router == NO_ROUTER || far.router < t->n_nodes
+		       ? LAYERS_NONE
+		       : far.router - t->n_nodes;
+}
 
 static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 {
@@ -114,6 +108,7 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 	l->at = mem_alloc(t->n_nodes, sizeof(*l->at));
 	l->door = mem_alloc(t->n_nodes, sizeof(*l->door));
 	l->nodes = mem_alloc(l->n, sizeof(*l->nodes));
+	l->far = mem_alloc((size_t)l->n * t->n_ports, sizeof(*l->far));
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		struct topo_end far = t->ops->peer(t, i, 0);
 
@@ -121,6 +116,8 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 		l->door[i] = (uint8_t)far.port;
 		l->nodes[l->at[i]]++;
 	}
+	for (uint32_t i = 0; i < l->n * t->n_ports; i++)
+		l->far[i] = far_end(t, i);
 	return 0;
 }
 
@@ -203,7 +200,6 @@ static struct layers_path path_of(const struct layers *l,
 
 	path.at = at - l->route.topo->n_nodes;
 	path.is_first = !hops;
-	path.is_down = p->way >> DOWN_SHIFT & 1;
 	return path;
 }
 
@@ -292,9 +288,7 @@ static struct route_step layers_next(
 		s.escape = l->door[p->dst];
 	} else if (at >= r->topo->n_nodes) {
 		s.escape = layers_port(l, &path);
-		layers_step(l, &path, s.escape);
 		put(p, HOPS_SHIFT, hops + 1);
-		p->way |= (uint64_t)path.is_down << DOWN_SHIFT;
 	}
 	(void)in;
 	s.ports = (port_mask)1 << s.escape;

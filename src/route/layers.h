@@ -32,6 +32,8 @@ enum {
 	LAYERS_HERE = 0xff, /* as a port: at the end */
 };
 
+#define LAYERS_NONE UINT32_MAX
+
 struct layers {
 	struct route route;
 	int64_t by; /* an enum layers_by */
@@ -48,12 +50,12 @@ struct layers {
 	uint32_t *at; /* [node] its switch */
 	uint8_t *door; /* [node] the port of its switch that leads to it */
 	uint32_t *nodes; /* [switch] how many */
+	uint32_t *far; /* [wire] the switch at its end, or LAYERS_NONE */
 	uint8_t *hops; /* [to][at]: switches that are left on shortest paths */
 	uint8_t *port; /* [set][to][at] the next port */
 	uint8_t *first; /* [set][to][from] the first port if it is another */
 	uint8_t *layer; /* [set][to][from] */
-	uint8_t *over; /* [went down][to][at] of the tree; NULL: not used */
-	uint32_t *rank; /* [switch] in the tree: paths go up to lower ones */
+	uint8_t *over; /* [to][at] the next port on the tree; NULL: not used */
 	uint32_t longest; /* path, in hops between switches */
 	uint32_t n_layers; /* that have paths; or one for each hop */
 	uint64_t n_over; /* paths on the tree */
@@ -85,13 +87,18 @@ static inline uint32_t layers_wire(
 }
 
 /* The other end of a port of a switch, by number; false: a node or nothing. */
-bool layers_peer(const struct layers *l, uint32_t at, port_id p, uint32_t *to);
+static inline bool layers_peer(
+	const struct layers *l, uint32_t at, port_id p, uint32_t *to)
+{
+	*to = l->far[layers_wire(l, at, p)];
+	return *to != LAYERS_NONE;
+}
 
 /* A path from one switch to another. */
 struct layers_path {
 	uint32_t set, to;
 	uint32_t at; /* where it has come to */
-	bool is_first, is_over, is_down;
+	bool is_first, is_over;
 };
 
 /* Its next port; then follows it. */
@@ -110,12 +117,6 @@ bool layers_works(
 /* A set for a packet: its own, or another one if a link of that has failed. */
 uint32_t layers_replace(
 	const struct layers *l, const struct packet *p, uint32_t set);
-
-struct acyclic;
-/* Adds what a path makes wait to a layer; false, without a change, if it does
- * not fit. */
-bool layers_fits(
-	struct acyclic *g, const struct layers *l, struct layers_path path);
 
 /* Chooses the paths of all sets; -1 if some pair has none. */
 int layers_choose(struct layers *l, struct err *e);

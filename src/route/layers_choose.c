@@ -12,23 +12,23 @@ struct chooser {
 	uint32_t *queue; /* switches, nearest first */
 };
 
-/* Puts switches of the same distance into the order of their numbers: what is
+/* Lists switches by distance, and by number where that is the same: what is
  * chosen must not depend on the order of ports. */
-static void sort(struct chooser *c, const uint8_t *hops, uint32_t n)
+static void sort(struct chooser *c, uint32_t to)
 {
+	const uint8_t *hops = c->l->hops + (size_t)to * c->l->n;
 	uint32_t first[FAR + 1] = { 0 };
 
-	for (uint32_t i = 0; i < n; i++)
-		first[hops[c->queue[i]] + 1]++;
+	for (uint32_t i = 0; i < c->l->n; i++)
+		first[hops[i] + 1]++;
 	for (uint32_t i = 1; i <= FAR; i++)
 		first[i] += first[i - 1];
 	for (uint32_t i = 0; i < c->l->n; i++)
-		if (hops[i] != FAR)
-			c->queue[first[hops[i]]++] = i;
+		c->queue[first[hops[i]]++] = i;
 }
 
-/* Distances to a switch; the number of switches that reach it. */
-static uint32_t search(struct chooser *c, uint32_t to)
+/* Distances to a switch; false if not all switches reach it. */
+static bool search(struct chooser *c, uint32_t to)
 {
 	struct layers *l = c->l;
 	uint8_t *hops = l->hops + (size_t)to * l->n;
@@ -48,8 +48,7 @@ static uint32_t search(struct chooser *c, uint32_t to)
 			c->queue[tail++] = next;
 		}
 	}
-	sort(c, hops, tail);
-	return tail;
+	return tail == l->n;
 }
 
 /* What the wires of a path cost that the tree of a set has already: the sum of
@@ -116,10 +115,10 @@ static void take_tree(struct chooser *c, const uint8_t *port, uint32_t to)
 }
 
 /*
- * The tree of a set to one switch; false if not all switches reach it.  What is
- * chosen counts at once: otherwise all would meet at the same last wires.
+ * The tree of a set to one switch.  What is chosen counts at once: otherwise
+ * all would meet at the same last wires.
  */
-static bool choose_tree(
+static void choose_tree(
 	struct chooser *c, uint32_t set, uint32_t to, bool again)
 {
 	struct layers *l = c->l;
@@ -127,8 +126,7 @@ static bool choose_tree(
 	/* with slack the paths of other sets are added pair by pair */
 	bool counts = !set || !l->slack;
 
-	if (search(c, to) < l->n)
-		return false;
+	sort(c, to);
 	if (again && counts)
 		take_tree(c, port, to);
 	port[to] = LAYERS_HERE;
@@ -141,7 +139,6 @@ static bool choose_tree(
 	}
 	if (!counts)
 		take_tree(c, port, to);
-	return true;
 }
 
 /* The greatest load along the tree of a set. */
@@ -195,12 +192,10 @@ static void choose_first(
 	add_path(c, port, to, at, add);
 }
 
-static bool choose_trees(struct chooser *c, uint32_t set, bool again)
+static void choose_trees(struct chooser *c, uint32_t set, bool again)
 {
 	for (uint32_t to = 0; to < c->l->n; to++)
-		if (!choose_tree(c, set, to, again))
-			return false;
-	return true;
+		choose_tree(c, set, to, again);
 }
 
 /*
@@ -212,10 +207,12 @@ static bool choose_all(struct chooser *c)
 	struct layers *l = c->l;
 	uint32_t set, from, to;
 
+	for (to = 0; to < l->n; to++)
+		if (!search(c, to))
+			return false;
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		for (set = 0; set < (l->slack ? 1 : l->n_sets); set++)
-			if (!choose_trees(c, set, round > 0))
-				return false;
+			choose_trees(c, set, round > 0);
 	for (; set < l->n_sets; set++) {
 		choose_trees(c, set, false);
 		for (to = 0; to < l->n; to++)

@@ -7,80 +7,141 @@
 
 enum { MOST_LAYERS = 64, MOST_HOPS = 256 };
 
-struct fitter {
-	struct layers *l;
-	struct acyclic layer[MOST_LAYERS];
-	uint32_t n; /* of those that are used */
+/* A turn is a wire and a port of the switch at its end. */
+struct turn {
+	uint32_t wire;
+	port_id port;
 };
 
-bool layers_fits(
-	struct acyclic *g, const struct layers *l, struct layers_path path)
-{
-	uint32_t added[MOST_HOPS], n = 0, behind = UINT32_MAX;
-	port_id ports[MOST_HOPS], port;
+struct layer {
+	struct acyclic turns;
+	/* [wire] ports of turns that would close a cycle: since no turn is ever
+	 * taken out again, they always will */
+	port_mask *never;
+};
 
-	while ((port = layers_port(l, &path)) != LAYERS_HERE) {
-		if (behind != UINT32_MAX && !acyclic_has(g, behind, port, 0)) {
-			if (!acyclic_add(g, behind, port, 0)) {
-				while (n--)
-					acyclic_remove(
-						g, added[n], ports[n], 0);
-				return false;
-			}
-			added[n] = behind;
-			ports[n++] = port;
-		}
-		behind = layers_wire(l, path.at, port);
-		layers_step(l, &path, port);
+struct fitter {
+	struct layers *l;
+	struct layer layer[MOST_LAYERS];
+	uint32_t n; /* of those that are used */
+	uint32_t most; /* that may be */
+	struct turn turn[MOST_HOPS]; /* of a path */
+	uint32_t n_turns;
+};
+
+static void list_turns(struct fitter *f, struct layers_path path)
+{
+	uint32_t behind = UINT32_MAX;
+	port_id port;
+
+	f->n_turns = 0;
+	while ((port = layers_port(f->l, &path)) != LAYERS_HERE) {
+		if (behind != UINT32_MAX)
+			f->turn[f->n_turns++] = (struct turn){ behind, port };
+		behind = layers_wire(f->l, path.at, port);
+		layers_step(f->l, &path, port);
+	}
+}
+
+/* Whether a turn closes a cycle by itself. */
+static bool closes(struct layer *y, struct turn t)
+{
+	if (!acyclic_add(&y->turns, t.wire, t.port, 0))
+		return true;
+	acyclic_remove(&y->turns, t.wire, t.port, 0);
+	return false;
+}
+
+/* Adds some turns, which are not there; false, without a change, if these would
+ * close a cycle. */
+static bool add_turns(struct layer *y, const struct turn *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = i;
+
+		if (acyclic_add(&y->turns, t[i].wire, t[i].port, 0))
+			continue;
+		while (k--)
+			acyclic_remove(&y->turns, t[k].wire, t[k].port, 0);
+		if (!i || closes(y, t[i]))
+			y->never[t[i].wire] |= (port_mask)1 << t[i].port;
+		return false;
 	}
 	return true;
 }
 
+/* Adds the turns of the path to a layer; false, without a change, if it does
+ * not fit. */
+static bool fits(const struct fitter *f, struct layer *y)
+{
+	struct turn new[MOST_HOPS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_turns; i++) {
+		struct turn t = f->turn[i];
+
+		if (y->never[t.wire] >> t.port & 1)
+			return false;
+		if (!acyclic_has(&y->turns, t.wire, t.port, 0))
+			new[n++] = t;
+	}
+	return add_turns(y, new, n);
+}
+
+static void open_layer(struct fitter *f)
+{
+	struct layer *y = &f->layer[f->n++];
+
+	acyclic_init(&y->turns, f->l->route.topo, 1);
+	y->never = mem_alloc(y->turns.n, sizeof(*y->never));
+}
+
+/* The first layer into which a path fits, or the number of layers that there
+ * may be. */
 static uint32_t fit(struct fitter *f, struct layers_path path)
 {
 	uint32_t i;
 
+	list_turns(f, path);
 	for (i = 0; i < f->n; i++)
-		if (layers_fits(&f->layer[i], f->l, path))
+		if (fits(f, &f->layer[i]))
 			return i;
-	if (i == MOST_LAYERS)
+	if (i == f->most)
 		return i;
-	acyclic_init(&f->layer[f->n++], f->l->route.topo, 1);
-	layers_fits(&f->layer[i], f->l, path);
+	open_layer(f);
+	fits(f, &f->layer[i]);
 	return i;
 }
 
 /* --- the tree that the rest uses --- */
 
-/* Numbers switches from the first one on, the nearest first. */
-static void set_ranks(struct layers *l)
-{
-	uint32_t *queue = mem_alloc(l->n, sizeof(*queue));
-	uint32_t head = 0, tail = 0, next;
-
-	l->rank = mem_alloc(l->n, sizeof(*l->rank));
-	memset(l->rank, 0xff, l->n * sizeof(*l->rank));
-	l->rank[0] = 0;
-	queue[tail++] = 0;
-	while (head < tail) {
-		uint32_t at = queue[head++];
-
-		for (port_id p = 0; p < l->route.topo->n_ports; p++) {
-			if (!layers_peer(l, at, p, &next) ||
-				l->rank[next] != UINT32_MAX)
-				continue;
-			l->rank[next] = tail;
-			queue[tail++] = next;
-		}
-	}
-	mem_free(queue);
-}
-
 /* A search back from a switch along one direction of the tree. */
 struct climb {
+	uint32_t *rank; /* [switch] paths go up to lower ones */
 	uint8_t *port; /* [switch] the next port, or LAYERS_HERE */
 	uint32_t *queue, n; /* switches that have one, and the last one */
 };
+
+/* Numbers switches from the first one on, the nearest first. */
+static void set_ranks(const struct layers *l, struct climb *c)
+{
+	uint32_t head = 0, tail = 0, next;
+
+	memset(c->rank, 0xff, l->n * sizeof(*c->rank));
+	c->rank[0] = 0;
+	c->queue[tail++] = 0;
+	while (head < tail) {
+		uint32_t at = c->queue[head++];
+
+		for (port_id p = 0; p < l->route.topo->n_ports; p++) {
+			if (!layers_peer(l, at, p, &next) ||
+				c->rank[next] != UINT32_MAX)
+				continue;
+			c->rank[next] = tail;
+			c->queue[tail++] = next;
+		}
+	}
+}
 
 /*
  * Gives a port to all switches without one from which a hop leads to one that
@@ -97,7 +158,7 @@ static void climb(
 		for (port_id p = 0; p < t->n_ports; p++) {
 			if (!layers_peer(l, at, p, &next) || next == to ||
 				c->port[next] != LAYERS_HERE ||
-				(l->rank[next] < l->rank[at]) != is_down)
+				(c->rank[next] < c->rank[at]) != is_down)
 				continue;
 			c->port[next] =
 				(uint8_t)t->ops->peer(t, t->n_nodes + at, p)
@@ -109,29 +170,33 @@ static void climb(
 
 /*
  * The shortest paths that go up and then down, back from a switch: first those
- * that only go down, then those that go up to one of these.
+ * that only go down, then those that go up to one of these.  A switch that is
+ * reached by a hop down is one of the first, so the port depends on nothing
+ * else.
  */
-static void set_over(struct layers *l, uint32_t to, uint32_t *queue)
+static void set_over(struct layers *l, struct climb *c, uint32_t to)
 {
-	uint8_t *up = l->over + layers_entry(l, 0, to, 0);
-	struct climb c = { .port = up, .queue = queue, .n = 1 };
-
-	memset(up, LAYERS_HERE, l->n);
-	queue[0] = to;
-	climb(l, &c, to, true);
-	memcpy(l->over + layers_entry(l, 1, to, 0), up, l->n);
-	climb(l, &c, to, false);
+	c->port = l->over + layers_entry(l, 0, to, 0);
+	memset(c->port, LAYERS_HERE, l->n);
+	c->queue[0] = to;
+	c->n = 1;
+	climb(l, c, to, true);
+	climb(l, c, to, false);
 }
 
 static void make_tree(struct layers *l)
 {
-	uint32_t *queue = mem_alloc(l->n, sizeof(*queue));
+	struct climb c = {
+		.rank = mem_alloc(l->n, sizeof(*c.rank)),
+		.queue = mem_alloc(l->n, sizeof(*c.queue)),
+	};
 
-	set_ranks(l);
-	l->over = mem_alloc(2 * (size_t)l->n * l->n, 1);
+	set_ranks(l, &c);
+	l->over = mem_alloc((size_t)l->n * l->n, 1);
 	for (uint32_t to = 0; to < l->n; to++)
-		set_over(l, to, queue);
-	mem_free(queue);
+		set_over(l, &c, to);
+	mem_free(c.rank);
+	mem_free(c.queue);
 }
 
 /* --- all --- */
@@ -152,8 +217,7 @@ static int refuse(const struct fitter *f, struct err *e)
 static int fit_all(struct fitter *f, struct err *e)
 {
 	struct layers *l = f->l;
-	uint32_t most = (uint32_t)l->most, set, to, from, layer;
-	bool can_overflow = l->overflow == LAYERS_UPDOWN;
+	uint32_t set, to, from, layer;
 
 	for (set = 0; set < l->n_sets; set++)
 		for (to = 0; to < l->n; to++)
@@ -161,15 +225,11 @@ static int fit_all(struct fitter *f, struct err *e)
 				if (from == to)
 					continue;
 				layer = fit(f, layers_begin(l, set, from, to));
-				/* the last layer is the tree's */
-				if (can_overflow && layer >= most - 1) {
-					layer = most - 1;
-					l->n_over++;
-				}
+				l->n_over += layer == f->most;
 				l->layer[layers_entry(l, set, to, from)] =
 					(uint8_t)layer;
 			}
-	return !can_overflow && f->n > most ? refuse(f, e) : 0;
+	return f->n > (uint64_t)l->most ? refuse(f, e) : 0;
 }
 
 int layers_fit(struct layers *l, struct err *e)
@@ -179,13 +239,18 @@ int layers_fit(struct layers *l, struct err *e)
 	int failed;
 
 	f->l = l;
+	/* the last layer is the tree's */
+	f->most = l->overflow == LAYERS_UPDOWN ? (uint32_t)l->most - 1
+					       : MOST_LAYERS;
 	l->layer = mem_alloc(n, 1);
 	failed = fit_all(f, e);
-	l->n_layers = f->n > (uint64_t)l->most ? (uint32_t)l->most : f->n;
+	l->n_layers = f->n + !!l->n_over;
 	if (!failed && l->n_over)
 		make_tree(l);
-	for (uint32_t i = 0; i < f->n; i++)
-		acyclic_fini(&f->layer[i]);
+	for (uint32_t i = 0; i < f->n; i++) {
+		acyclic_fini(&f->layer[i].turns);
+		mem_free(f->layer[i].never);
+	}
 	mem_free(f);
 	return failed;
 }

@@ -89,12 +89,12 @@ void layers_fini(struct route *r)
 	mem_free(l->at);
 	mem_free(l->door);
 	mem_free(l->nodes);
+	mem_free(l->far);
 	mem_free(l->hops);
 	mem_free(l->port);
 	mem_free(l->first);
 	mem_free(l->layer);
 	mem_free(l->over);
-	mem_free(l->rank);
 }
 
 uint32_t layers_replace(

@@ -156,6 +156,61 @@ static void layers_have_no_cycles(void **state)
 	}
 }
 
+/* Adds a path to a layer's graph, unless that closes a cycle. */
+static bool add_to_layer(const struct world *x, struct route_graph *g,
+	uint32_t from, uint32_t to)
+{
+	const struct topo *t = &x->t.switches.topo;
+	size_t bytes = (size_t)t->n_routers * t->n_ports * sizeof(*g->after);
+	port_mask *old = mem_alloc(bytes, 1);
+	struct layers_path p = layers_begin(&x->l, 0, from, to);
+	uint32_t behind = UINT32_MAX;
+	port_id port;
+	bool fits;
+
+	memcpy(old, g->after, bytes);
+	while ((port = layers_port(&x->l, &p)) != LAYERS_HERE) {
+		if (behind != UINT32_MAX)
+			route_add(g, behind, (port_mask)1 << port, 0);
+		behind = route_vertex(g, t->n_nodes + p.at, port, 0);
+		layers_step(&x->l, &p, port);
+	}
+	fits = !cycle_exists(g);
+	if (!fits)
+		memcpy(g->after, old, bytes);
+	mem_free(old);
+	return fits;
+}
+
+/* NET-F23: the fitter remembers what never fits, and only that. */
+static void paths_get_the_first_layer_into_which_they_fit(void **state)
+{
+	const struct layers how = { .most = 8, .paths = 1 };
+	struct route_graph g[8];
+	uint32_t used[8] = { 0 };
+	struct world x;
+
+	make(&x, 40, 3, &how);
+	for (uint32_t i = 0; i < 8; i++)
+		route_graph_init(&g[i], &x.t.switches.topo, 1);
+	for (uint32_t to = 0; to < 40; to++)
+		for (uint32_t from = 0; from < 40; from++) {
+			uint32_t i = 0;
+
+			if (from == to)
+				continue;
+			while (!add_to_layer(&x, &g[i], from, to))
+				i++;
+			assert_int_equal(
+				x.l.layer[layers_entry(&x.l, 0, to, from)], i);
+			used[i]++;
+		}
+	assert_true(used[0] && used[1] && used[2]);
+	for (uint32_t i = 0; i < 8; i++)
+		route_graph_fini(&g[i]);
+	drop(&x);
+}
+
 /* NET-F24: paths for which there is no layer go over the tree, and arrive. */
 static void what_does_not_fit_goes_over_the_tree(void **state)
 {
@@ -414,7 +469,9 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 	drop(&x);
 }
 
-TESTS(TEST(layers_have_no_cycles), TEST(what_does_not_fit_goes_over_the_tree),
+TESTS(TEST(layers_have_no_cycles),
+	TEST(paths_get_the_first_layer_into_which_they_fit),
+	TEST(what_does_not_fit_goes_over_the_tree),
 	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
 	TEST(spreading_uses_all_paths), TEST(a_hash_knows_flows),
 	TEST(paths_around_failed_links_close_no_cycle),

@@ -60,6 +60,7 @@ struct route_graph {
 /* The result of a walk along the routes of a routing. */
 struct route_walks {
 	uint64_t n_routes; /* walked */
+	bool has_each; /* every pair, by every way that a sender can name */
 	uint64_t n_missing; /* pairs of nodes without a route, such as: */
 	uint32_t src, dst;
 	bool is_broken; /* or: this route does not reach its destination */

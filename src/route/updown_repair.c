@@ -188,12 +188,29 @@ static bool is_whole(
 	return true;
 }
 
+/* Whether no route at all leads from its source to its destination: to try all
+ * of them would take long. */
+static bool is_cut(const struct updown *u, const struct packet *p)
+{
+	const struct topo *t = &u->tree->topo;
+	const port_mask *dead = u->view->dead;
+	router_id leaf;
+
+	if (!t->cards)
+		return !good_rails(u, p->dst, p->src);
+	leaf = t->ops->peer(t, p->src, p->card).router;
+	return dead[p->src] >> p->card & 1 || dead[p->dst] >> p->to_card & 1 ||
+	       !good_at(u, u->view, leaf)[set_of(u->tree, p->dst, p->to_card)];
+}
+
 uint32_t updown_replace(const struct updown *u, const struct packet *p,
 	uint32_t number, uint32_t n)
 {
 	uint64_t pair = (uint64_t)p->dst << 32 | number << 16;
 	uint32_t other = number, i;
 
+	if (is_cut(u, p))
+		return number;
 	for (i = 0; i < 2 * n && !is_whole(u, p, other); i++)
 		other = (uint32_t)random_below(
 			random_draw(1, p->src, RANDOM_WAY, pair | i).a, n);

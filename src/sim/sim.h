@@ -177,6 +177,8 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	sim_time stirs_next; /* the same, but of mail that is still */
+	sim_time still_last; /* the last of that */
 	bool has_notes; /* among it */
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
@@ -229,6 +231,13 @@ struct sim_ops {
 		struct cluster_bytes *to);
 	uint32_t (*unpack)(struct sim_worker *w, const struct sim_event *e,
 		const void *from, size_t n);
+
+	/*
+	 * A process rests if it sends no mail before its own next event, unless
+	 * it gets mail that is not still.  Both or NULL: it never does.
+	 */
+	bool (*rests)(const void *model);
+	bool (*is_still)(const struct sim_event *e);
 };
 
 /* Ways to run, for tests and counts; the result does not depend on them. */
@@ -512,6 +521,14 @@ static inline bool sim_is_next(
 	uint64_t dt = (uint64_t)(t - w->start);
 
 	return dt < w->width && w->visited == site && sim_when(w->at) > dt;
+}
+
+/* Whether an event of the visited site at t, now, would come after the running
+ * one. */
+static inline bool sim_is_before(
+	const struct sim_worker *w, sim_time t, uint32_t key, uint32_t aux)
+{
+	return w->at[-1].rank < SIM_RANK(t - w->start, key, aux);
 }
 
 /* Counts n more events. */
