@@ -217,9 +217,6 @@ static void step_aside(const struct route *r, struct packet *p, router_id at,
 	const struct dragonfly *t = of(r)->topo;
 	struct spare_hop hop;
 
-	s->channel = 0;
-	if (at < t->topo.n_nodes)
-		return;
 	if (at == dragonfly_last(t, p)) {
 		s->escape = dragonfly_exit(t, p);
 		return;
@@ -229,27 +226,39 @@ static void step_aside(const struct route *r, struct packet *p, router_id at,
 	s->channel = hop.channel;
 }
 
+/* From a switch on; by itself, so that nodes do not pay for it. */
+static __attribute__((noinline)) struct route_step step_on(
+	const struct route *r, struct packet *p, router_id at, port_id in)
+{
+	const struct dragonfly *t = of(r)->topo;
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+
+	if (__builtin_expect(dragonfly_is_spare(p), 0)) {
+		step_aside(r, p, at, &s);
+	} else {
+		if (in >= t->global)
+			p->way += (uint64_t)1 << STAGE_SHIFT;
+		s.escape = port_of(t, p, at);
+		s.channel = dragonfly_channel(r, dragonfly_stage(p));
+	}
+	s.ports = (port_mask)1 << s.escape;
+	return s;
+}
+
 static struct route_step dragonfly_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
 	const struct dragonfly *t = of(r)->topo;
-	struct route_step s = {
-		.escape = t->topo.cards ? p->card : 0,
-		.is_ordered = p->way >> ORDER_SHIFT & 1,
-	};
+	struct route_step s = { .escape = PACKET_NO_PORT };
 
 	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
-	if (__builtin_expect(dragonfly_is_spare(p), 0)) {
-		step_aside(r, p, at, &s);
-	} else {
-		if (at >= t->topo.n_nodes) {
-			if (in >= t->global)
-				p->way += (uint64_t)1 << STAGE_SHIFT;
-			s.escape = port_of(t, p, at);
-		}
+		return s;
+	if (at >= t->topo.n_nodes)
+		return step_on(r, p, at, in);
+	s.escape = t->topo.cards ? p->card : 0;
+	s.is_ordered = p->way >> ORDER_SHIFT & 1;
+	if (!dragonfly_is_spare(p))
 		s.channel = dragonfly_channel(r, dragonfly_stage(p));
-	}
 	s.ports = (port_mask)1 << s.escape;
 	return s;
 }

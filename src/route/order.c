@@ -322,15 +322,14 @@ static uint32_t hops(
 	return (uint32_t)far + (far < 0 ? o->round[dir / 2] : 0);
 }
 
-/* The next direction, or ORDER_DIRECTIONS; the packet keeps it, with the hops
+/* The next direction, of which there is one; the packet keeps it, with the hops
  * that are left behind the first. */
 static uint32_t turn(const struct order *o, struct packet *p, const uint16_t *x)
 {
-	uint32_t todo = p->way >> TODO_SHIFT & 0xfff, dir, n;
+	uint32_t todo = p->way >> TODO_SHIFT & 0xfff;
+	uint32_t dir = o->dir[__builtin_ctz(todo)];
+	uint32_t n;
 
-	if (!todo)
-		return ORDER_DIRECTIONS;
-	dir = o->dir[__builtin_ctz(todo)];
 	n = hops(o, dir, x[dir / 2], coord_of(o, p->dst)[dir / 2]) - 1;
 	todo &= todo - 1;
 	p->way &= ~((uint64_t)0xffff << TODO_SHIFT);
@@ -357,13 +356,24 @@ static port_id hashed_link(
 	return o->torus->base[dir / 2] + 2 * link + dir % 2;
 }
 
+/* A packet that turns. */
+static __attribute__((noinline)) struct route_step step_round(
+	const struct order *o, struct packet *p, const uint16_t *x)
+{
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
+	uint32_t dir = turn(o, p, x);
+
+	s.escape = hashed_link(o, p, dir);
+	s.ports = s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
+	return s;
+}
+
 /* A packet that has to turn, or is at its source or destination. */
 static __attribute__((noinline)) struct route_step step_aside(
 	const struct order *o, struct packet *p, router_id at)
 {
 	const struct torus *t = o->torus;
 	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
-	uint32_t dir;
 
 	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
 		return grid_vector(t, p, at);
@@ -373,14 +383,10 @@ static __attribute__((noinline)) struct route_step step_aside(
 		s.ports = 1; /* a node has one port */
 		return s;
 	}
-	dir = turn(o, p, o->coord[at - t->first]);
-	if (dir == ORDER_DIRECTIONS) {
-		s.escape = t->base[t->n_dims] + p->dst % (uint32_t)t->nodes;
-		s.ports = (port_mask)1 << s.escape;
-		return s;
-	}
-	s.escape = hashed_link(o, p, dir);
-	s.ports = s.is_ordered ? (port_mask)1 << s.escape : o->ports[dir];
+	if (p->way >> TODO_SHIFT & 0xfff)
+		return step_round(o, p, o->coord[at - t->first]);
+	s.escape = t->base[t->n_dims] + p->dst % (uint32_t)t->nodes;
+	s.ports = (port_mask)1 << s.escape;
 	return s;
 }
 

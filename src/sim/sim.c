@@ -120,18 +120,17 @@ static uint32_t sort_by_site(
 static void fill_by_parts(
 	struct sim_worker *w, struct sim_event *e, site_id site)
 {
-	uint32_t shift = 32 + w->part_shift, *part = w->part;
+	uint32_t shift = w->part_shift, *part = w->part, i = w->head[site];
 	struct sim_event *end = w->batch;
 	uint64_t parts = 0;
-	uint32_t i = w->head[site];
 
 	while (i) {
 		struct sim_event *x = listed(e, i);
-		uint32_t k = (uint32_t)(x->rank >> shift), next = x->site;
+		uint32_t k = sim_when(x) >> shift, next = x->site;
 
 		x->site = part[k];
 		part[k] = i;
-		parts |= UINT64_C(1) << k;
+		parts = bits_with(parts, k);
 		i = next;
 	}
 	w->head[site] = 0;
@@ -139,8 +138,10 @@ static void fill_by_parts(
 	for (; parts; parts &= parts - 1) {
 		uint32_t *first = &part[bits_first(parts)];
 
-		for (i = *first; i; i = sim_listed(e, i)->site)
+		i = *first;
+		do {
 			end = sim_insert(end, *sim_listed(e, i));
+		} while ((i = sim_listed(e, i)->site));
 		*first = 0;
 	}
 	sim_end_batch(w, end);

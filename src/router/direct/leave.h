@@ -7,14 +7,11 @@
 #define ROUTER_DIRECT_LEAVE_H
 
 #include "base/bits.h"
+#include "base/inline.h"
 #include "base/lfsr.h"
 #include "router/direct/wire.h"
 
 #define BIT(i) (UINT64_C(1) << (i))
-
-/* Keeps a pointer in a register: compilers find it cheaper to compute it anew
- * for each use. */
-#define KEEP(p) __asm__("" : "+r"(p))
 
 static inline bool heads_arrived(const struct packet *p)
 {

@@ -117,11 +117,14 @@ INLINE void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 {
 	struct tiled_input *i = &s->input[in];
 	struct tiled_queue *q = &i->queue[channel];
-	const struct packet *p = &d->packets[packet_pop(d->packets, &q->list)];
+	const struct packet *p;
 
+	KEEP(i);
+	KEEP(q);
+	p = &d->packets[packet_pop(d->packets, &q->list)];
 	i->packets[channel]++;
 	i->waited[channel] += t - p->head;
-	i->turn = !channel;
+	i->turn = channel ^ 1;
 	if (in >= d->n_links && d->tile_of[in] != TILED_NO_TILE)
 		s->load[d->tile_of[in]] -= p->chunks;
 	if (--q->count)
@@ -235,7 +238,7 @@ INLINE void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 	struct inner x = inner_pass(d, &s->bus[from], o, d->row_of[from],
 		d->column_of[to], p->chunks, t, came, ser);
 
-	tiled_add(g, d->link_of[port], -1);
+	tiled_spend(g, d->link_of[port]);
 	if (tiled_lines(d, s))
 		leave_line(d, s, in, channel);
 	o->bytes[channel] += d->bytes_of[size];
@@ -268,7 +271,7 @@ static void hand_over(struct tiled *d, struct sim_worker *w,
 
 	start = inner_max(start, e->free_at[channel]);
 	e->free_at[channel] = start + d->how.packet;
-	tiled_add(tiled_gate(s, d->n_groups + node, channel), 0, -1);
+	tiled_spend(tiled_gate(s, d->n_groups + node, channel), 0);
 	e->bytes[channel] += d->bytes_of[p->size];
 	p->head = inner_max(start + d->how.packet, end) + latency;
 	booked_depart(d, id, s->id, port, wire->class, t, ready, start);
@@ -316,17 +319,17 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 	hand_over(d, w, s, node, channel, id, t, start, start);
 }
 
-/* A head leaves, or waits for what it lacks. */
+/* A head leaves by its gate, or waits for what it lacks. */
 INLINE void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
-	uint32_t in, uint32_t channel, sim_time t)
+	uint32_t in, uint32_t channel, struct tiled_gate *g, packet_id id,
+	sim_time t)
 {
-	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
-	struct tiled_gate *g = gate_for(s, channel, p);
 	uint32_t tile = d->tile_of[in];
 	sim_time room = SIM_NEVER;
 	port_id port;
 
+	KEEP(g);
 	if (tile != TILED_NO_TILE && s->bus[tile].free_at > t) {
 		wait_until(d, w, s, in, channel, s->bus[tile].free_at, t,
 			CAUSE_ARBITRATION);
@@ -353,12 +356,14 @@ INLINE void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
 
 /* --- arbitration --- */
 
-static void give_tokens(struct tiled *d, struct sim_worker *w,
-	struct tiled_chip *s, uint32_t channel, port_id port, sim_time t)
+static __attribute__((noinline)) void give_tokens(struct tiled *d,
+	struct sim_worker *w, struct tiled_chip *s, uint32_t channel,
+	port_id port, sim_time t)
 {
 	struct tiled_gate *g = tiled_gate(s, d->gate_of[port], channel);
 	uint64_t tried = 0, m;
 
+	KEEP(g);
 	while ((m = helped(d, s, g, port) & ~tried)) {
 		/* a single head needs no turn */
 		uint32_t in = m & (m - 1) ? choose(&g->turn, m)
@@ -369,13 +374,13 @@ static void give_tokens(struct tiled *d, struct sim_worker *w,
 		tried |= BIT(in);
 		*waiters(g, &d->packets[id]) &= ~BIT(in);
 		g->n_waiting--;
-		look(d, w, s, in, channel, t);
+		look(d, w, s, in, channel, g, id, t);
 		keep(d, w, s, g, channel, port, in, born, t);
 	}
 	g->returns.is_awaited = g->n_waiting;
 }
 
-static __attribute__((noinline)) void give_all_tokens(
+static inline void give_all_tokens(
 	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
 {
 	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
@@ -391,6 +396,7 @@ static __attribute__((noinline)) void give_all_tokens(
 static inline void arbitrate(
 	struct tiled *d, struct sim_worker *w, struct tiled_chip *s, sim_time t)
 {
+	packet_id id;
 	uint64_t m;
 
 	do {
@@ -398,11 +404,14 @@ static inline void arbitrate(
 			give_all_tokens(d, w, s, t);
 		while ((m = s->heads[0] | s->heads[1])) {
 			uint32_t in = choose(&s->turn, m);
-			uint32_t c = s->input[in].turn;
+			uint32_t c = s->heads[1] >> in & 1;
 
-			c = s->heads[c] >> in & 1 ? c : !c;
+			if (c & s->heads[0] >> in)
+				c = s->input[in].turn;
 			s->heads[c] &= ~BIT(in);
-			look(d, w, s, in, c, t);
+			id = s->input[in].queue[c].list.first;
+			look(d, w, s, in, c, gate_for(s, c, &d->packets[id]),
+				id, t);
 		}
 	} while (tiled_lines(d, s) && s->ports[0] | s->ports[1]);
 }
@@ -414,21 +423,22 @@ static inline void arbitrate(
 static uint32_t spread(
 	const struct tiled *d, struct tiled_chip *s, const struct packet *p)
 {
-	uint32_t n = (uint32_t)d->how.processors, best = 0, least = UINT32_MAX;
-	uint32_t i = draw(s) % n, k;
+	uint32_t n = (uint32_t)d->how.processors, least = UINT32_MAX;
+	uint32_t from = draw(s) % n, best = from;
 
 	if (p->kind != PACKET_DYNAMIC)
 		return hash_of(p) % n;
-	for (k = 0; k < n && least; k++) {
+	for (uint32_t i = from; i < from + n; i++) {
 		uint32_t load = s->load[d->processor[i]];
 
-		if (load < least) {
-			least = load;
-			best = i;
-		}
-		i = i + 1 < n ? i + 1 : 0;
+		if (load >= least)
+			continue;
+		least = load;
+		best = i;
+		if (!load)
+			break;
 	}
-	return best;
+	return best < n ? best : best - n;
 }
 
 /* The input of a packet that arrived at a port. */
@@ -484,7 +494,8 @@ static void on_token(struct tiled *d, struct sim_worker *w,
 	struct tiled_gate *g = tiled_gate(s, d->gate_of[port], channel);
 
 	sim_discount(w);
-	tiled_add(g, d->link_of[port], (int)chunks / d->full);
+	for (int n = (int)chunks / d->full; n > 0; n--)
+		tiled_add(g, d->link_of[port]);
 	if (g->returns.is_awaited)
 		s->ports[channel] |= BIT(port);
 }

@@ -52,7 +52,7 @@ static inline bool is_single(uint32_t links)
 static inline void collect(struct tiled_gate *g, sim_time t)
 {
 	while (g->returns.next <= t)
-		tiled_add(g, tiled_take(&g->returns) & 0xff, 1);
+		tiled_add(g, tiled_take(&g->returns) & 0xff);
 }
 
 /* For links that share one bubble: a head that enters their ring leaves room
@@ -208,14 +208,15 @@ static inline uint32_t pick_tile(const struct tiled *d, struct tiled_chip *s,
 	bool is_hashed = p->kind != PACKET_DYNAMIC;
 	uint32_t i = (is_hashed ? hash_of(p) : draw(s)) % n;
 	sim_time first = SIM_NEVER;
+	uint32_t end;
 
 	*room = SIM_NEVER;
-	for (uint32_t k = 0; k < (is_hashed ? 1 : n) && first > t; k++) {
+	end = i + (is_hashed ? 1 : n);
+	for (; i < end && first > t; i++) {
 		uint32_t tile = d->processor[i];
 		uint32_t column = d->column_of[tile];
 		sim_time at = inner_room(d, b, column);
 
-		i = i + 1 < n ? i + 1 : 0;
 		if (at > t) {
 			*room = inner_min(*room, at);
 			continue;

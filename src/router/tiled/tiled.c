@@ -276,7 +276,7 @@ static void init_node(struct tiled *d, site_id s)
 
 static void init_chip(struct tiled *d, site_id s)
 {
-	int16_t reception = (int16_t)d->router.net->params.reception;
+	int32_t reception = (int16_t)d->router.net->params.reception, n;
 	struct tiled_chip *x = tiled_chip(d, s);
 
 	x->id = s;
@@ -288,9 +288,10 @@ static void init_chip(struct tiled *d, site_id s)
 		for (uint32_t p = 0; p < d->router.sites.n_ports; p++) {
 			if (x->wire[p].peer == NO_SITE)
 				continue;
-			tiled_add(tiled_gate(x, d->gate_of[p], c),
-				d->link_of[p],
-				p < d->n_links ? d->capacity : reception);
+			n = p < d->n_links ? d->capacity : reception;
+			while (n-- > 0)
+				tiled_add(tiled_gate(x, d->gate_of[p], c),
+					d->link_of[p]);
 		}
 	}
 }

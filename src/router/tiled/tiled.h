@@ -263,7 +263,7 @@ struct tiled {
 	uint8_t source_of[TILED_INPUTS]; /* the port that it belongs to */
 	/* by tile */
 	uint8_t row_of[TILED_TILES], column_of[TILED_TILES];
-	uint8_t processor[TILED_TILES]; /* those that face nodes */
+	uint8_t processor[2 * TILED_TILES]; /* those that face nodes, twice */
 	/* by port, and the other way round */
 	uint8_t gate_of[TOPO_MAX_PORTS], link_of[TOPO_MAX_PORTS];
 	uint8_t port_at[TILED_GATES][TILED_LINKS];
@@ -340,16 +340,36 @@ static inline struct tiled_gate *tiled_gate(
 	return &s->gate[gate * TILED_CHANNELS + channel];
 }
 
-/* Adds tokens to a link of a gate, or takes them. */
-static inline void tiled_add(struct tiled_gate *g, uint32_t link, int n)
+/* The bits of levels, for the first link, in which a number of tokens differs
+ * from the next one. */
+#define TILED_STEPS                                                            \
+	{                                                                      \
+		0x1, 0x101, 0x1, 0x10101, 0x1, 0x101, 0x1, 0x1010101, 0x1,     \
+			0x101, 0x1, 0x10101, 0x1, 0x101, 0x1, 0                \
+	}
+
+static inline void tiled_step(
+	struct tiled_gate *g, uint32_t link, uint32_t fewer, int tokens)
 {
-	int tokens = g->tokens[link] + n;
-	uint32_t level = tokens < TILED_MOST ? (uint32_t)tokens : TILED_MOST;
+	static const uint32_t steps[TILED_MOST + 1] = TILED_STEPS;
 
 	g->tokens[link] = (int16_t)tokens;
-	/* the product has its bits 7 apart */
-	g->levels = (g->levels & ~(0x01010101u << link)) |
-		    (level * 0x204081u & 0x01010101u) << link;
+	g->levels ^= steps[fewer < TILED_MOST ? fewer : TILED_MOST] << link;
+}
+
+/* A token returns to a link of a gate; one is taken. */
+static inline void tiled_add(struct tiled_gate *g, uint32_t link)
+{
+	int tokens = g->tokens[link];
+
+	tiled_step(g, link, (uint32_t)tokens, tokens + 1);
+}
+
+static inline void tiled_spend(struct tiled_gate *g, uint32_t link)
+{
+	int tokens = g->tokens[link] - 1;
+
+	tiled_step(g, link, (uint32_t)tokens, tokens);
 }
 
 /* Links of a gate whose ring a packet from a port or an input would enter: they

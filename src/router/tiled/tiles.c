@@ -359,6 +359,7 @@ void tiled_place(struct tiled *d)
 			d->source_of[at[tile]] = at[tile];
 		}
 	}
+	memcpy(&d->processor[k], d->processor, k);
 	number_links(d);
 	find_ahead(d);
 	place_nodes(d);
