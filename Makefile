@@ -4,7 +4,7 @@ PREFIX = /usr/local
 MATRIX = release asan clang O0 tsan cross
 
 .PHONY: build help demo test sanitize tutorial matrix bench inside campaign \
-	mutants chaos fuzz sources format install deb clean
+	mutants chaos fuzz sources format install deb dist clean
 
 build:
 	@scripts/deps
@@ -29,6 +29,7 @@ help:
 	@echo 'make format     run clang-format on all C files'
 	@echo 'make install    install into PREFIX=$(PREFIX); DESTDIR works'
 	@echo 'make deb        build the Debian packages in build/deb'
+	@echo 'make dist       make a tarball of the last commit'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'JOBS=N limits the number of concurrent jobs.'
@@ -126,6 +127,11 @@ install:
 deb:
 	@scripts/deps deb
 	@scripts/deb
+
+dist:
+	@scripts/deps
+	@scripts/build release src/weft
+	@meson dist -C build/release --no-tests
 
 clean:
 	rm -rf build

@@ -21,7 +21,7 @@ __all__ = ["Error", "Point", "RunFile", "Sample", "machines", "open", "run",
            "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA, _OLDEST = 4, 2
+_SCHEMA, _OLDEST = 5, 2
 
 # What each schema has brought, as `weft sql` lists it: columns by table, of
 # runs and of sweeps.
@@ -38,6 +38,8 @@ _BROUGHT = {
                   "messages", "bytes"),
          "pair": ("job", "rank", "peer", "messages", "bytes", "waited_ps"),
          "called": ("job", "rank", "name", "calls", "ps")}, {}),
+    5: ({"exposed": ("job", "operation", "algorithm", "members", "bytes",
+                     "mean_ps", "max_ps")}, {}),
 }
 
 # Parts of one in the lists of samples.

@@ -161,7 +161,8 @@ last() { # SYSTEM: how many features its paper has
 	apenet) echo 40 ;;
 	sunway) echo 97 ;;
 	mpi) echo 10 ;; # no paper's
-	networks) echo 33 ;; # likewise
+	networks) echo 34 ;; # likewise
+	collectives) echo 11 ;; # likewise
 	*) echo 0 ;;
 	esac
 }

@@ -195,14 +195,32 @@ for command in $commands; do
 done
 ends 0 --version
 grep -q '^weft [0-9]' "$tmp/out" || complain "$(cat "$tmp/out")"
-grep -q "^version: $(awk '{ print $2 }' "$tmp/out")$" "$src/CITATION.cff" ||
-	complain "CITATION.cff is of another version"
 mv "$tmp/out" "$tmp/version"
 for word in -V version; do
 	ends 0 $word
 	cmp -s "$tmp/out" "$tmp/version" || complain "$word: $(cat "$tmp/out")"
 done
 report "weft --version"
+
+version=$(awk '{ print $2 }' "$tmp/version")
+are() { # FILE PATTERN: all texts after this one are the version
+	sed -n "s/^$2\([0-9.]*[0-9]\).*/\1/p" "$1" | sort -u >"$tmp/are"
+	[ "$(cat "$tmp/are")" = "$version" ] ||
+		complain "${1##*/}: $(cat "$tmp/are"), but weft is $version"
+}
+are "$src/meson.build" "  version: '"
+are "$src/CITATION.cff" ' *version: '
+head -n 1 "$src/NEWS" >"$tmp/NEWS"
+are "$tmp/NEWS" 'Weft '
+head -n 1 "$src/debian/changelog" >"$tmp/changelog"
+are "$tmp/changelog" 'weft ('
+for page in "$src"/man/*.scd; do
+	page=$(dirname "$weft")/../man/$(basename "$page" .scd)
+	if command -v scdoc >/dev/null && [ -d "${page%/*}" ]; then
+		are "$page" '\.TH .*"Weft '
+	fi
+done
+report 'NEWS, citation, packages and all man pages have the version'
 
 ends 0 sweep torus,fattree random load=0.1,0.2,4 seed=1..2 --shape 4 \
 	warmup=1us measure=5us --json -o "$tmp/curves.db" --quiet
@@ -310,9 +328,12 @@ stated='.parameters | (any(.name == "link.lane-rate" and
 	map(select(.name != "link.rate" or ($has_lanes | not))) |
 	map(select(.from != "default" or (.name | startswith("mpi.") | not))) |'
 # Machines that were built have claims; those of one's own need no sources.
-# MPI programs and generic networks have claims, too, and are no machine.
+# MPI programs, generic networks and collectives have claims, too, and are no
+# machine.
 for file in $(for system in "$src"/claims/*.yaml; do
-	case $(basename "$system") in mpi.yaml | networks.yaml) continue ;; esac
+	case $(basename "$system" .yaml) in
+	mpi | networks | collectives) continue ;;
+	esac
 	echo "$src/machines/$(basename "$system" .yaml)"*.yaml
 done); do
 	name=$(basename "$file" .yaml)

@@ -63,6 +63,45 @@ ends 0 $node replay file="$tmp/turns.goal" --json
 shows 'transfers that share a port take turns' \
 	'.results.time_ns > 9320 and .results.time_ns < 15000'
 
+# Chunks of a transfer that is alone are not counted one by one, unless a domain
+# may fail: others join one at its sender, or at its receiver.
+for to in 1 3; do
+	cat >"$tmp/$to.goal" <<-EOF
+		num_ranks 4
+		rank 0 {
+		a: send 4194304b to 1
+		b: calc 4000
+		c: send 300000b to 3
+		c requires b
+		}
+		rank 1 {
+		a: recv 4194304b from 0
+		b: recv 1000000b from 2
+		}
+		rank 2 {
+		a: calc $((to * 1000))
+		b: send 1000000b to 1
+		b requires a
+		}
+		rank 3 {
+		a: recv 300000b from 0
+		}
+	EOF
+	plan <<-EOF
+	  events:
+	    - 900 ms domain 1 dies
+	EOF
+	for faults in "" "--faults $tmp/plan.yaml"; do
+		ends 0 run torus --shape 2 --quiet --set domain.rate=450GB/s \
+			replay file="$tmp/$to.goal" procs=4 --json $faults
+		value time_ns >>"$tmp/$to.times"
+		value chunks >>"$tmp/$to.times"
+	done
+	[ "$(sort -u "$tmp/$to.times" | wc -l)" -eq 2 ] ||
+		complain "$(cat "$tmp/$to.times")"
+done
+report 'a transfer that others join half way takes turns with them'
+
 for threads in 1 2 3; do
 	ends 0 run torus --shape 5 alltoall via=msg procs=4 bytes=3000 --json \
 		--quiet --set domain.rate=100GB/s --threads $threads --budget

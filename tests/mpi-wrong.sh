@@ -6,6 +6,7 @@
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/ranks.sh"
+: >"$tmp/start"
 
 mpicc -Wall -o "$tmp/wrong" "$src/tests/mpi/wrong.c" -lpthread ||
 	complain 'wrong: mpicc'
@@ -181,7 +182,8 @@ report 'what a rank would say after the death of its node is dropped'
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
 for place in /dev/shm /tmp; do
 	for file in "$place"/weft-[0-9]*; do
-		[ ! -e "$file" ] || [ -d "/proc/$(expr "${file##*-}" + 0)" ] ||
+		[ ! "$file" -nt "$tmp/start" ] ||
+			[ -d "/proc/$(expr "${file##*-}" + 0)" ] ||
 			complain "left: $file"
 	done
 done

@@ -84,7 +84,7 @@ report 'Python reads them'
 
 run sweep torus random --shape 2x2 warmup=0us measure=1us load=0.1,0.2 \
 	-o sweep.db
-[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 4' err ||
+[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 5' err ||
 	complain "exit code $code: $(cat err)"
 for kind in run sweep; do
 	cmp -s $kind.db $kind.was || complain "$kind.db is another file"

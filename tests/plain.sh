@@ -66,6 +66,23 @@ for at in "torus 4x4" "fattree 16"; do
 	report "$1: bit errors do not change what arrives"
 done
 
+# A FIFO that the last packet leaves needs no event, unless time is budgeted.
+for at in "torus --shape 3x3" apenet qsnet2-16; do
+	events=
+	digest=
+	for more in "--threads 1" "--threads 3" --budget; do
+		run run $at storm count=60 --json $more
+		[ $code -eq 0 ] || complain "$at: $code: $(cat "$tmp/err")"
+		now=$(jq .work.events "$tmp/out")
+		[ "${digest:=$(value digest)}" = "$(value digest)" ] ||
+			complain "$at $more: digest"
+		[ "$more" != --budget ] || is_more $now "$events" ||
+			complain "$at: $events events, with a budget $now"
+		events=$now
+	done
+	report "${at%% *}: the same run by fewer events"
+done
+
 run run torus pingpong via=msg --set side.kind=none
 [ $code -eq 2 ] && grep -q side "$tmp/err" || complain "no side: $code"
 run run torus pingpong via=msg --set link.payload="5 KiB"

@@ -67,7 +67,7 @@ same '2x1' gemini alltoall --shape 2x2x1 via=msg bytes=600
 same '3x1' fattree alltoall --shape 16
 
 # pairs and groups of programs, whose ends are in different processes
-same '3x1' torus pingpong --shape 4x4 from=13 to=2 rounds=20
+same '2x1 3x1' torus pingpong --shape 4x4 from=13 to=2 rounds=20
 same '3x2' qsnet2-16 stream by=sten from=15 to=3 bytes=1000 rounds=9 warm=3
 same '3x1' gemini gets bytes=4000 from=9 to=1 --shape 3x2x1
 same '3x1' gemini amo variables=9 senders=6 rounds=60 --shape 2x2x1

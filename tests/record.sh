@@ -469,7 +469,15 @@ is 'the same digest without faults' 0 "$("$weft" sql "$tmp/whole.db" \
 is 'the plan' "$tmp/plan.yaml" \
 	"$(ask "select value v from meta where key = 'faults'")"
 report 'every point of a sweep runs with its plan of faults'
-refused 'belongs to another sweep' sweep fattree $point load=0.1 -o "$db"
+refused 'name another file' sweep fattree $point load=0.1 -o "$db"
+refused ', but this is "random shape=16 ' sweep fattree $point load=0.1 \
+	-o "$db"
+# A mistyped file fails in every run; without it the sweep begins anew.
+run sweep fattree matrix file=none load=0.1 -o "$tmp/again.db"
+[ $code -eq 2 ] || complain "exit code $code"
+run sweep fattree $point load=0.1 -o "$tmp/again.db"
+[ $code -eq 0 ] || complain "$(cat "$tmp/err")"
+report 'a sweep without a result does not hold its file'
 echo '# more' >>"$tmp/plan.yaml"
 refused 'the sweep cannot continue: plan of faults' sweep fattree $point \
 	load=0.1 --faults "$tmp/plan.yaml" -o "$db"

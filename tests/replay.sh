@@ -354,6 +354,37 @@ jq -e '.results.exposed == []' "$tmp/out" >"$tmp/jq" ||
 	complain "$(grep -A8 exposed "$tmp/out")"
 report 'the exposed time of each kind of collective is reported'
 
+# A job has the exposed time of its own run, whatever runs elsewhere.
+schedule 'num_ranks 2' 'rank 0..1 {' 'a: allreduce 65536b algo ring' \
+	'b: calc 2000' 'b requires a' '}'
+. "$(dirname "$0")/jobs-file.sh"
+write "- { name: train, nodes: 0..1, workload: replay, keys:
+    { file: $goal } }" \
+	'- { name: noise, nodes: 4..7, workload: random, keys: { load: 0.2,
+    warmup: 2us, measure: 5us } }'
+one='job operation algorithm members bytes
+train allreduce ring 2 65536'
+run run torus --shape 4x4 --no-alone --jobs "$jobs" -o "$tmp/jobs.db"
+sed -n '/^job train:/,/^[jsd]/p' "$tmp/out" | tail -n +2 |
+	grep -q '^exposed  *allreduce by ring of 2 ranks, 65536 B: mean' ||
+	complain "text: $(cat "$tmp/out" "$tmp/err")"
+grep -q '^job noise:' "$tmp/out" && complain 'a job without lines has a title'
+"$weft" sql "$tmp/jobs.db" 'select job, operation, algorithm, members, bytes
+	from exposed' | tr -s ' ' >"$tmp/sql"
+[ "$(cat "$tmp/sql")" = "$one" ] || complain "run file: $(cat "$tmp/sql")"
+run report "$tmp/jobs.db" -o "$tmp/jobs.html"
+grep -A2 '"exposed": \[' "$tmp/jobs.html" | grep -q '"job": "train"' ||
+	complain 'the page does not have it'
+run run torus --shape 4x4 --no-alone --jobs "$jobs" --json
+ps=$("$weft" sql "$tmp/jobs.db" 'select max_ps from exposed' | tail -n 1)
+jq -e ".jobs[0].results | .exposed[0].max_ns * 1000 == $ps and
+	.exposed[0].max_ns + 2000 <= .time_ns" "$tmp/out" >"$tmp/jq" ||
+	complain "JSON: $ps; $(grep -A8 exposed "$tmp/out")"
+run run torus --shape 2x2 replay file="$goal" -o "$tmp/one.db"
+"$weft" sql "$tmp/one.db" 'select job, operation from exposed' |
+	grep -q '^- *allreduce' || complain 'run file of a run without jobs'
+report 'reports, JSON, run files and pages have it, also of a job'
+
 run run torus --shape 2x2 replay
 [ $code -eq 2 ] || complain "exit code $code"
 run run torus --shape 2x2 replay file="$tmp/none"
@@ -362,6 +393,16 @@ run goal allreduc
 [ $code -eq 2 ] && grep -q allreduce "$tmp/err" || complain "$(cat "$tmp/err")"
 run goal allreduce ranks=6 algo=doublin
 [ $code -eq 2 ] && grep -q 'did you mean doubling' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+run run torus --shape 2x2 replay file="$tmp"
+[ $code -eq 2 ] && grep -q ': Is a directory$' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+: >"$goal"
+run run torus --shape 2x2 replay file="$goal"
+[ $code -eq 2 ] && grep -q ': is empty$' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+run goal convert
+[ $code -eq 2 ] && grep -q 'want the file of a schedule' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
 run goal allgather ranks=6 algo=halving
 [ $code -eq 2 ] || complain "exit code $code"

@@ -238,6 +238,12 @@ run show "$tmp/x.yaml"
 grep -q 'board\|midplane' "$tmp/out" && complain "$(cat "$tmp/out")"
 report 'a file that sets a kind alone has links up as down, and no boards'
 
+run show fattree --shape 8192 --set topology.ports=64 \
+	--set link.rate=400Gb/s
+grep -q '^bisection .*: 204800 GB/s each way, 199[0-9]* of' "$tmp/out" ||
+	complain "$(grep bisection "$tmp/out")"
+report 'a large bisection is written without an exponent'
+
 run show torus
 grep -q '^warning' "$tmp/out" && complain "$(cat "$tmp/out")"
 run show torus --set topology.cable.length=500

@@ -44,6 +44,12 @@ same() { # ARGUMENTS
 	report "$*"
 }
 
+# Large enough to prefetch.
+large='gemini random --shape 8x6x6 load=0.2 warmup=1us measure=1us --threads 1'
+result "$tmp/one" $large --plain
+compare --ahead $large
+report 'a run is the same with prefetching and without'
+
 same gemini random --shape 3x2x2 routing=mixed $short
 same gemini storm --shape 2x2x1 count=40 rogues=1 \
 	--set 'faults.events=20 us link 0,0,0 x+1 dies' \

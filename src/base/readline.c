@@ -38,14 +38,13 @@ static size_t measure(struct lines *l)
 	size_t seen = 0;
 
 	do {
-		const char *from = l->buffer + l->at;
-		const char *end =
-			l->n - l->at > seen
-				? memchr(from + seen, '\n', l->n - l->at - seen)
-				: NULL;
+		size_t from = l->at + seen;
+		const char *end = l->n > from ? memchr(&l->buffer[from], '\n',
+							l->n - from)
+					      : NULL;
 
 		if (end)
-			return (size_t)(end - from) + 1;
+			return (size_t)(end - l->buffer) - l->at + 1;
 		seen = l->n - l->at;
 	} while (seen <= READLINE_MOST && fill(l));
 	return seen;

@@ -375,6 +375,7 @@ static int run_app(const struct call *c, const struct cli_args *args,
 		.threads = args->threads ? args->threads : 1,
 		.cluster = cluster,
 		.check = cluster ? cli_cluster_check : NULL,
+		.trial = args->trial,
 	};
 	int code;
 

@@ -76,8 +76,10 @@ static const struct cli_option table[] = {
 	{ CLI_PROCESSES, "processes", 0, COUNT, AT(processes), "N",
 		"number of processes of this computer that share the "
 		"simulation; the result does not depend on it" },
-	{ CLI_PROCESSES, "pack", 0, FLAG, AT(packs), NULL, NULL },
-	{ CLI_PROCESSES, "count-mail", 0, FLAG, AT(counts), NULL, NULL },
+	{ CLI_PROCESSES, "pack", 0, FLAG, AT(trial.packs), NULL, NULL },
+	{ CLI_PROCESSES, "count-mail", 0, FLAG, AT(trial.counts), NULL, NULL },
+	{ CLI_PROCESSES, "ahead", 0, FLAG, AT(trial.is_ahead), NULL, NULL },
+	{ CLI_PROCESSES, "plain", 0, FLAG, AT(trial.is_plain), NULL, NULL },
 	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_BOOK, "budget", 0, FLAG, AT(is_budget), NULL,

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/stream.h"
+#include "sim/sim.h"
 
 enum {
 	CLI_MAX_SETS = 64,
@@ -93,8 +94,7 @@ struct cli_args {
 	uint32_t threads; /* or runs at a time; 0: as many as make sense */
 	uint32_t processes; /* 0: one */
 	uint32_t processes_per_run; /* of a sweep; 0: one */
-	bool counts; /* mail between threads, as if they were processes */
-	bool packs; /* all mail, as if it went to another process */
+	struct sim_trial trial;
 };
 
 struct facts;

@@ -545,8 +545,7 @@ static int run_all(
 		.programs = &app_ops,
 		.cluster = cluster,
 		.check = cluster ? cli_cluster_check : NULL,
-		.packs = a->packs,
-		.counts = a->counts,
+		.trial = a->trial,
 	};
 	bool is_done = false;
 	int code;

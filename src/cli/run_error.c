@@ -126,7 +126,9 @@ void run_error_facts(struct facts *f, const struct machine_run *r,
 	facts_group(f, "coarse");
 	facts_same(f, "packets", (uint64_t)(train > 1 ? train : 1));
 	facts_line(f, "coarse",
-		"up to {packets} packet{packets|s} of a message as one train");
+		train > 1 ? "up to {packets} packets of a message as one train"
+			  : "packets travel one by one: messages are too short "
+			    "for trains");
 	if (finer) {
 		facts_same(f, "finer_packets", (uint64_t)train / 2);
 		facts_list(f, "error");

@@ -141,6 +141,40 @@ static void add_alone(struct facts *f, const struct batch_result *alone,
 	facts_end(f);
 }
 
+static bool is_printed(const struct fact *group, const struct fact *x)
+{
+	if (x->type == FACT_LINE)
+		return !x->is.line.list ||
+		       fact_length(facts_find(group, x->is.line.list));
+	return x->type == FACT_TABLE;
+}
+
+static bool has_lines(const struct fact *group)
+{
+	const struct fact *x = group->first;
+
+	while (x && !is_printed(group, x) && !has_lines(x))
+		x = x->next;
+	return x;
+}
+
+/* The workload's own lines stand below all that is common to the jobs, behind
+ * the job's name. */
+static void add_results(struct facts *f, const struct jobs_part *p)
+{
+	struct fact *results;
+
+	facts_place(f, FACTS_AT_OWN);
+	facts_line(f, NULL, "[_lines?job {name}:]");
+	results = facts_group(f, "results");
+	facts_of_job(f, p);
+	if (p->load->ops->facts)
+		p->load->ops->facts(p->load, f);
+	facts_end(f);
+	facts_count(f, "_lines", has_lines(results));
+	facts_place(f, FACTS_AT_JOBS);
+}
+
 static void add_job(struct facts *f, const struct jobs_part *p,
 	const struct batch_result *alone)
 {
@@ -153,9 +187,7 @@ static void add_job(struct facts *f, const struct jobs_part *p,
 	facts_real(f, "start_ns", (double)p->load->begin / SIM_NS);
 	facts_of_params(f, "params", &p->keys);
 	facts_text(f, "ending", run_ending_name(p->result->ending));
-	facts_group(f, "results");
-	facts_of_job(f, p);
-	facts_end(f);
+	add_results(f, p);
 	if (alone)
 		add_alone(f, alone, p);
 	facts_end(f);
@@ -202,7 +234,7 @@ void run_jobs_table(struct facts *f, const struct fact *jobs,
 		is_first = true;
 		x = facts_find(job, "results")->first;
 		for (; x; x = x->next) {
-			if (!is_usual(x->key))
+			if (x->type != FACT_REAL || !is_usual(x->key))
 				continue;
 			add_row(f, job, keys, x, is_first);
 			is_first = false;

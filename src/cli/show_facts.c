@@ -285,6 +285,14 @@ static void add_io(struct facts *f, const struct machine *m)
 		(double)machine_value(m, "nic", "pcie.rate") / 1e9);
 }
 
+/* Five digits, without an exponent. */
+static void add_rate(
+	struct facts *f, const char *key, const char *text, double rate)
+{
+	facts_real(f, key, rate);
+	facts_print(f, text, rate < 99999 ? "%.5g" : "%.0f", rate);
+}
+
 static void add_bisection(struct facts *f, const struct machine *m)
 {
 	const struct link_params *l = &m->link;
@@ -306,13 +314,13 @@ static void add_bisection(struct facts *f, const struct machine *m)
 		facts_text(f, "dimension", cut.dim);
 	facts_count(f, "links", cut.links);
 	facts_text(f, "_where", cut.where);
-	facts_real(f, "raw_GBps", gbps(rate) * n);
-	facts_real(f, "payload_GBps",
+	add_rate(f, "raw_GBps", "_raw", gbps(rate) * n);
+	add_rate(f, "payload_GBps", "_payload",
 		gbps(load_link_rate(l, (uint32_t)l->payload)) * n *
 			(double)rate / (double)link_data_rate(l));
 	facts_line(f, "bisection",
-		"{links} links {_where}: {raw_GBps:.5g} GB/s each way, "
-		"{payload_GBps:.5g} of payload");
+		"{links} links {_where}: {_raw} GB/s each way, {_payload} of "
+		"payload");
 	facts_end(f);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Shorter trains would save little. */
-enum { LEAST = 4 };
+enum { LEAST = 2 };
 
 static const char key[] = "coarse=";
 

@@ -18,6 +18,7 @@ enum facts_place {
 	FACTS_AT_LINKS,
 	FACTS_AT_FAULTS,
 	FACTS_AT_ENERGY,
+	FACTS_AT_OWN, /* of each job */
 	FACTS_AT_END,
 	FACTS_AT_BUDGET,
 };

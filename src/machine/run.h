@@ -58,7 +58,7 @@ struct machine_run_setup {
 	struct cluster *cluster; /* processes that share it; NULL: none */
 	/* Called when everything is read, before anything is built; or NULL. */
 	int (*check)(const struct machine_run *r, struct err *e);
-	bool packs, counts; /* see struct sim_params */
+	struct sim_trial trial;
 };
 
 /* Big: tens of kilobytes; not for a stack. */

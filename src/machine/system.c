@@ -51,8 +51,7 @@ static struct net_setup net_of(
 		.stop = s->stop,
 		.book = s->book,
 		.cluster = s->cluster,
-		.packs = s->packs,
-		.counts = s->counts,
+		.trial = s->trial,
 		.faults = fault_plan_is_empty(&m->faults) ? NULL : &m->faults,
 	};
 }

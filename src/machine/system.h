@@ -29,7 +29,7 @@ struct system_setup {
 	uint64_t bytes; /* estimate for its user, in addition */
 	uint64_t held; /* estimate for other systems of this process */
 	struct cluster *cluster; /* processes that share it; NULL: none */
-	bool packs, counts; /* see struct sim_params */
+	struct sim_trial trial;
 	/* called for every packet whose bytes are in memory; may be NULL */
 	void (*on_delivered)(
 		void *arg, site_id s, const struct packet *p, sim_time t);

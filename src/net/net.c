@@ -224,8 +224,7 @@ static int plan_sim(const struct net_setup *s, struct net *n,
 		.n_sites = n->n_sites,
 		.n_workers = s->n_workers < nodes ? s->n_workers : nodes,
 		.cluster = s->cluster,
-		.packs = s->packs,
-		.counts = s->counts,
+		.trial = s->trial,
 		.ops = &n->sim_ops,
 		.model = n,
 		.stop = s->stop,
@@ -344,6 +343,11 @@ static void make_routers(struct net *n, const struct net_setup *s)
 	n->sim_ops.prefetch = n->calls->prefetch;
 	n->sim_ops.pack = net_pack;
 	n->sim_ops.unpack = net_unpack;
+	if (n->router[NET_NODES]->ops->tokens_are_still &&
+		n->router[NET_SWITCHES]->ops->tokens_are_still) {
+		n->sim_ops.rests = net_rests;
+		n->sim_ops.is_still = net_is_still;
+	}
 	if (n->router[NET_SWITCHES]->calls->prefetch != n->calls->prefetch)
 		n->sim_ops.prefetch = prefetch_any;
 }

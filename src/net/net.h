@@ -169,6 +169,8 @@ struct net_client_ops {
 	const struct net_client_carry *carry;
 
 	bool is_sink; /* reception drains at once */
+	bool awaits_room; /* on_room() does nothing unless a packet has found
+			   * no room */
 	/* Packets that find no room wait in order, and on_room() only injects
 	 * them: the size of a FIFO makes no difference. */
 	bool has_outbox;
@@ -264,7 +266,7 @@ struct net_setup {
 	const struct book_how *book; /* NULL: keep no time budgets */
 	const struct fault_plan *faults; /* NULL: there are none */
 	struct cluster *cluster; /* of processes that share it; NULL: none */
-	bool packs, counts; /* see struct sim_params */
+	struct sim_trial trial;
 };
 
 /* Estimate of the memory of a network of this size, bytes; nothing is built. */
@@ -374,6 +376,8 @@ void net_place_name(const struct net *n, const struct book_place *at,
 /* For the kernel: packets that leave the process, see struct sim_ops. */
 void net_pack(struct sim_worker *w, const struct sim_event *e,
 	struct cluster_bytes *to);
+bool net_is_still(const struct sim_event *e);
+bool net_rests(const void *net);
 uint32_t net_unpack(struct sim_worker *w, const struct sim_event *e,
 	const void *from, size_t bytes);
 

@@ -14,6 +14,18 @@ static bool has_packet(const struct sim_event *e)
 	       (sim_phase(e) == PHASE_GUEST && sim_number(e) < NET_GUEST_PORTS);
 }
 
+bool net_is_still(const struct sim_event *e)
+{
+	return sim_phase(e) == PHASE_TOKEN && sim_number(e) < NET_LINK;
+}
+
+bool net_rests(const void *net)
+{
+	const struct net *n = net;
+
+	return !packet_pool_used(n->pool);
+}
+
 void net_pack(struct sim_worker *w, const struct sim_event *e,
 	struct cluster_bytes *to)
 {

@@ -205,6 +205,9 @@ struct router_ops {
 	/* Tokens are mail, and take the latency of the wire less the router's
 	 * part of it. */
 	bool posts_tokens;
+	/* Tokens that return to a site bring about nothing, unless there is a
+	 * packet. */
+	bool tokens_are_still;
 
 	/* Describes the router, apart from its buffers, in lines of text. */
 	void (*describe)(

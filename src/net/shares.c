@@ -231,7 +231,7 @@ void net_share_out(struct net_shares *x, const struct topo *t,
 		.process = mem_alloc(t->n_routers, sizeof(*x->process)),
 	};
 	net_share_processes(x->process, t, p->cluster ? p->cluster->n : 1);
-	if (p->counts) /* workers stand for processes */
+	if (p->trial.counts) /* workers stand for processes */
 		share_as_processes(x, t, p->n_workers);
 	else
 		share_workers(

@@ -102,13 +102,25 @@ static void put_cell(const struct table *t, size_t column, const char *text,
 	pad(out, t->column[column].is_number ? GAP : blanks + GAP);
 }
 
-static void put_columns(
+static void put_heads(
 	const struct table *t, const size_t *width, FILE *out, bool is_bold)
 {
+	size_t n = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++)
+		n += text_width(t->head[c]);
+	if (!n)
+		return;
 	fputs(is_bold ? "\033[1m" : "", out);
 	for (size_t c = 0; c < t->n_columns; c++)
 		put_cell(t, c, t->head[c], width[c], out);
 	fputs(is_bold ? "\033[0m\n" : "\n", out);
+}
+
+static void put_columns(
+	const struct table *t, const size_t *width, FILE *out, bool is_bold)
+{
+	put_heads(t, width, out, is_bold);
 	for (size_t r = 0; r < t->n_rows; r++) {
 		for (size_t c = 0; c < t->n_columns; c++)
 			put_cell(t, c, cell(t, r, c), width[c], out);

@@ -71,5 +71,24 @@ static void long_cells_go_on_below(void **state)
 	mem_free(out);
 }
 
-TESTS(TEST(columns_are_aligned), TEST(what_does_not_fit_becomes_records),
-	TEST(long_cells_go_on_below))
+static void a_table_without_heads_begins_with_its_rows(void **state)
+{
+	static const struct table_column none[] = { { "", false },
+		{ "", true } };
+	struct table t;
+	char *out = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&out, &size);
+
+	table_init(&t, none, 2);
+	table_add(&t, (const char *[]){ "switches", "512" });
+	table_print(&t, f, 80, true);
+	table_fini(&t);
+	fclose(f);
+	assert_string_equal(out, "switches  512\n");
+	mem_free(out);
+}
+
+TESTS(TEST(columns_are_aligned),
+	TEST(a_table_without_heads_begins_with_its_rows),
+	TEST(what_does_not_fit_becomes_records), TEST(long_cells_go_on_below))

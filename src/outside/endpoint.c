@@ -554,23 +554,16 @@ bool endpoint_has_collective(const struct endpoint *e)
 	return e->has_collective;
 }
 
-/* What the collective waits for stays what it was. */
-static void relay(void *arg)
+static sim_time relay(void *arg)
 {
 	struct endpoint *e = arg;
-	struct msg_state *m = state(e);
-	struct weft_msg_done awaited = m->awaited;
-	uint64_t at = m->awaited_at;
 
 	if (!e->is_inside || e->is_relaying || !e->done.n || !e->client.relay)
-		return;
+		return SIM_NEVER;
 	e->is_relaying = true;
-	m->awaited = (struct weft_msg_done){ 0 };
-	m->awaited_at = 0;
 	e->client.relay(e->client.arg);
-	m->awaited = awaited;
-	m->awaited_at = at;
 	e->is_relaying = false;
+	return SIM_NEVER;
 }
 
 void endpoint_meet(struct endpoint *e)

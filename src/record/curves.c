@@ -66,8 +66,10 @@ static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 	if (!e->code && !*what)
 		err_set(e, "%s: is not the file of a sweep", db_path(d));
 	else if (!e->code && strcmp(what, a->what) != 0)
-		err_set(e, "%s: belongs to another sweep: \"%.200s\"",
-			db_path(d), what);
+		err_set(e,
+			"%s: belongs to another sweep, \"%.200s\", but this is "
+			"\"%.200s\"; remove it, or name another file",
+			db_path(d), what, a->what);
 	else if (!e->code && *weft && strcmp(weft, WEFT_VERSION) != 0)
 		err_set(e,
 			"%s: the sweep was started by weft %.20s, but this is "
@@ -76,10 +78,25 @@ static int check_same(struct db *d, const struct curves_about *a, struct err *e)
 	return e->code || check_inputs(d, e) ? -1 : 0;
 }
 
+/* Whether a sweep has no result yet, as if a key was wrong in all runs. */
+static bool is_hollow(const char *path)
+{
+	struct err why = { 0 };
+	struct db *d = db_open(path, &why);
+	struct db_query *q =
+		d ? db_prepare(d, "SELECT 1 FROM value", &why) : NULL;
+	bool is = q && !db_next(q);
+
+	db_finish(q);
+	db_close(d);
+	return is && !why.code;
+}
+
 struct db *curves_open(
 	const char *path, const struct curves_about *a, struct err *e)
 {
-	bool is_new = !path || access(path, F_OK) || db_is_empty(path);
+	bool is_new = !path || access(path, F_OK) || db_is_empty(path) ||
+		      is_hollow(path);
 	struct db *d =
 		is_new ? db_create(path, IN_SWEEPS, e) : db_reopen(path, e);
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "record/bulk.h"
 #include "record/calls.h"
+#include "record/exposed.h"
 #include "record/inputs.h"
 #include "record/links.h"
 #include "record/messages.h"
@@ -386,6 +387,7 @@ static void put_result(struct record *k, const char *ending, struct err *e)
 	put_counters(k, e);
 	record_calls_write(r, k->db, e);
 	record_ranks_write(r, k->db, e);
+	record_exposed_write(r, k->db, e);
 	if (r->system->net->book)
 		put_causes(k, e);
 	if (k->messages)

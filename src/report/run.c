@@ -156,6 +156,9 @@ static const struct page_part {
 	{ "called", write_rows,
 		"SELECT name, sum(calls), sum(ps) FROM called GROUP BY name"
 		" ORDER BY sum(ps) DESC, sum(calls) DESC, name LIMIT 16" },
+	{ "exposed", write_objects,
+		"SELECT job, operation, algorithm, members, bytes, mean_ps"
+		" mean, max_ps max FROM exposed" },
 	{ "sites", write_texts, "SELECT name FROM site ORDER BY id" },
 	{ "place", write_columns,
 		"SELECT is_node, ifnull(x0, -1) x0, ifnull(x1, -1) x1,"

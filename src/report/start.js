@@ -6,6 +6,7 @@ function runPage(run) {
 	const parts = [make("h1", null, run.meta.machine_name + " \u00b7 "
 		+ run.meta.workload), make("p", { class: "command" },
 		run.meta.command), answer(run), tiles(run), jobsCard(run),
+	exposedCard(run),
 	run.nLinks ? machineCard(run) : null, ...heatCards(run),
 	make("div", { class: "spaced" }, ...latencyCards([run])),
 	courseCards([run]), ...rankCards(run), timelineCard(run),
@@ -44,6 +45,24 @@ function jobsCard(run) {
 		{ class: "jobs" }, make("tr", null, make("th", null, "job"),
 			make("th", null, "figure"), ...["together", "alone",
 				"change"].map(text => make("th", { class:
+				"number" }, text))), ...rows)) : null;
+}
+
+/* How long ranks of a schedule waited, by what they waited for. */
+function exposedCard(run) {
+	const rows = run.exposed.map(x => make("tr", null, ...[x.job || "",
+		x.operation + (x.algorithm ? " by " + x.algorithm : "")].map(
+		text => make("td", null, text)), ...[x.members === null ? ""
+		: count(x.members), x.bytes === null ? "" : count(x.bytes),
+	time(x.mean), time(x.max)].map(text => make("td", { class: "number" },
+		text))));
+
+	return rows.length ? card("Exposed communication", "How long ranks "
+		+ "computed nothing, by what they waited for: the mean of all "
+		+ "ranks, and the rank that waited longest.", make("table",
+		{ class: "exposed" }, make("tr", null, make("th", null, "job"),
+			make("th", null, "operation"), ...["ranks", "bytes",
+				"mean", "max"].map(text => make("th", { class:
 				"number" }, text))), ...rows)) : null;
 }
 

@@ -1,11 +1,10 @@
 /* Decisions of a dragonfly's routers by their queues. */
 #include "route/dragonfly_way.h"
 
+#include "base/inline.h"
 #include "sim/random.h"
 
 enum { TURN_LOT = 64 }; /* behind those of detours */
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* A packet at a router of its first group. */
 struct place {

@@ -67,8 +67,10 @@ static void set_leads(struct sim *s)
 	for (size_t i = 0; i < n; i++)
 		a->is_near[i] = i != c->me && a->lead[c->me * n + i];
 	find_least_lead(s);
-	if (c->room)
-		find_ways(a->lead, n);
+	if (!c->room)
+		return;
+	a->ways = room_ways_new(a->lead, c->n);
+	find_ways(a->lead, n);
 }
 
 /* Notes go from any process to any, and are heard in the next window. */
@@ -81,6 +83,10 @@ static void be_near_all(struct sim *s)
 	for (size_t i = 0; i < n; i++)
 		s->abroad->is_near[i] = i != c->me;
 	find_least_lead(s);
+	if (!c->room)
+		return;
+	room_ways_free(s->abroad->ways);
+	s->abroad->ways = room_ways_new(s->abroad->lead, c->n);
 }
 
 /* --- */
@@ -118,6 +124,7 @@ void abroad_fini(struct sim *s)
 		mem_free(a->promise);
 		mem_free(a->is_near);
 		mem_free(a->lead);
+		room_ways_free(a->ways);
 		mem_free(a->listener);
 	}
 	mem_free(a);
@@ -128,7 +135,7 @@ void abroad_worker_init(struct sim_worker *w)
 {
 	const struct cluster *c = w->sim->p.cluster;
 
-	w->leaving_next = SIM_NEVER;
+	w->leaving_next = w->stirs_next = SIM_NEVER;
 	if (c)
 		w->leaving = mem_alloc(c->n, sizeof(*w->leaving));
 }
@@ -166,6 +173,21 @@ static bool comes_early(
 	return (uint64_t)(t - w->start) / w->width < lead;
 }
 
+static bool is_still(const struct sim *s, const struct sim_event *e)
+{
+	return s->p.ops->is_still && s->p.ops->is_still(e);
+}
+
+static void note_time(struct sim_worker *w, sim_time t, bool is_still)
+{
+	if (t < w->leaving_next)
+		w->leaving_next = t;
+	if (is_still && t > w->still_last)
+		w->still_last = t;
+	if (!is_still && t < w->stirs_next)
+		w->stirs_next = t;
+}
+
 void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 {
 	uint32_t process = w->sim->process[e->site];
@@ -174,13 +196,13 @@ void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 	size_t at = to->n;
 
 	BUG_IF(!w->sim->abroad->is_near[process] || comes_early(w, process, t));
+	BUG_IF(w->start < w->sim->abroad->rests_until);
 	cluster_add(to, sizeof(r));
 	pack(w, e, to);
 	cluster_add(to, -to->n % sizeof(uint64_t));
 	r.n = to->n - at - sizeof(r);
 	memcpy(to->at + at, &r, sizeof(r));
-	if (t < w->leaving_next)
-		w->leaving_next = t;
+	note_time(w, t, is_still(w->sim, e));
 }
 
 void abroad_repack(struct sim_worker *w, struct sim_event *e)
@@ -223,8 +245,9 @@ static void take_note(
 	l->hear(l->arg, bytes, r->n);
 }
 
-void abroad_take_in(struct sim *s, struct cluster_bytes *b)
+sim_time abroad_take_in(struct sim *s, struct cluster_bytes *b)
 {
+	sim_time due = SIM_NEVER;
 	size_t i = 0;
 	struct record r;
 
@@ -238,11 +261,18 @@ void abroad_take_in(struct sim *s, struct cluster_bytes *b)
 			take_note(s->abroad, &r, load);
 		else
 			take_in(s, &r, load);
+		if (r.e.site != NO_SITE && r.t < due)
+			due = r.t;
+		if (r.e.site != NO_SITE && !is_still(s, &r.e) &&
+			r.t < s->abroad->rests_until)
+			s->abroad->rests_until =
+				r.t / s->p.window * s->p.window;
 		i += sizeof(r) + r.n;
 	}
 	b->n -= i;
 	if (b->n)
 		memmove(b->at, b->at + i, b->n);
+	return due;
 }
 
 void abroad_collect(struct sim *s, uint32_t process)
@@ -278,6 +308,8 @@ void abroad_forget(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		s->workers[i].leaving_next = SIM_NEVER;
+		s->workers[i].stirs_next = SIM_NEVER;
+		s->workers[i].still_last = 0;
 		s->workers[i].has_notes = false;
 	}
 }
@@ -323,19 +355,22 @@ void abroad_share_failure(struct sim *s, uint64_t first, struct err *e)
 
 /* --- processes of one computer --- */
 
-bool abroad_take(struct sim *s)
+void abroad_take(struct sim *s, uint64_t *next)
 {
 	struct sim_abroad *a = s->abroad;
 	struct room *room = s->p.cluster->room;
-	bool has_come = false;
+	sim_time due = SIM_NEVER;
 
 	for (uint32_t i = 0; i < s->p.cluster->n; i++) {
+		sim_time t;
+
 		if (!a->is_near[i] || !room_get(room, i, &a->in[i]))
 			continue;
-		abroad_take_in(s, &a->in[i]);
-		has_come = true;
+		t = abroad_take_in(s, &a->in[i]);
+		due = t < due ? t : due;
 	}
-	return has_come;
+	if (due != SIM_NEVER && (uint64_t)(due / s->p.window) < *next)
+		*next = (uint64_t)(due / s->p.window);
 }
 
 bool abroad_has_posted(const struct sim *s, uint64_t next)
@@ -343,57 +378,84 @@ bool abroad_has_posted(const struct sim *s, uint64_t next)
 	return room_left(s->p.cluster->room) >= next;
 }
 
-uint64_t abroad_call(const struct sim *s)
-{
-	return room_call_of(s->p.cluster->room);
-}
-
-/* Two that fill each other's boxes empty their own, too: whether mail has come.
- */
-static bool put_mail(struct sim *s, uint32_t to)
+/* Two that fill each other's boxes empty their own, too. */
+static void put_mail(struct sim *s, uint32_t to, uint64_t *next)
 {
 	const struct cluster_bytes *out = &s->abroad->out[to];
 	struct cluster *c = s->p.cluster;
 	size_t at = 0, n;
-	bool has_come = false;
 
 	while (at < out->n) {
 		n = room_put(c->room, to, out->at + at, out->n - at);
 		at += n;
 		if (n)
 			continue;
-		has_come |= abroad_take(s);
+		abroad_take(s, next);
 		room_press(c->room, to);
 	}
-	return has_come;
 }
 
-uint64_t abroad_post(struct sim *s, uint64_t next)
+/* The first window of mail to a process that may have an answer. */
+static uint64_t first_stir(const struct sim *s, uint32_t to)
+{
+	sim_time next = SIM_NEVER, last = 0;
+
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
+		const struct sim_worker *w = &s->workers[i];
+
+		next = w->stirs_next < next ? w->stirs_next : next;
+		last = w->still_last > last ? w->still_last : last;
+	}
+	if (last && !room_is_resting(s->p.cluster->room, to,
+			    (uint64_t)(last / s->p.window)))
+		return abroad_next(s, NO_WINDOW);
+	return next == SIM_NEVER ? NO_WINDOW : (uint64_t)(next / s->p.window);
+}
+
+/* Says when mail to a process is due; returns when an answer to it is, at the
+ * earliest. */
+static uint64_t note_due(struct sim *s, uint32_t to)
+{
+	uint64_t lead = abroad_lead(s, to, s->p.cluster->me);
+	uint64_t due = first_stir(s, to);
+
+	room_due(s->p.cluster->room, to, due);
+	return lead && due != NO_WINDOW ? due + lead : NO_WINDOW;
+}
+
+/* Whether this process rests until its next window. */
+static bool rests(struct sim *s, uint64_t next)
+{
+	const struct sim_ops *ops = s->p.ops;
+	bool may = room_may_rest(s->p.cluster->room) && ops->rests &&
+		   ops->rests(s->p.model);
+
+	s->abroad->rests_until = !may ? 0
+				 : next == NO_WINDOW
+					 ? SIM_NEVER
+					 : (sim_time)next * s->p.window;
+	return may;
+}
+
+uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
 {
 	struct sim_abroad *a = s->abroad;
-	struct room *room = s->p.cluster->room;
-	uint64_t due = abroad_next(s, NO_WINDOW);
-	uint32_t n = abroad_has_leaving(s) ? s->p.cluster->n : 0;
+	bool leaves = abroad_has_leaving(s);
+	uint64_t answer;
 
-	if (!n && room_call_of(room) == NO_WINDOW) {
-		room_post(room, next);
-		return next;
-	}
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; leaves && i < s->p.cluster->n; i++) {
 		if (!a->is_near[i])
 			continue;
 		abroad_collect(s, i);
-		if (put_mail(s, i))
-			next = windows_next(s);
+		if (!a->out[i].n)
+			continue;
+		put_mail(s, i, &next);
+		answer = note_due(s, i);
+		*horizon = answer < *horizon ? answer : *horizon;
 	}
-	room_begin(room);
-	if (abroad_take(s))
-		next = windows_next(s);
-	for (uint32_t i = 0; i < n; i++)
-		if (due != NO_WINDOW && a->is_near[i] && a->out[i].n)
-			room_call(room, i, due);
-	abroad_forget(s);
-	room_end(room, next);
+	if (leaves)
+		abroad_forget(s);
+	room_end(s->p.cluster->room, next, rests(s, next));
 	return next;
 }
 
@@ -418,9 +480,9 @@ void abroad_alarm(struct sim *s)
 	room_alarm(s->p.cluster->room);
 }
 
-void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call)
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end)
 {
-	room_wait(s->p.cluster->room, window, end, call);
+	room_wait(s->p.cluster->room, window, end);
 }
 
 /* When all have left, whoever has mail in a box takes it, and the next to enter
@@ -430,8 +492,8 @@ static uint64_t gather(struct sim *s)
 	uint64_t none = 0;
 
 	cluster_max(s->p.cluster, &none, 1);
-	abroad_take(s);
-	room_enter(s->p.cluster->room, s->abroad->lead,
+	abroad_take(s, &none);
+	room_enter(s->p.cluster->room, s->abroad->ways, s->abroad->lead,
 		(uint64_t)s->workers->start / s->workers->width);
 	return windows_next(s);
 }

@@ -19,7 +19,9 @@ struct sim_abroad {
 	bool *is_near; /* [process] */
 	/* [from][to]: see sim_params; of a room by any number of processes */
 	uint8_t *lead;
+	struct room_ways *ways; /* of a room */
 	uint8_t least_lead; /* of mail to this process */
+	sim_time rests_until; /* as the others know */
 	struct cluster_bytes *out, *in; /* the same */
 	struct promise *promise; /* the same */
 	uint64_t told; /* the promise that this process has made */
@@ -45,8 +47,9 @@ void abroad_collect(struct sim *s, uint32_t process);
 uint64_t abroad_first(const struct sim *s, const struct cluster_bytes *b);
 /* All of it has left. */
 void abroad_forget(struct sim *s);
-/* Takes mail and notes; keeps the beginning of what has not come whole yet. */
-void abroad_take_in(struct sim *s, struct cluster_bytes *b);
+/* Takes mail and notes; keeps the beginning of what has not come whole yet.
+ * Returns when the first mail is due. */
+sim_time abroad_take_in(struct sim *s, struct cluster_bytes *b);
 /* The failure of a worker of one of the processes becomes that of all. */
 void abroad_share_failure(struct sim *s, uint64_t first, struct err *e);
 

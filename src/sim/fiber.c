@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "sim/fiber.h"
 #include "base/err.h"
+#include "base/inline.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -422,9 +423,7 @@ void fiber_pool_free(struct fiber_pool *p)
  * Inlined always: in a sanitizer's eyes the switch is where it is told, so that
  * between there and the true switch no function may begin or return.
  */
-#define INLINED static inline __attribute__((always_inline))
-
-INLINED void note_entering(struct fiber *f, size_t stack_bytes)
+INLINE void note_entering(struct fiber *f, size_t stack_bytes)
 {
 	(void)f, (void)stack_bytes;
 #ifdef FIBER_ASAN
@@ -439,7 +438,7 @@ INLINED void note_entering(struct fiber *f, size_t stack_bytes)
 #endif
 }
 
-INLINED void note_entered(struct fiber *f)
+INLINE void note_entered(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
@@ -448,7 +447,7 @@ INLINED void note_entered(struct fiber *f)
 #endif
 }
 
-INLINED void note_leaving(struct fiber *f)
+INLINE void note_leaving(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
@@ -462,7 +461,7 @@ INLINED void note_leaving(struct fiber *f)
 #endif
 }
 
-INLINED void note_left(struct fiber *f)
+INLINE void note_left(struct fiber *f)
 {
 	(void)f;
 #ifdef FIBER_ASAN
@@ -491,7 +490,7 @@ void fiber_enter(void **save, void *top, void (*run)(void *arg), void *arg);
 #endif
 
 /* To whoever resumed it, for the last time. */
-INLINED void end_fiber(struct fiber *f)
+INLINE void end_fiber(struct fiber *f)
 {
 	f->state = FIBER_ENDED;
 	note_leaving(f);

@@ -6,7 +6,7 @@
 #include <ucontext.h>
 
 /* The contexts lie on the stacks that they describe. */
-INLINED void fiber_switch(void **save, void *to)
+INLINE void fiber_switch(void **save, void *to)
 {
 	ucontext_t here;
 
@@ -40,7 +40,7 @@ static void make_first(ucontext_t *first, char *top, struct entry *e)
 		(unsigned)(address >> 32), (unsigned)address);
 }
 
-INLINED void fiber_enter(
+INLINE void fiber_enter(
 	void **save, void *top, void (*run)(void *arg), void *arg)
 {
 	struct entry e = { .run = run, .arg = arg };

@@ -127,22 +127,21 @@ struct abroad_view {
 /* Processes that share a room, see sim/room.h. */
 /* All meet. */
 void abroad_meet(struct sim *s, struct abroad_view *v, struct err *e);
-/* Puts its mail into the others' boxes, takes its own, and posts how far it is:
- * its next window, which is returned. */
-uint64_t abroad_post(struct sim *s, uint64_t next);
-/* Takes mail only; whether there was any. */
-bool abroad_take(struct sim *s);
+/* Puts its mail into the others' boxes, and posts how far it is: its next
+ * window, which is returned; boxes that are full may make it take mail.  The
+ * horizon becomes that of answers, if that is earlier. */
+uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon);
+/* Takes mail only; the next window becomes that of mail, if that is earlier. */
+void abroad_take(struct sim *s, uint64_t *next);
 /* Whether the others know that it has nothing to do before a window. */
 bool abroad_has_posted(const struct sim *s, uint64_t next);
-/* The first window of mail that may not be taken yet. */
-uint64_t abroad_call(const struct sim *s);
 /* The windows before the one that is returned may be run after the mail that
  * has come is taken; 0: that cannot be known now.  Whether all others are done
  * with those before end. */
 uint64_t abroad_look(const struct sim *s, uint64_t end, bool *is_over);
-/* Until it may run a window, is called for another one than before, or
- * something else is to be done; or some time. */
-void abroad_wait(struct sim *s, uint64_t window, uint64_t end, uint64_t call);
+/* Until it may run a window, there is mail, or something else is to be done; or
+ * some time. */
+void abroad_wait(struct sim *s, uint64_t window, uint64_t end);
 /* All leave the room, and meet. */
 void abroad_alarm(struct sim *s);
 bool abroad_is_alarmed(const struct sim *s);

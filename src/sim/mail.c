@@ -79,7 +79,7 @@ void mail_send(
 		abroad_send(w, t, &e);
 		return;
 	}
-	if (w->sim->p.packs || w->sim->census)
+	if (w->sim->p.trial.packs || w->sim->census)
 		abroad_repack(w, &e);
 	if (dt - w->width < w->reach) {
 		mail_put(w, owner, dt, e);

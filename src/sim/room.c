@@ -24,22 +24,34 @@ enum {
 /* Waits for a round of all, see has_round(). */
 #define AT_ROUND (UINT64_MAX - 1)
 
+/* What a process posts about mail to and from another one. */
+struct lane {
+	_Atomic uint64_t put; /* bytes */
+	_Atomic uint64_t due; /* the first window of what it may not have got */
+	_Atomic uint64_t got; /* bytes */
+};
+
+/* Bits of a version. */
+enum { CHANGES = 1, RESTS = 2 };
+
+/* What a process posts for all to see. */
+struct post {
+	_Atomic uint64_t version, clock;
+	struct lane lane[]; /* see lane_of() */
+};
+
 struct seat {
-	_Alignas(LINE) _Atomic uint64_t version, clock;
-	_Alignas(LINE) _Atomic uint64_t call; /* complemented: 0 is never */
 	_Alignas(LINE) _Atomic uint32_t bell, is_asleep;
 	/* when what the others have left to do is beyond: the window that it
 	 * would run, and the end */
 	_Atomic uint64_t wake_at, wake_end;
-	_Atomic uint64_t heard; /* the call that it knows of */
+	_Atomic uint64_t heard; /* bytes that it has got, of all */
 	_Alignas(LINE) _Atomic uint64_t round; /* that it has begun */
 	uint64_t board[2][BOARD];
 };
 
 struct box {
-	_Alignas(LINE) _Atomic uint64_t put;
-	uint64_t seen; /* got, as far as the sender has looked */
-	_Alignas(LINE) _Atomic uint64_t got;
+	_Alignas(LINE) _Atomic uint64_t freed; /* bytes */
 	_Alignas(LINE) char bytes[BOX];
 };
 
@@ -49,13 +61,33 @@ struct shared {
 	struct seat seat[];
 };
 
+/* Mail to a process: whose it is, and its lanes in what both post. */
+struct way {
+	uint32_t from, out, in;
+};
+
+struct room_ways {
+	struct way *way; /* by receiver */
+	uint32_t *first; /* of each receiver, and the end */
+};
+
 struct room {
 	struct shared *shared;
+	char *posts;
 	struct box *box; /* [from][to] */
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
+	const struct room_ways *ways;
 	const uint8_t *lead; /* [from][to] */
 	uint32_t alarms; /* when it entered */
+	bool has_more; /* to post than its clock */
+	size_t post_size;
+	/* [process]: as in struct lane, not yet posted; freed, as far as it has
+	 * looked; and both lanes */
+	struct tally {
+		uint64_t put, due, got, seen;
+		struct lane *own, *other;
+	} * tally;
 };
 
 /* What others may see once they see this, and what was written before it. */
@@ -74,27 +106,94 @@ static size_t seats_size(uint32_t n)
 	return sizeof(struct shared) + n * sizeof(struct seat);
 }
 
+static size_t post_size(uint32_t n)
+{
+	size_t size = sizeof(struct post) + n * sizeof(struct lane);
+
+	return (size + LINE - 1) / LINE * LINE;
+}
+
 size_t room_size(uint32_t n)
 {
-	return seats_size(n) + (size_t)n * n * sizeof(struct box);
+	return seats_size(n) + n * post_size(n) +
+	       (size_t)n * n * sizeof(struct box);
+}
+
+/* The lane of a process in what another one posts: those with numbers next to
+ * its own, which are likely to be its neighbours, come first. */
+static uint32_t lane_of(uint32_t n, uint32_t poster, uint32_t other)
+{
+	uint32_t up = (other + n - poster) % n, down = n - up;
+
+	return up <= down ? 2 * (up - 1) : 2 * (down - 1) + 1;
+}
+
+static struct post *post_of(const struct room *r, uint32_t i)
+{
+	return (void *)(r->posts + i * r->post_size);
+}
+
+static void find_lanes(struct room *r)
+{
+	uint32_t me = r->c->me, n = r->c->n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i == me)
+			continue;
+		r->tally[i].own = &post_of(r, me)->lane[lane_of(n, me, i)];
+		r->tally[i].other = &post_of(r, i)->lane[lane_of(n, i, me)];
+	}
 }
 
 struct room *room_open(void *memory, struct cluster *c)
 {
 	struct room *r = mem_alloc(1, sizeof(*r));
+	char *posts = (char *)memory + seats_size(c->n);
 
 	*r = (struct room){
 		.shared = memory,
-		.box = (struct box *)((char *)memory + seats_size(c->n)),
+		.posts = posts,
+		.box = (void *)(posts + c->n * post_size(c->n)),
 		.c = c,
+		.post_size = post_size(c->n),
 		.is_crowded = c->n > barrier_cpus(),
+		.tally = mem_alloc(c->n, sizeof(*r->tally)),
 	};
+	find_lanes(r);
 	return r;
 }
 
 void room_close(struct room *r)
 {
+	mem_free(r->tally);
 	mem_free(r);
+}
+
+struct room_ways *room_ways_new(const uint8_t *lead, uint32_t n)
+{
+	struct room_ways *w = mem_alloc(1, sizeof(*w));
+	uint32_t k = 0;
+
+	w->first = mem_alloc((size_t)n + 1, sizeof(*w->first));
+	w->way = mem_alloc((size_t)n * n, sizeof(*w->way));
+	for (uint32_t to = 0; to < n; to++) {
+		for (uint32_t from = 0; from < n; from++)
+			if (from != to && lead[(size_t)from * n + to])
+				w->way[k++] = (struct way){ from,
+					lane_of(n, from, to),
+					lane_of(n, to, from) };
+		w->first[to + 1] = k;
+	}
+	return w;
+}
+
+void room_ways_free(struct room_ways *w)
+{
+	if (!w)
+		return;
+	mem_free(w->first);
+	mem_free(w->way);
+	mem_free(w);
 }
 
 static struct seat *own_seat(const struct room *r)
@@ -112,28 +211,29 @@ static struct box *box_of(const struct room *r, uint32_t from, uint32_t to)
 size_t room_put(struct room *r, uint32_t to, const char *bytes, size_t n)
 {
 	struct box *b = box_of(r, r->c->me, to);
-	uint64_t put = atomic_load_explicit(&b->put, memory_order_relaxed);
-	size_t room = BOX - (size_t)(put - b->seen);
-	size_t at = put % BOX, first = BOX - at;
+	struct tally *t = &r->tally[to];
+	size_t room = BOX - (size_t)(t->put - t->seen);
+	size_t at = t->put % BOX, first = BOX - at;
 
 	if (room < n) {
-		b->seen = get(&b->got);
-		room = BOX - (size_t)(put - b->seen);
+		t->seen = get(&b->freed);
+		room = BOX - (size_t)(t->put - t->seen);
 	}
 	n = n < room ? n : room;
 	first = first < n ? first : n;
 	memcpy(b->bytes + at, bytes, first);
 	memcpy(b->bytes, bytes + first, n - first);
-	set(&b->put, put + n);
+	t->put += n;
+	r->has_more = true;
 	return n;
 }
 
 bool room_get(struct room *r, uint32_t from, struct cluster_bytes *in)
 {
 	struct box *b = box_of(r, from, r->c->me);
-	uint64_t got = atomic_load_explicit(&b->got, memory_order_relaxed);
-	size_t n = (size_t)(get(&b->put) - got);
-	size_t at = got % BOX, first = BOX - at;
+	uint64_t *got = &r->tally[from].got;
+	size_t n = (size_t)(get(&r->tally[from].other->put) - *got);
+	size_t at = *got % BOX, first = BOX - at;
 	char *to;
 
 	if (!n)
@@ -142,18 +242,29 @@ bool room_get(struct room *r, uint32_t from, struct cluster_bytes *in)
 	to = cluster_add(in, n);
 	memcpy(to, b->bytes + at, first);
 	memcpy(to + first, b->bytes, n - first);
-	set(&b->got, got + n);
+	*got += n;
+	set(&b->freed, *got);
+	r->has_more = true;
 	return true;
+}
+
+/* The ways of mail to a process. */
+#define EACH_WAY(w, r, to)                                                     \
+	const struct way *w = (r)->ways->way + (r)->ways->first[to],           \
+			 *last_ = (r)->ways->way + (r)->ways->first[(to) + 1]; \
+	w < last_;                                                             \
+	w++
+
+static uint64_t put_by(const struct room *r, const struct way *w)
+{
+	return get(&post_of(r, w->from)->lane[w->out].put);
 }
 
 static bool has_mail(const struct room *r)
 {
-	for (uint32_t i = 0; i < r->c->n; i++) {
-		const struct box *b = box_of(r, i, r->c->me);
-
-		if (atomic_load(&b->put) != atomic_load(&b->got))
+	for (EACH_WAY(w, r, r->c->me))
+		if (put_by(r, w) != r->tally[w->from].got)
 			return true;
-	}
 	return false;
 }
 
@@ -165,42 +276,38 @@ static void wake(struct seat *s)
 
 /* --- clocks --- */
 
-void room_enter(struct room *r, const uint8_t *lead, uint64_t clock)
+void room_enter(struct room *r, const struct room_ways *ways,
+	const uint8_t *lead, uint64_t clock)
 {
+	r->ways = ways;
 	r->lead = lead;
 	r->alarms = atomic_load(&r->shared->alarms);
-	room_begin(r);
-	room_end(r, clock);
+	room_end(r, clock, false);
 }
 
-void room_begin(struct room *r)
+void room_due(struct room *r, uint32_t to, uint64_t window)
 {
-	struct seat *s = own_seat(r);
+	struct tally *t = &r->tally[to];
 
-	set(&s->version, s->version + 1);
-	atomic_thread_fence(memory_order_release);
-	if (get(&s->call))
-		atomic_exchange(&s->call, 0); /* and sees the mail put before */
+	if (get(&t->other->got) == get(&t->own->put) || window < t->due)
+		t->due = window;
 }
 
-/* Also where it changes nothing this is an exchange: so either the receiver
- * sees the mail that was put before, or the call is left to it. */
-void room_call(struct room *r, uint32_t to, uint64_t window)
+/* What a process has left to do at the earliest, and what is on its way to it.
+ */
+static uint64_t left_to(const struct room *r, uint32_t i)
 {
-	_Atomic uint64_t *call = &r->shared->seat[to].call;
-	uint64_t was = get(call);
+	const struct post *p = post_of(r, i);
+	uint64_t left = get(&p->clock);
 
-	while (!atomic_compare_exchange_weak(
-		call, &was, was > ~window ? was : ~window))
-		;
-}
+	for (EACH_WAY(w, r, i)) {
+		const struct lane *l = &post_of(r, w->from)->lane[w->out];
+		uint64_t due = get(&l->due);
 
-/* What a process has left to do at the earliest, and what waits for it. */
-static uint64_t left_to(const struct seat *s)
-{
-	uint64_t call = ~get(&s->call), clock = get(&s->clock);
-
-	return clock < call ? clock : call;
+		if (get(&l->put) != get(&p->lane[w->in].got) && due < left)
+			left = due;
+	}
+	return left;
 }
 
 /* Whether all have begun the round that a process has. */
@@ -230,16 +337,19 @@ static bool is_due(const struct room *r, uint32_t i)
 {
 	const struct seat *s = &r->shared->seat[i];
 	uint64_t at = atomic_load(&s->wake_at);
-	uint64_t end = atomic_load(&s->wake_end);
+	uint64_t end = atomic_load(&s->wake_end), put = 0;
 	bool may_run = true, is_over = true;
 
 	if (at == AT_ROUND)
 		return has_round(r, i);
-	if (~atomic_load(&s->call) != atomic_load(&s->heard) ||
-		room_is_alarmed(r))
+	if (room_is_alarmed(r))
+		return true;
+	for (EACH_WAY(w, r, i))
+		put += put_by(r, w);
+	if (put != atomic_load(&s->heard))
 		return true;
 	for (uint32_t k = 0; k < r->c->n; k++) {
-		uint64_t left = left_to(&r->shared->seat[k]);
+		uint64_t left = left_to(r, k);
 
 		if (k == i)
 			continue;
@@ -249,11 +359,15 @@ static bool is_due(const struct room *r, uint32_t i)
 	return may_run || is_over;
 }
 
+/*
+ * Nobody waits here until others can see what was posted before, which takes
+ * long.  So a process that falls asleep at this moment may be missed; whoever
+ * waits looks once more for these, and so does everybody who posts again.
+ */
 static void wake_others(const struct room *r)
 {
 	struct seat *s = r->shared->seat;
 
-	atomic_thread_fence(memory_order_seq_cst);
 	if (!atomic_load(&r->shared->n_asleep))
 		return;
 	for (uint32_t i = 0; i < r->c->n; i++)
@@ -262,33 +376,79 @@ static void wake_others(const struct room *r)
 			wake(&s[i]);
 }
 
-void room_end(struct room *r, uint64_t clock)
+static void wake_all_others(const struct room *r)
 {
-	struct seat *s = own_seat(r);
-
-	set(&s->clock, clock);
-	set(&s->version, s->version + 1);
+	atomic_thread_fence(memory_order_seq_cst);
 	wake_others(r);
 }
 
-void room_post(struct room *r, uint64_t clock)
+static void post_change(_Atomic uint64_t *x, uint64_t value)
 {
-	struct seat *s = own_seat(r);
+	if (atomic_load_explicit(x, memory_order_relaxed) != value)
+		set(x, value);
+}
 
-	if (get(&s->clock) == clock)
-		return;
-	set(&s->clock, clock);
+static void post_lanes(struct room *r)
+{
+	for (EACH_WAY(w, r, r->c->me)) {
+		const struct tally *t = &r->tally[w->from];
+
+		post_change(&t->own->put, t->put);
+		post_change(&t->own->due, t->due);
+		post_change(&t->own->got, t->got);
+	}
+	r->has_more = false;
+}
+
+void room_end(struct room *r, uint64_t clock, bool rests)
+{
+	struct post *p = post_of(r, r->c->me);
+	uint64_t version =
+		atomic_load_explicit(&p->version, memory_order_relaxed);
+
+	if (!r->has_more && rests == !!(version & RESTS)) {
+		post_change(&p->clock, clock);
+	} else {
+		set(&p->version, version | CHANGES);
+		atomic_thread_fence(memory_order_release);
+		post_lanes(r);
+		set(&p->clock, clock);
+		version = (version | RESTS | CHANGES) + 1;
+		set(&p->version, version | (rests ? RESTS : 0));
+	}
 	wake_others(r);
 }
 
-uint64_t room_call_of(const struct room *r)
+static bool has_one_sender(const struct room *r, uint32_t i)
 {
-	return ~get(&own_seat(r)->call);
+	return r->ways->first[i + 1] - r->ways->first[i] == 1;
+}
+
+bool room_may_rest(const struct room *r)
+{
+	return has_one_sender(r, r->c->me);
+}
+
+/*
+ * What it has posted still holds: it goes on with its clock's window only when
+ * it knows that mail of now has come, and nobody else sends it any.
+ */
+bool room_is_resting(const struct room *r, uint32_t to, uint64_t window)
+{
+	const struct post *p = post_of(r, to);
+	const struct tally *t = &r->tally[to];
+	uint64_t version = get(&p->version), clock = get(&p->clock);
+	bool has_got = get(&t->other->got) == get(&t->own->put);
+
+	atomic_thread_fence(memory_order_acquire);
+	return has_one_sender(r, to) && version & RESTS &&
+	       !(version & CHANGES) && get(&p->version) == version &&
+	       window < clock && (has_got || t->due == ROOM_NEVER);
 }
 
 uint64_t room_left(const struct room *r)
 {
-	return left_to(own_seat(r));
+	return left_to(r, r->c->me);
 }
 
 /* All versions added up; odd: somebody is about to change something. */
@@ -298,10 +458,10 @@ static bool is_quiet(const struct room *r, uint64_t *sum)
 
 	*sum = 0;
 	for (uint32_t i = 0; i < r->c->n; i++) {
-		uint64_t v = get(&r->shared->seat[i].version);
+		uint64_t v = get(&post_of(r, i)->version);
 
 		*sum += v;
-		odd |= v & 1;
+		odd |= v & CHANGES;
 	}
 	return !odd;
 }
@@ -318,7 +478,7 @@ bool room_look(const struct room *r, struct room_view *v)
 
 		if (i == r->c->me)
 			continue;
-		k = left_to(&r->shared->seat[i]);
+		k = left_to(r, i);
 		at = reach_of(r, i, r->c->me, k);
 		v->first = k < v->first ? k : v->first;
 		v->horizon = at < v->horizon ? at : v->horizon;
@@ -330,7 +490,7 @@ bool room_look(const struct room *r, struct room_view *v)
 void room_alarm(struct room *r)
 {
 	atomic_fetch_add(&r->shared->alarms, 1);
-	wake_others(r);
+	wake_all_others(r);
 }
 
 bool room_is_alarmed(const struct room *r)
@@ -344,7 +504,7 @@ bool room_is_alarmed(const struct room *r)
 /* What a process waits for: a round of all, or what room_wait() is told. */
 struct wait {
 	bool is_round;
-	uint64_t window, end, call;
+	uint64_t window, end;
 	bool is_full; /* a box is, which is no such wait */
 	uint32_t every; /* so many looks it looks at what others write */
 };
@@ -357,7 +517,7 @@ static bool is_over(const struct room *r, const struct wait *w)
 		return false;
 	if (w->is_round)
 		return has_round(r, r->c->me);
-	if (room_call_of(r) != w->call || room_is_alarmed(r))
+	if (has_mail(r) || room_is_alarmed(r))
 		return true;
 	return room_look(r, &v) && (v.horizon > w->window || v.first >= w->end);
 }
@@ -368,7 +528,7 @@ static bool spin(const struct room *r, const struct wait *w)
 	int64_t since;
 
 	for (uint32_t i = 0; i < (r->is_crowded ? 1 : LOOKS); i++) {
-		if (i % w->every ? room_call_of(r) != w->call : is_over(r, w))
+		if (i % w->every ? has_mail(r) : is_over(r, w))
 			return true;
 		relax();
 	}
@@ -387,15 +547,18 @@ static void sleep_until(const struct room *r, const struct wait *w)
 {
 	struct seat *s = own_seat(r);
 	struct timespec most = { .tv_nsec = SLEEP_NS };
+	uint64_t heard = 0;
 	uint32_t bell = atomic_load(&s->bell);
 
 	atomic_store(&s->wake_at, w->is_round ? AT_ROUND : w->window);
 	atomic_store(&s->wake_end, w->end);
-	atomic_store(&s->heard, w->call);
+	for (uint32_t i = 0; i < r->c->n; i++)
+		heard += r->tally[i].got;
+	atomic_store(&s->heard, heard);
 	atomic_fetch_add(&r->shared->n_asleep, 1);
 	atomic_store(&s->is_asleep, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!is_over(r, w) && !has_mail(r))
+	if (!is_over(r, w))
 		futex_wait(&s->bell, bell, &most);
 	atomic_store(&s->is_asleep, 0);
 	atomic_fetch_sub(&r->shared->n_asleep, 1);
@@ -414,6 +577,7 @@ static void look_for_gone(const struct room *r, const struct wait *w)
 
 static void wait_for(const struct room *r, const struct wait *w)
 {
+	wake_all_others(r);
 	if (spin(r, w))
 		return;
 	sleep_until(r, w);
@@ -423,12 +587,11 @@ static void wait_for(const struct room *r, const struct wait *w)
 	look_for_gone(r, w);
 }
 
-void room_wait(struct room *r, uint64_t window, uint64_t end, uint64_t call)
+void room_wait(struct room *r, uint64_t window, uint64_t end)
 {
 	struct wait w = {
 		.window = window,
 		.end = end,
-		.call = call,
 		.every = window == ROOM_NEVER ? IDLE_LOOKS : 1,
 	};
 
@@ -439,6 +602,7 @@ void room_press(struct room *r, uint32_t to)
 {
 	struct timespec t = { .tv_nsec = NAP_NS };
 
+	set(&r->tally[to].own->put, r->tally[to].put);
 	if (atomic_load(&r->shared->seat[to].is_asleep))
 		wake(&r->shared->seat[to]);
 	nanosleep(&t, NULL);
@@ -461,7 +625,7 @@ static void begin_round(struct room *r, const void *bytes, size_t n)
 
 	memcpy(s->board[(s->round + 1) & 1], bytes, n);
 	atomic_fetch_add(&s->round, 1);
-	wake_others(r);
+	wake_all_others(r);
 	while (!has_round(r, r->c->me))
 		wait_for(r, &(struct wait){ .is_round = true, .every = 1 });
 }

@@ -5,16 +5,25 @@
  * meet after windows, and one that has nothing to do is left asleep.
  *
  * The *clock* of a process is the first window in which it may still do
- * something, by the mail that it has taken; a *call* is the first window of
- * mail that it may not have taken yet.  Mail takes a window at least, or as
- * many as the wires between two processes are long, its lead.  So the others'
- * mail is due a lead after their clocks and calls at the earliest, which is the
- * horizon of a process; an answer to its own mail is no exception, since that
- * is a call.
+ * something, by the mail that it has got.  For each other process it also posts
+ * how many bytes it has put into the box for it, the first window that is due
+ * of those, and how many bytes it has got from it: mail of which fewer are got
+ * than put is on its way.  Mail takes a window at least, or as many as the
+ * wires between two processes are long, its lead.  So the others' mail is due a
+ * lead after their clocks, and after what is due of mail on its way to them, at
+ * the earliest, which is the horizon of a process; an answer to its own mail is
+ * no exception, since that is on its way.
  *
- * That holds for clocks and calls of one moment.  They are changed only while
- * the version of the process that changes them is odd; so a reader that finds
- * all versions even, and unchanged afterwards, has seen a moment.
+ * A process may *rest*: it does nothing before its clock, not even if it gets
+ * mail of some kind, which is still.  Where only one process sends it mail,
+ * that one need not say when still mail is due before the clock: it has no
+ * answer.
+ *
+ * That holds for what is posted at one moment.  A process alone writes what it
+ * posts, in one go, and only while its version is odd; so a reader that finds
+ * all versions even, and unchanged afterwards, has seen a moment.  All that two
+ * processes post fits into a cache line each: a hand-over is one such line, and
+ * those of the mail.
  */
 #ifndef SIM_ROOM_H
 #define SIM_ROOM_H
@@ -26,6 +35,7 @@
 #include "sim/cluster.h"
 
 struct room;
+struct room_ways;
 
 #define ROOM_NEVER UINT64_MAX /* a window */
 
@@ -40,41 +50,49 @@ void room_close(struct room *r);
 void room_reduce(struct room *r, uint64_t *x, size_t n, bool is_sum);
 void room_tell(struct room *r, uint32_t from, void *bytes, size_t n);
 
+/* Between which of n processes mail goes, [from][to]: 0: it never does. */
+struct room_ways *room_ways_new(const uint8_t *lead, uint32_t n);
+void room_ways_free(struct room_ways *w);
+
 /* Before the others may run: nothing is known of this process but that it is
  * done with the windows before a clock.  An alarm of before is forgotten. Leads
- * are [from][to], 0: no mail ever comes; they are not copied. */
-void room_enter(struct room *r, const uint8_t *lead, uint64_t clock);
+ * are [from][to], 0: no mail ever comes, also by others; like ways, they are
+ * not copied. */
+void room_enter(struct room *r, const struct room_ways *ways,
+	const uint8_t *lead, uint64_t clock);
 
 /* --- mail --- */
 
-/* Puts bytes into the box for another process; returns how many fit. */
+/* Puts bytes into the box for another process; returns how many fit.  They are
+ * on their way from room_end() on. */
 size_t room_put(struct room *r, uint32_t to, const char *bytes, size_t n);
 /* Appends what another process has put into its box; whether there was any. */
 bool room_get(struct room *r, uint32_t from, struct cluster_bytes *in);
-/* Waits a while for the owner of a full box. */
+/* Hands over what is in a full box, and waits a while for its owner. */
 void room_press(struct room *r, uint32_t to);
 
 /* --- clocks --- */
 
 /*
- * A change of clocks and calls: begin() takes back the calls for this process;
- * then it gets all mail that is there; call() is for each process that it has
- * put mail for; end() sets its clock.
+ * Posts how far this process is, by the mail that it has got; due() is before
+ * that for each process that it has put mail for.
  */
-void room_begin(struct room *r);
-void room_call(struct room *r, uint32_t to, uint64_t window);
-void room_end(struct room *r, uint64_t clock);
+void room_due(struct room *r, uint32_t to, uint64_t window);
+void room_end(struct room *r, uint64_t clock, bool rests);
 
-/* Sets the clock alone. */
-void room_post(struct room *r, uint64_t clock);
+/* Whether it helps another one to know that this process rests. */
+bool room_may_rest(const struct room *r);
+/* Whether still mail to another process that is due in a window needs no
+ * room_due(). */
+bool room_is_resting(const struct room *r, uint32_t to, uint64_t window);
 
-/* The call for this process; and the least of that and its clock. */
-uint64_t room_call_of(const struct room *r);
+/* The least of what it has posted as its clock, and what is due of mail that it
+ * has not posted as got. */
 uint64_t room_left(const struct room *r);
 
 /* How far the others are, at one moment. */
 struct room_view {
-	uint64_t first; /* of clocks and calls of all others */
+	uint64_t first; /* that one of the others may do something in */
 	uint64_t horizon; /* their mail is due no earlier */
 };
 
@@ -86,7 +104,7 @@ void room_alarm(struct room *r);
 bool room_is_alarmed(const struct room *r);
 
 /* Waits until the horizon is beyond a window, all are done before end, there is
- * another call, or an alarm; or for some time. */
-void room_wait(struct room *r, uint64_t window, uint64_t end, uint64_t call);
+ * mail, or an alarm; or for some time. */
+void room_wait(struct room *r, uint64_t window, uint64_t end);
 
 #endif

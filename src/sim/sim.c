@@ -191,7 +191,10 @@ void sim_fill_other(struct sim_worker *w, struct sim_event *e,
 static inline bool may_look_ahead(
 	const struct sim_worker *w, uint32_t n, uint32_t least)
 {
-	return n >= least && w->sim->p.prefetches && w->sim->p.ops->prefetch;
+	const struct sim_params *p = &w->sim->p;
+
+	return n >= least && p->prefetches && !p->trial.is_plain &&
+	       p->ops->prefetch;
 }
 
 /* Sites from some number on are crowded. */
@@ -216,7 +219,7 @@ static void visit_all(
 /* Whether to take the time of so many: of a few, in some windows only. */
 static inline bool is_time_due(struct sim_worker *w, uint32_t n)
 {
-	if (!may_look_ahead(w, n, AHEAD_LEAST))
+	if (!may_look_ahead(w, n, AHEAD_LEAST) || w->sim->p.trial.is_ahead)
 		return false;
 	w->untimed += n;
 	if (w->untimed < AHEAD_TIMED)

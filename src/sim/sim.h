@@ -177,6 +177,8 @@ struct sim_worker {
 	/* To other processes, see abroad.c: */
 	struct cluster_bytes *leaving; /* [process] or NULL */
 	sim_time leaving_next; /* the first of it */
+	sim_time stirs_next; /* the same, but of mail that is still */
+	sim_time still_last; /* the last of that */
 	bool has_notes; /* among it */
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
@@ -229,6 +231,22 @@ struct sim_ops {
 		struct cluster_bytes *to);
 	uint32_t (*unpack)(struct sim_worker *w, const struct sim_event *e,
 		const void *from, size_t n);
+
+	/*
+	 * A process rests if it sends no mail before its own next event, unless
+	 * it gets mail that is not still.  Both or NULL: it never does.
+	 */
+	bool (*rests)(const void *model);
+	bool (*is_still)(const struct sim_event *e);
+};
+
+/* Ways to run, for tests and counts; the result does not depend on them. */
+struct sim_trial {
+	bool packs; /* mail between workers, as if they were processes */
+	bool counts; /* the same, and counts it: see sim_census() */
+	/* Prefetches always where it may be useful, or never; otherwise the
+	 * host's time decides, and the number of instructions with it. */
+	bool is_ahead, is_plain;
 };
 
 struct sim_params {
@@ -252,8 +270,7 @@ struct sim_params {
 	/* [from][to] of processes: windows that mail takes at least, 0: there
 	 * is none; copied.  Without a room only its own are needed. */
 	const uint8_t *lead;
-	bool packs; /* mail between workers, as if they were processes */
-	bool counts; /* the same, and counts it: see sim_census() */
+	struct sim_trial trial;
 };
 
 enum sim_ending { SIM_REACHED, SIM_IDLE, SIM_STOPPED };
@@ -501,6 +518,14 @@ static inline bool sim_is_next(
 	uint64_t dt = (uint64_t)(t - w->start);
 
 	return dt < w->width && w->visited == site && sim_when(w->at) > dt;
+}
+
+/* Whether an event of the visited site at t, now, would come after the running
+ * one. */
+static inline bool sim_is_before(
+	const struct sim_worker *w, sim_time t, uint32_t key, uint32_t aux)
+{
+	return w->at[-1].rank < SIM_RANK(t - w->start, key, aux);
 }
 
 /* Counts n more events. */

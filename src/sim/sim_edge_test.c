@@ -301,6 +301,48 @@ static void named_sites_are_sorted_as_a_crowd(void **state)
 	free_log(l[1]);
 }
 
+/* The prefetches of runs that try one way or leave it to the host's time, and
+ * whether they took any. */
+static uint32_t prefetches_of(struct sim_trial trial, bool *is_timed)
+{
+	struct log *l = new_log();
+	struct sim_params p = params(l);
+	struct err e = { 0 };
+	uint32_t n;
+
+	sim_free(l->sim);
+	p.prefetches = true;
+	p.trial = trial;
+	l->sim = sim_new(&p, &e);
+	for (site_id i = 0; i < 64 * 16; i++)
+		post(l, i % 64, i / 64 * WINDOW, SIM_KEY(PHASE_ENGINE, 0),
+			DO_NOTHING);
+	sim_run(l->sim, SIM_NEVER);
+	assert_int_equal(l->n_wrong, 0);
+	*is_timed = sim_worker(l->sim, 0)->n_timed;
+	n = l->n_prefetched[0];
+	free_log(l);
+	return n;
+}
+
+static void a_trial_prefetches_always_or_never_whatever_the_time(void **state)
+{
+	const struct sim_trial none = { 0 }, plain = { .is_plain = true },
+			       ahead = { .is_ahead = true };
+	uint32_t windows = 16, once;
+	bool is_timed;
+
+	(void)state;
+	once = prefetches_of(ahead, &is_timed) / windows;
+	assert_int_equal(prefetches_of(ahead, &is_timed), windows * once);
+	assert_in_range(once, 1, 63);
+	assert_false(is_timed);
+	assert_int_equal(prefetches_of(plain, &is_timed), 0);
+	assert_false(is_timed);
+	prefetches_of(none, &is_timed);
+	assert_true(is_timed);
+}
+
 /* It is a hint, so it may come for some; never for what is not waiting. */
 static void prefetch_sees_events_that_wait_and_changes_nothing(void **state)
 {
@@ -470,6 +512,7 @@ TESTS(TEST(a_key_is_a_phase_and_a_number),
 	TEST(far_posts_arrive_at_their_time), TEST(a_crowd_runs_in_order),
 	TEST(named_sites_are_sorted_as_a_crowd),
 	TEST(prefetch_sees_events_that_wait_and_changes_nothing),
+	TEST(a_trial_prefetches_always_or_never_whatever_the_time),
 	TEST(bad_parameters_are_refused),
 	TEST(the_shortest_window_is_five_nanoseconds),
 	TEST(a_window_keeps_time_or_is_refused),

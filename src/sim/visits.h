@@ -6,6 +6,7 @@
 #ifndef SIM_VISITS_H
 #define SIM_VISITS_H
 
+#include "base/inline.h"
 #include "sim/sim.h"
 
 struct sim_visits {
@@ -59,8 +60,8 @@ static inline void sim_fill_batch(
 	sim_end_batch(w, end);
 }
 
-static inline __attribute__((always_inline)) void sim_visits(
-	struct sim_worker *w, struct sim_event *e, const struct sim_visits *v,
+INLINE void sim_visits(struct sim_worker *w, struct sim_event *e,
+	const struct sim_visits *v,
 	void (*visit)(struct sim_worker *w, site_id site))
 {
 	const site_id *at = v->order, *end = at + v->n;

@@ -164,15 +164,13 @@ static __attribute__((noinline)) uint32_t find_behind(
 	return (uint32_t)k & w->slot_mask;
 }
 
-/* The same: moves to the next window that has mail and starts before a time.
- * What is far off is later than all slots.  Behind these is one that is never
- * empty. */
-static inline bool find_window(struct sim_worker *w, sim_time until)
+/* The same: the start of the next window that has mail, and its slot.  What is
+ * far off is later than all slots.  Behind these is one that is never empty. */
+static inline sim_time seek_window(const struct sim_worker *w, uint32_t *slot)
 {
 	const struct sim_mail *all = w->out, *m = all + w->slot;
 	struct sim_event *const *first = w->first + w->slot;
 	sim_time start = w->start;
-	uint32_t slot;
 
 	while (m[1].next == first[1]) {
 		m++;
@@ -182,10 +180,19 @@ static inline bool find_window(struct sim_worker *w, sim_time until)
 		m++;
 		first++;
 	}
-	slot = (uint32_t)(m + 1 - all);
-	start += (sim_time)(slot - w->slot) * w->width;
-	if (__builtin_expect(slot > w->slot_mask, 0))
-		slot = find_behind(w, &start);
+	*slot = (uint32_t)(m + 1 - all);
+	start += (sim_time)(*slot - w->slot) * w->width;
+	if (__builtin_expect(*slot > w->slot_mask, 0))
+		*slot = find_behind(w, &start);
+	return start;
+}
+
+/* The same: moves there, if it starts before a time. */
+static inline bool find_window(struct sim_worker *w, sim_time until)
+{
+	uint32_t slot;
+	sim_time start = seek_window(w, &slot);
+
 	if (start >= until)
 		return false;
 	w->start = start;
@@ -199,14 +206,18 @@ static inline void move_on(struct sim_worker *w, int n)
 	w->slot = (w->slot + (uint32_t)n) & w->slot_mask;
 }
 
-/* A worker that is alone need not agree with anybody.  It does what step()
- * does, without a division for each window. */
-static void run_single(struct sim_worker *w)
+static inline bool has_leaving(const struct sim_worker *w)
 {
-	static const atomic_int never;
-	const atomic_int *stop = w->sim->p.stop ? w->sim->p.stop : &never;
-	sim_time until = w->sim->until;
+	return w->leaving_next != SIM_NEVER || w->has_notes;
+}
 
+/* A worker that is alone need not agree with anybody.  It does what step()
+ * does, without a division for each window.  Stops after so many windows, or if
+ * mail leaves, where that is asked for. */
+static inline __attribute__((always_inline)) void run_windows(
+	struct sim_worker *w, const atomic_int *stop, sim_time until,
+	uint32_t most)
+{
 	mail_take_far(w);
 	move_on(w, -1); /* as if the window before had just run */
 	while (!atomic_load_explicit(stop, memory_order_relaxed) &&
@@ -225,8 +236,30 @@ static void run_single(struct sim_worker *w)
 			sim_visit_one(w, first);
 		else
 			sim_visit_all(w, first, n);
+		if (most && (!--most || has_leaving(w)))
+			break;
 	}
 	move_on(w, 1);
+}
+
+static const atomic_int never;
+
+static void run_single(struct sim_worker *w)
+{
+	const struct sim *s = w->sim;
+
+	run_windows(w, s->p.stop ? s->p.stop : &never, s->until, 0);
+}
+
+/* The same of one of several processes. */
+static void run_until_mail(void *arg)
+{
+	struct sim_worker *w = arg;
+	sim_time until = w->sim->until;
+
+	if (w->sim->window <= (uint64_t)until / w->width)
+		until = (sim_time)w->sim->window * w->width;
+	run_windows(w, &never, until, MOST_UNHEARD);
 }
 
 /* Every worker's own part, while that is the better way. */
@@ -307,8 +340,25 @@ static uint64_t next_of_all(const struct sim *s)
 	return next;
 }
 
+/* The same of a worker that is alone: slots are searched from the one behind
+ * the last window's on. */
+static uint64_t next_of_one(struct sim_worker *w)
+{
+	sim_time start;
+	uint32_t slot;
+
+	if (w->start > w->near_at)
+		mail_take_far(w);
+	move_on(w, -1);
+	start = seek_window(w, &slot);
+	move_on(w, 1);
+	return start == SIM_NEVER ? NO_WINDOW : (uint64_t)start / w->width;
+}
+
 uint64_t windows_next(struct sim *s)
 {
+	if (s->p.n_workers == 1)
+		return next_of_one(s->workers);
 	s->n_events = 0;
 	for (uint32_t i = 0; i < s->p.n_workers; i++)
 		s->n_events += s->workers[i].n_events;
@@ -457,6 +507,11 @@ static void run_by_promises(
  * for so many that the others hear of it in time. */
 static uint64_t run_some(struct sim *s, uint64_t next, uint64_t horizon)
 {
+	if (s->p.n_workers == 1) {
+		s->window = horizon;
+		err_guard(run_until_mail, s->workers, &s->workers->failure);
+		return windows_next(s);
+	}
 	for (uint32_t i = 0; i < MOST_UNHEARD && next < horizon; i++) {
 		s->window = next;
 		run_window(s);
@@ -470,29 +525,28 @@ static uint64_t run_some(struct sim *s, uint64_t next, uint64_t horizon)
 /* Runs up to a window.  Leaves early where a process fails or is stopped. */
 static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
 {
-	uint64_t next = abroad_post(s, windows_next(s)), horizon, call;
-	bool is_over;
+	uint64_t horizon = 0, next = abroad_post(s, windows_next(s), &horizon);
+	bool is_over = false;
 
 	for (;;) {
 		if (abroad_has_failed(s) || (may_stop && is_stopped(s)))
 			abroad_alarm(s);
 		if (abroad_is_alarmed(s))
 			return;
-		/* mail that is due before the horizon has come by now */
-		call = abroad_call(s);
-		horizon = abroad_look(s, end, &is_over);
-		if (abroad_take(s))
-			next = windows_next(s);
+		if (next >= horizon || next >= end) {
+			/* mail that is due before the horizon has come then */
+			horizon = abroad_look(s, end, &is_over);
+			abroad_take(s, &next);
+		}
 		if (next < horizon && next < end) {
 			next = run_some(s, next, horizon < end ? horizon : end);
 		} else if (abroad_has_posted(s, next)) {
 			if (is_over && next >= end)
 				return;
-			abroad_wait(
-				s, next < end ? next : NO_WINDOW, end, call);
+			abroad_wait(s, next < end ? next : NO_WINDOW, end);
 			continue;
 		}
-		next = abroad_post(s, next);
+		next = abroad_post(s, next, &horizon);
 	}
 }
 

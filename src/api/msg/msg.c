@@ -402,15 +402,31 @@ bool msg_step(struct msg_state *m)
 	return (m->go_on && m->go_on(m->on_end_arg)) || did;
 }
 
+/* Its own calls do not know what the call waits for. */
+static sim_time call_between(struct msg_state *m)
+{
+	struct weft_msg_done awaited = m->awaited;
+	uint64_t at = m->awaited_at;
+	sim_time again;
+
+	m->awaited = (struct weft_msg_done){ 0 };
+	m->awaited_at = 0;
+	again = m->between(m->on_end_arg);
+	m->awaited = awaited;
+	m->awaited_at = at;
+	return again;
+}
+
 void msg_go_on(struct msg_state *m)
 {
+	sim_time again = m->between ? call_between(m) : SIM_NEVER;
 	uint64_t seen;
 
-	if (m->between)
-		m->between(m->on_end_arg);
-	if (msg_step(m) || has_news(m, &seen))
+	if (!again || msg_step(m) || has_news(m, &seen))
 		return;
-	if (m->awaited_at)
+	if (again != SIM_NEVER)
+		msg_sleep_before(m, again);
+	else if (m->awaited_at)
 		program_poll_with(
 			m->awaited_at, has_news, m, poll_loop(m), &seen);
 	else
@@ -658,14 +674,6 @@ int weft_msg_wait_counter(struct weft_msg *msg, uint32_t counter)
 }
 
 /* --- life --- */
-
-uint32_t msg_most_processes(const struct nic_ops *nic)
-{
-	const struct api *api = api_to(nic);
-
-	return api && api->msg->most_processes ? api->msg->most_processes
-					       : HOST_THREADS;
-}
 
 uint32_t msg_count_ranks(struct host *h)
 {

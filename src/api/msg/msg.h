@@ -140,8 +140,9 @@ struct __attribute__((may_alias)) msg_state {
 	bool (*go_on)(void *arg);
 	bool (*can_go_on)(const void *arg);
 	/* While a call of its waits, or NULL: it may begin other operations,
-	 * but no collective. */
-	void (*between)(void *arg);
+	 * but no collective.  Returns when it wants to be called again at the
+	 * latest, or 0: what the call waits for may have come meanwhile. */
+	sim_time (*between)(void *arg);
 	/* Bytes of the process's memory were written; see msg_watch_all(). */
 	void (*on_touch)(void *arg, uint64_t at, size_t n);
 	void *on_end_arg;
@@ -348,10 +349,15 @@ static inline void msg_store(
 	memory_write(m->memory, MEMORY_CORE, at, from, n);
 }
 
-/* --- msg.c --- */
+/* --- able.c --- */
 
 /* The most processes of a node that an interface serves. */
 uint32_t msg_most_processes(const struct nic_ops *nic);
+/* Whether it, or its network, may add. */
+bool msg_adds(const struct nic_ops *nic);
+
+/* --- msg.c --- */
+
 /* Of the job that the program is a process of. */
 uint32_t msg_count_ranks(struct host *h);
 

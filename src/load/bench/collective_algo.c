@@ -18,13 +18,8 @@
 
 enum {
 	MOST_REAL = 1 << 20,
-	MOST_TRIED = 16,
 	GRAIN = 8,
 	LINE = 4096,
-	/* An algorithm is not tried if it sends so many times as much as
-	 * another one, from a length on at which rates decide. */
-	MUCH_MORE = 4,
-	LONG = 256 << 10,
 };
 
 /* Of ranks that agree on something. */
@@ -32,8 +27,8 @@ enum {
 
 struct collective_algo {
 	struct algo_group group;
-	struct algo_plan plan[MOST_TRIED]; /* one, or those that are tried */
-	double time_ns[MOST_TRIED]; /* of these, by the program of rank 0 */
+	struct algo_plan plan[ALGO_TRIED]; /* one, or those that are tried */
+	double time_ns[ALGO_TRIED]; /* of these, by the program of rank 0 */
 	uint32_t n_plans, chosen;
 	uint64_t *blocks; /* of alltoallv */
 	bool is_real, is_auto;
@@ -214,46 +209,13 @@ static struct algo_plan plan_of(
 	};
 }
 
-static uint64_t sent_by_first(const struct algo_plan *p)
-{
-	struct algo_step s;
-	uint64_t sum = 0;
-
-	for (uint32_t lane = 0; lane < algo_lanes(p); lane++)
-		for (uint64_t i = 0, n = algo_count(p, 0, lane); i < n; i++) {
-			algo_step(p, 0, lane, i, &s);
-			sum += s.kind == ALGO_SEND ? s.bytes : 0;
-		}
-	return sum;
-}
-
-/* All that can, but for those that send far too much. */
 static int plan_all(struct collective *c, struct err *e)
 {
 	struct collective_algo *a = c->steps;
-	uint64_t sent[MOST_TRIED], least = UINT64_MAX;
-	uint32_t i, n = 0;
-	struct err why = { 0 };
+	struct algo_plan p = plan_of(c, &algo_auto);
 
-	for (i = 0; algo_registry[i] && a->n_plans < MOST_TRIED; i++) {
-		struct algo_plan *p = &a->plan[a->n_plans];
-
-		*p = plan_of(c, algo_registry[i]);
-		if (!algo_has(p->algo, p->op))
-			continue;
-		p->unit = p->algo->has_unit ? p->unit : 1;
-		if (algo_settle(p, &why))
-			continue;
-		sent[a->n_plans] = sent_by_first(p);
-		if (sent[a->n_plans] < least)
-			least = sent[a->n_plans];
-		a->n_plans++;
-	}
-	for (i = 0; i < a->n_plans; i++)
-		if (a->plan[i].bytes < LONG || sent[i] <= MUCH_MORE * least)
-			a->plan[n++] = a->plan[i];
-	a->n_plans = n;
-	return n ? 0 : err_set(e, "%s", why.text);
+	a->n_plans = algo_candidates(&p, a->plan, e);
+	return a->n_plans ? 0 : -1;
 }
 
 static int plan_one(struct collective *c, struct err *e)

@@ -91,7 +91,7 @@ static void blocks_of_several_lengths_come_from_a_file(void **state)
 	remove(path);
 }
 
-/* Few messages win for few bytes, few bytes for many. */
+/* COL-F9: few messages win for few bytes, few bytes for many. */
 static void the_fastest_is_chosen(void **state)
 {
 	static const char *const few[] = { "ring", "tree", "doubling",
@@ -119,6 +119,7 @@ static void the_fastest_is_chosen(void **state)
 	}
 }
 
+/* COL-F9 */
 static void rates_are_those_of_nccl_tests(void **state)
 {
 	struct trial t;

@@ -4,6 +4,13 @@
  * the sum of the other half, down to one block.  All-gather: in each round it
  * exchanges its range, up to all blocks.  log2 n rounds each; members beyond a
  * power of two are folded, in all-reduce.
+ *
+ * Blocks of a reduce-scatter belong to the members in their order, so the first
+ * partner, with half of the data, is the most distant one.  In an all-reduce
+ * nobody has a block in the end, and the order of blocks is free: place q
+ * keeps the block whose number has the bits of q in reverse.  Then the first
+ * partner is a neighbour, and little goes far: less than a quarter of the data
+ * leaves a group of four, and the rest stays on its switch.
  */
 #include "load/coll/plan.h"
 
@@ -15,7 +22,8 @@ struct halving {
 	uint64_t all_chunks; /* of the span, for the fold */
 	uint32_t first, end; /* rounds: first all halvings, then doublings */
 	uint32_t lane; /* that receives */
-	bool is_in;
+	uint32_t block; /* that it has in the middle */
+	bool is_in, is_near; /* near: the first partner is a neighbour */
 };
 
 /* A round of a lane, and where its steps begin. */
@@ -25,6 +33,21 @@ struct place {
 	uint64_t chunks, base;
 };
 
+static uint32_t reversed(uint32_t x, uint32_t n_bits)
+{
+	uint32_t y = 0;
+
+	for (uint32_t i = 0; i < n_bits; i++)
+		y |= (x >> i & 1) << (n_bits - 1 - i);
+	return y;
+}
+
+/* Of a place; and the place of a block. */
+static uint32_t block_of(const struct halving *h, uint32_t place)
+{
+	return h->is_near ? reversed(place, h->fold.rounds) : place;
+}
+
 static struct halving halving_of(
 	const struct algo_plan *p, uint32_t member, uint32_t lane)
 {
@@ -33,8 +56,10 @@ static struct halving halving_of(
 		.span = algo_cut(
 			p, algo_data(p), p->channels, algo_channel(p, lane)),
 		.lane = lane - lane % LANES,
+		.is_near = p->op == ALGO_ALLREDUCE,
 	};
 
+	h.block = block_of(&h, h.fold.place);
 	h.first = p->op == ALGO_ALLGATHER ? h.fold.rounds : 0;
 	h.end = p->op == ALGO_REDUCESCATTER ? h.fold.rounds : 2 * h.fold.rounds;
 	h.all_chunks = algo_chunks(p, h.span, 1);
@@ -42,7 +67,7 @@ static struct halving halving_of(
 	return h;
 }
 
-/* The distance between partners. */
+/* The distance between partners' blocks. */
 static uint32_t distance(const struct halving *h, uint32_t round)
 {
 	return round < h->fold.rounds ? h->fold.core >> (round + 1)
@@ -54,7 +79,7 @@ static struct algo_span range_of(const struct algo_plan *p,
 	const struct halving *h, uint32_t round, bool is_send)
 {
 	uint32_t d = distance(h, round);
-	uint32_t own = h->fold.place & ~(d - 1);
+	uint32_t own = h->block & ~(d - 1);
 	/* a half is the partner's where it is sent, a doubling's its own */
 	bool is_own = is_send == (round >= h->fold.rounds);
 	uint32_t from = is_own ? own : own ^ d;
@@ -158,7 +183,7 @@ static void round_step(const struct algo_plan *p, const struct halving *h,
 		: halves ? ALGO_ADD
 			 : ALGO_RECEIVE,
 		algo_fold_member(
-			&h->fold, h->fold.place ^ distance(h, x.round)),
+			&h->fold, block_of(h, h->block ^ distance(h, x.round))),
 		s);
 	out->to = p->bytes + s.at;
 	/* what comes to be added may not come over what is not added yet */

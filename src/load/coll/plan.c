@@ -121,8 +121,9 @@ int algo_settle(struct algo_plan *p, struct err *e)
 	if (p->unit > 1 && !p->algo->has_unit)
 		return err_set(e, "unit: makes no difference to %s (want 1)",
 			p->algo->name);
-	p->chunk = p->chunk ? p->chunk : usual_chunk(p);
-	if (p->chunk < p->grain)
+	if (!p->chunk && algo_has_steps(p))
+		p->chunk = usual_chunk(p);
+	if (p->chunk && p->chunk < p->grain)
 		return err_set(e, "chunk: want %u bytes or more", p->grain);
 	if (check_blocks(p, e))
 		return -1;

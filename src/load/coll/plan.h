@@ -119,9 +119,13 @@ struct algo {
 extern const struct algo *const algo_registry[]; /* NULL at the end */
 extern const struct algo algo_ring, algo_tree, algo_doubling, algo_halving,
 	algo_bruck, algo_pairwise, algo_hierarchical;
+/* Words in place of one, without steps; not in the registry. */
+extern const struct algo algo_auto, algo_network;
 
 /* An error names the nearest one that there is. */
 const struct algo *algo_find(const char *name, struct err *e);
+/* The same, or one of these words. */
+const struct algo *algo_find_any(const char *name, struct err *e);
 /* The number of an operation, or ALGO_OPS. */
 enum algo_op algo_find_op(const char *name);
 
@@ -138,6 +142,20 @@ static inline bool algo_op_has_root(enum algo_op op)
 
 /* Checks a plan, and fills in what it left open. */
 int algo_settle(struct algo_plan *p, struct err *e);
+
+/* Whether it has steps: no word in place of an algorithm. */
+static inline bool algo_has_steps(const struct algo_plan *p)
+{
+	return p->algo->lanes > 0;
+}
+
+enum { ALGO_TRIED = 16 };
+
+/* Plans to be tried in place of one, by all algorithms that can do it but for
+ * those that send far too much.  Settled; 0: none can, and why the last one
+ * cannot. */
+uint32_t algo_candidates(
+	const struct algo_plan *like, struct algo_plan *out, struct err *e);
 
 /* All lanes of a member, by channel; the steps of one; one of these. */
 static inline uint32_t algo_lanes(const struct algo_plan *p)

@@ -324,7 +324,7 @@ static void run_members(const struct algo *a, enum algo_op op)
 			});
 }
 
-/* NET-F32 */
+/* NET-F32, COL-F1, COL-F2, COL-F3, COL-F4, COL-F5, COL-F6, COL-F7, COL-F8 */
 static void every_algorithm_does_what_it_claims(void **state)
 {
 	uint32_t n = 0;
@@ -338,6 +338,7 @@ static void every_algorithm_does_what_it_claims(void **state)
 	assert_int_equal(n, 22);
 }
 
+/* COL-F6 */
 static void blocks_of_several_lengths_are_exchanged(void **state)
 {
 	enum { N = 5 };
@@ -431,7 +432,7 @@ static void members_of_a_unit_share_what_goes_to_others(void **state)
 	assert_true(20 * s.after.n < algo_count(&p, 0, s.after.lane));
 }
 
-/* What the factors of the bus bandwidth are made of. */
+/* COL-F2: what the factors of the bus bandwidth are made of. */
 static void members_send_no_more_than_the_best_algorithm_needs(void **state)
 {
 	struct algo_plan p = { .n = 64, .bytes = 64 << 20, .grain = 8 };
@@ -450,6 +451,58 @@ static void members_send_no_more_than_the_best_algorithm_needs(void **state)
 	assert_int_equal(most_sent(p), 63 * (uint64_t)(1 << 20));
 	p.algo = &algo_bruck;
 	assert_int_equal(most_sent(p), 6 * 32 * (uint64_t)(1 << 20));
+}
+
+/* COL-F1: of each channel one member of a unit, in turn. */
+static void channels_leave_a_unit_by_all_members(void **state)
+{
+	struct algo_plan p = {
+		.algo = &algo_ring,
+		.op = ALGO_ALLREDUCE,
+		.n = 8,
+		.unit = 4,
+		.channels = 4,
+		.bytes = 8 << 20,
+		.grain = 8,
+	};
+	struct err e = { 0 };
+
+	assert_int_equal(algo_settle(&p, &e), 0);
+	for (uint32_t m = 0; m < p.n; m++)
+		assert_int_equal(sent_to_others(&p, m), 2 * 7 << 20 >> 2);
+}
+
+static uint64_t sent_further(
+	const struct algo_plan *p, uint32_t member, uint32_t distance)
+{
+	struct algo_step s;
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0, n = algo_count(p, member, 1); i < n; i++) {
+		algo_step(p, member, 1, i, &s);
+		if ((s.peer ^ member) > distance)
+			sum += s.bytes;
+	}
+	return sum;
+}
+
+/* COL-F4: half of the data goes to a neighbour, a quarter to the next but one;
+ * of a reduce-scatter, whose blocks have owners, the other way round. */
+static void most_of_halving_stays_near(void **state)
+{
+	struct algo_plan p = { .algo = &algo_halving,
+		.op = ALGO_ALLREDUCE,
+		.n = 16,
+		.bytes = 16 << 20,
+		.grain = 8 };
+	struct err e = { 0 };
+
+	assert_int_equal(algo_settle(&p, &e), 0);
+	for (uint32_t m = 0; m < p.n; m++)
+		assert_int_equal(sent_further(&p, m, 3), 2 * (2 + 1) << 20);
+	p.op = ALGO_REDUCESCATTER;
+	for (uint32_t m = 0; m < p.n; m++)
+		assert_int_equal(sent_further(&p, m, 3), (8 + 4) << 20);
 }
 
 /* The time of all messages, if each takes one, and a member can send one and
@@ -511,8 +564,8 @@ static uint64_t time_of(struct algo_plan p)
 	return last;
 }
 
-/* In each turn each member of two trees sends to one and receives from one, so
- * that all take little longer than a member's own messages. */
+/* COL-F2: in each turn each member of two trees sends to one and receives from
+ * one, so that all take little longer than a member's own messages. */
 static void trees_with_long_data_keep_a_timetable(void **state)
 {
 	struct algo_plan p = { .algo = &algo_tree,
@@ -584,5 +637,7 @@ TESTS(TEST(every_algorithm_does_what_it_claims),
 	TEST(blocks_of_several_lengths_are_exchanged),
 	TEST(members_of_a_unit_share_what_goes_to_others),
 	TEST(members_send_no_more_than_the_best_algorithm_needs),
+	TEST(channels_leave_a_unit_by_all_members),
+	TEST(most_of_halving_stays_near),
 	TEST(trees_with_long_data_keep_a_timetable),
 	TEST(what_an_algorithm_cannot_do_is_refused))

@@ -22,8 +22,8 @@ enum {
 	TURN_RECEIVES = 0,
 	TURN_SENDS = 1,
 	/* Their steps under way. */
-	PACE_SENDS = 8,
-	PACE_RECEIVES = 4,
+	PACE_SENDS = 6,
+	PACE_RECEIVES = 3,
 };
 
 #define NONE UINT32_MAX

@@ -169,7 +169,8 @@ static struct table table_of(
 	uint64_t each = chunks_each(p);
 	struct table t = {
 		.turns = (tree_chunks(p) + each - 1) / each,
-		.period = COLOURS << (tree_goes_up(p) && tree_goes_down(p)),
+		.period = tree_goes_up(p) && tree_goes_down(p) ? 2 * COLOURS
+							       : COLOURS,
 	};
 
 	for (uint32_t i = 0; i < TREES; i++)

@@ -141,6 +141,9 @@ int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e)
 	int failed;
 
 	*g = (struct goal){ .is_binary = goal_is_binary(first) };
+	if (first == EOF)
+		return err_set(e, "%s: %s", path,
+			ferror(f) ? strerror(errno) : "is empty");
 	failed = g->is_binary ? goal_read_binary(&b, f) : goal_read_text(&b, f);
 	if (!failed && ferror(f))
 		failed = err_set(e, "%s: %s", path, strerror(errno));
@@ -154,10 +157,14 @@ int goal_read_file(struct goal *g, FILE *f, const char *path, struct err *e)
 
 int goal_read(struct goal *g, const char *path, struct err *e)
 {
-	FILE *f = fopen(path, "r");
+	bool has_path = *path && strcmp(path, "none") != 0;
+	FILE *f = has_path ? fopen(path, "r") : NULL;
 	int failed;
 
 	*g = (struct goal){ 0 };
+	if (!has_path)
+		return err_set(e, "file: want the file of a schedule, such as "
+				  "`weft goal` writes");
 	if (!f)
 		return err_set(e, "%s: %s", path, strerror(errno));
 	failed = goal_read_file(g, f, path, e);

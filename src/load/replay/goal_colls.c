@@ -148,7 +148,9 @@ void goal_write_coll(const struct goal *g, const struct goal_op *op, FILE *f)
 	fprintf(f, "%s %" PRIu64 "b algo %s group ", algo_op_names[p->op],
 		p->bytes, p->algo->name);
 	write_group(group, f);
-	fprintf(f, " channels %u chunk %" PRIu64 "b", p->channels, p->chunk);
+	fprintf(f, " channels %u", p->channels);
+	if (p->chunk)
+		fprintf(f, " chunk %" PRIu64 "b", p->chunk);
 	if (p->unit > 1)
 		fprintf(f, " unit %u", p->unit);
 	if (algo_op_has_root(p->op))

@@ -277,7 +277,7 @@ static char *word_text(const struct reader *r)
 static const struct algo *find_algo(const struct reader *r, struct err *e)
 {
 	char *text = word_text(r);
-	const struct algo *a = algo_find(text, e);
+	const struct algo *a = algo_find_any(text, e);
 
 	mem_free(text);
 	return a;

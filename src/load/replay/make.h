@@ -58,6 +58,8 @@ struct make_joint {
 };
 
 void make_write_joint(const struct make_joint *j, FILE *f);
+/* Refuses words in place of an algorithm where steps are wanted. */
+int make_check_steps(const struct goal_make *m, struct err *e);
 int make_check_coll(const struct goal_make *m, enum algo_op op, struct err *e);
 void make_write_coll(const struct goal_make *m, enum algo_op op, FILE *f);
 

@@ -65,7 +65,7 @@ static int plan_of(const struct goal_make *m, enum algo_op op,
 	struct algo_plan *p, struct err *e)
 {
 	*p = (struct algo_plan){
-		.algo = algo_find(m->algo, e),
+		.algo = algo_find_any(m->algo, e),
 		.op = op,
 		.n = (uint32_t)m->ranks,
 		.root = (uint32_t)m->root,
@@ -80,11 +80,26 @@ static int plan_of(const struct goal_make *m, enum algo_op op,
 	return p->algo ? algo_settle(p, e) : -1;
 }
 
+int make_check_steps(const struct goal_make *m, struct err *e)
+{
+	const struct algo *a = algo_find_any(m->algo, e);
+
+	if (!a)
+		return -1;
+	if (m->as || a->lanes)
+		return 0;
+	return err_set(e,
+		"algo: %s has no steps before it runs (want as=operations)",
+		m->algo);
+}
+
 int make_check_coll(const struct goal_make *m, enum algo_op op, struct err *e)
 {
 	struct algo_plan p;
 
 	if (plan_of(m, op, &p, e))
+		return -1;
+	if (make_check_steps(m, e))
 		return -1;
 	if (m->as && m->compute)
 		return err_set(e, "compute: operations have none (want "
@@ -263,8 +278,10 @@ static void write_operation(const struct make_joint *j, FILE *f)
 		fprintf(f, " members %u stride %u", p->n, j->stride);
 	else
 		fprintf(f, " group %u..%u:%u", j->first, last, j->stride);
-	fprintf(f, " channels %u chunk %" PRIu64 "b unit %u overlap %s",
-		p->channels, p->chunk, p->unit, p->is_apart ? "no" : "yes");
+	fprintf(f, " channels %u", p->channels);
+	if (p->chunk)
+		fprintf(f, " chunk %" PRIu64 "b", p->chunk);
+	fprintf(f, " unit %u overlap %s", p->unit, p->is_apart ? "no" : "yes");
 	if (algo_op_has_root(p->op))
 		fprintf(f, " root %u", j->first + p->root * j->stride);
 	if (j->cpu)

@@ -181,7 +181,7 @@ static int plan(const struct goal_make *m, enum algo_op op, int64_t n,
 {
 	*p = (struct algo_plan){
 		.algo = op == ALGO_ALLTOALL ? &algo_pairwise
-					    : algo_find(m->algo, e),
+					    : algo_find_any(m->algo, e),
 		.op = op,
 		.n = (uint32_t)n,
 		.bytes = bytes,
@@ -196,7 +196,7 @@ int make_check_training(
 	struct algo_plan p;
 
 	(void)op;
-	if (check_shares(m, e))
+	if (check_shares(m, e) || make_check_steps(m, e))
 		return -1;
 	if (m->shard)
 		return plan(m, ALGO_REDUCESCATTER, m->data, 8, &p, e) ||

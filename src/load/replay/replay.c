@@ -5,76 +5,22 @@
  * All messages of a rank leave from the same bytes and come to the same bytes
  * of its memory, which nobody looks at: a schedule has no data.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "api/msg/msg.h"
 #include "base/mem.h"
-#include "base/ring.h"
 #include "load/keys.h"
 #include "load/place.h"
-#include "load/programs.h"
 #include "load/registry.h"
-#include "load/replay/exposed.h"
-#include "load/replay/goal_colls.h"
 #include "load/replay/goal_pairs.h"
-#include "load/replay/joints.h"
+#include "load/replay/player.h"
 #include "load/unstored.h"
 
 #define AT(field) offsetof(struct replay, field)
 
+enum { MOST_STORED = 1 << 20 }; /* bytes of a rank */
+
 /* Where messages leave from and come to; what is longer begins there, too. */
 #define SOURCE UINT64_C(0x100000)
-
-/* As how many others an operation waits for, once it waits for none. */
-#define BEGUN UINT32_MAX
-
-/* What a rank does all the time, for the log. */
-#define CALL "replaying a schedule as rank #"
-
-enum {
-	MOST_PATH = 80, /* the end of a longer one is shown */
-	MOST_STORED = 1 << 20, /* bytes of a rank */
-};
-
-struct active {
-	struct weft_msg_request request;
-	uint32_t op;
-	uint32_t mark; /* in the log */
-	struct active *next;
-};
-
-/* A rank while it runs. */
-struct player {
-	struct replay *replay;
-	const struct goal_rank *rank;
-	struct weft_msg msg;
-	uint32_t *left; /* [op]: others first; then BEGUN */
-	struct ring ready[GOAL_CPUS]; /* operations of each cpu, in order */
-	uint64_t has_ready, computes; /* bits of cpus */
-	uint32_t calc[GOAL_CPUS]; /* the operation of one that computes */
-	uint32_t calc_mark[GOAL_CPUS];
-	sim_time free_at[GOAL_CPUS];
-	struct active *active, *spare;
-	uint64_t n_over; /* requests, when it looked last */
-	struct joints joints;
-	uint32_t n_done;
-	sim_time begin, end; /* of its first and last operation */
-};
-
-struct replay {
-	struct programs programs;
-	char file[PARAM_TEXT_MAX], place[PARAM_TEXT_MAX];
-	struct goal goal;
-	uint64_t target; /* where messages come to */
-	uint64_t unstored; /* bytes from SOURCE on */
-	uint32_t *at; /* [rank] of the schedule: which of the machine */
-	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
-	uint32_t n_ranks; /* of the machine */
-	int64_t procs; /* of a node; 0 or less: as few as suffice */
-	struct player *player; /* [rank] of the schedule */
-	struct exposed exposed;
-};
+/* Where ranks agree on something: always stored. */
+#define AGREED_AT (SOURCE - 4096)
 
 static const struct param params[] = {
 	KEY_TEXT("file", AT(file), "none",
@@ -90,11 +36,6 @@ static const struct param params[] = {
 static struct replay *of(struct load *l)
 {
 	return (struct replay *)l;
-}
-
-static uint32_t rank_of(const struct player *p)
-{
-	return (uint32_t)(p->rank - p->replay->goal.rank);
 }
 
 /* --- what is ready --- */
@@ -152,7 +93,7 @@ static uint32_t log_op(const struct player *p, uint32_t op)
 
 /* --- operations --- */
 
-static struct active *take_active(struct player *p)
+struct active *player_take(struct player *p)
 {
 	struct active *x = p->spare;
 
@@ -182,7 +123,7 @@ static bool begin_message(struct player *p, uint32_t op)
 {
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
-	struct active *x = take_active(p);
+	struct active *x = player_take(p);
 	int code;
 
 	x->op = op;
@@ -205,6 +146,8 @@ static void begin_joint(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	const struct goal *g = &p->replay->goal;
 	const struct goal_coll *c = goal_coll_of(g, o);
+	const struct algo_plan *plan =
+		autos_plan(&p->replay->autos, p->chosen, o->peer);
 	const struct coll_run how = {
 		.msg = &p->msg,
 		.group = &g->colls->group[c->group],
@@ -213,8 +156,13 @@ static void begin_joint(struct player *p, uint32_t op)
 		.tag = goal_coll_tag(o->tag),
 	};
 
-	joints_begin(&p->joints, &how, &c->plan,
-		algo_group_member(how.group, rank_of(p)),
+	if (plan->algo == &algo_network) {
+		networks_add(
+			&p->networks, (struct joint_of){ op, log_op(p, op) });
+		return;
+	}
+	joints_begin(&p->joints, &how, plan,
+		algo_group_member(how.group, player_rank(p)),
 		(struct joint_of){ op, log_op(p, op) });
 }
 
@@ -223,7 +171,7 @@ static bool begin_op(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	uint32_t c = o->cpu;
 
-	p->left[op] = BEGUN;
+	p->left[op] = PLAYER_BEGUN;
 	release(p, op, true);
 	if (goal_is_message(o))
 		return begin_message(p, op);
@@ -331,19 +279,89 @@ static sim_time next_calc(const struct player *p)
 	return t;
 }
 
-/* What a rank waits for that computes nothing. */
-static const struct goal_op *waits_for(const struct player *p)
+bool player_oldest(const struct player *p, uint32_t *op)
 {
 	struct joint_of j;
 
-	return joints_oldest(&p->joints, &j) ? &p->rank->op[j.op] : NULL;
+	if (!joints_oldest(&p->joints, &j) &&
+		!networks_oldest(&p->networks, &j))
+		return false;
+	*op = j.op;
+	return true;
+}
+
+/* --- the course of a rank --- */
+
+/* Adds the time since the last look to what the rank waited for then, unless
+ * it computed. */
+static void account(struct player *p)
+{
+	if (!p->computed)
+		exposed_add(&p->replay->exposed, player_rank(p), p->awaited,
+			program_now() - p->seen);
+	p->seen = program_now();
+}
+
+/* Begins and ends what can be; returns whether there was any. */
+static bool look(struct player *p)
+{
+	bool is_right = true, did;
+	uint32_t op;
+
+	account(p);
+	if (!begin_ready(p)) {
+		p->has_failed = true;
+		return false;
+	}
+	p->computed = p->computes;
+	p->awaited = player_oldest(p, &op) ? &p->rank->op[op] : NULL;
+	did = end_calcs(p);
+	did |= msg_step(msg_state(&p->msg));
+	did |= end_messages(p, &is_right);
+	did |= end_joints(p, &is_right);
+	p->has_failed |= !is_right;
+	return did;
+}
+
+/* While the network performs a collective, the others go on. */
+static sim_time look_between(void *arg)
+{
+	struct player *p = arg;
+	bool did = false;
+
+	if (p->is_inside)
+		return SIM_NEVER;
+	p->is_inside = true;
+	while (!p->has_failed && look(p))
+		did = true;
+	p->is_inside = false;
+	return did ? 0 : next_calc(p);
+}
+
+static bool perform_next(struct player *p)
+{
+	struct replay *r = p->replay;
+	struct msg_state *m = msg_state(&p->msg);
+	struct joint_of of;
+	int code;
+
+	if (!networks_next(&r->networks, &p->networks, p->rank, &of))
+		return false;
+	m->between = look_between;
+	m->on_end_arg = p;
+	code = networks_perform(&r->networks, &p->networks, &p->msg, r->at,
+		&p->rank->op[of.op]);
+	m->between = NULL;
+	networks_drop(&p->networks, of.op);
+	p->has_failed |= !went_well(p, of.op, "", code);
+	program_log_end(of.mark);
+	end_op(p, of.op);
+	return true;
 }
 
 static void play(struct player *p)
 {
-	sim_time t = program_now();
-	bool is_right = true;
-
+	p->seen = program_now();
 	for (uint32_t i = 0; i < GOAL_CPUS; i++)
 		ring_init(&p->ready[i], sizeof(i));
 	p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
@@ -352,220 +370,30 @@ static void play(struct player *p)
 		if (!p->left[i])
 			push(p, i);
 	}
-	while (is_right && p->n_done < p->rank->n_ops) {
-		const struct goal_op *op;
-		bool did, computes;
-
-		if (!begin_ready(p))
-			return;
-		computes = p->computes;
-		op = waits_for(p);
-		did = end_calcs(p);
-		did |= msg_step(msg_state(&p->msg));
-		did |= end_messages(p, &is_right);
-		did |= end_joints(p, &is_right);
-		if (!did)
+	while (!p->has_failed && p->n_done < p->rank->n_ops)
+		if (!look(p) && !p->has_failed && !perform_next(p))
 			msg_sleep_before(msg_state(&p->msg), next_calc(p));
-		if (!computes)
-			exposed_add(&p->replay->exposed, rank_of(p), op,
-				program_now() - t);
-		t = program_now();
-	}
+	account(p);
 }
 
-/* --- what it waits for --- */
+/* --- the program of a rank --- */
 
-/* How many of a rank's sends or receives with a peer and tag have begun; *next
- * is the first that has not. */
-static uint32_t n_begun(const struct player *p, enum goal_kind kind,
-	uint32_t peer, uint32_t tag, uint32_t *next)
-{
-	const struct goal_rank *r = p->rank;
-	uint32_t n = 0, k = r->n_ops;
-
-	*next = UINT32_MAX;
-	while (k--) {
-		const struct goal_op *o = &r->op[k];
-
-		if (o->kind != kind || o->peer != peer || o->tag != tag)
-			continue;
-		if (p->left && p->left[k] == BEGUN)
-			n++;
-		else
-			*next = k;
-	}
-	return n;
-}
-
-/* The last send of a peer that has come and that nothing has received, by its
- * tag; false where there is none. */
-static bool find_sent(
-	const struct player *p, const struct player *peer, uint32_t *op)
-{
-	const struct msg_state *m = msg_state((struct weft_msg *)&p->msg);
-	uint32_t rank = rank_of(p), from, i, k;
-	uint64_t tag;
-
-	for (i = 0; m->tagged->early && m->tagged->early(m, i, &from, &tag);
-		i++) {
-		if (&p->replay->player[from] != peer)
-			continue;
-		for (k = peer->rank->n_ops; k--;) {
-			const struct goal_op *o = &peer->rank->op[k];
-
-			*op = k;
-			if (o->kind == GOAL_SEND && o->peer == rank &&
-				o->tag == tag && peer->left[k] == BEGUN)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* What a peer receives from this rank instead. */
-static bool find_received(
-	const struct player *p, const struct player *peer, uint32_t *op)
-{
-	uint32_t rank = rank_of(p);
-
-	for (const struct active *x = peer->active; x; x = x->next) {
-		*op = x->op;
-		if (peer->rank->op[*op].kind == GOAL_RECV &&
-			peer->rank->op[*op].peer == rank)
-			return true;
-	}
-	return false;
-}
-
-/* What the peer of a message did, or does instead. */
-static void explain_peer(
-	const struct player *p, uint32_t op, char *text, size_t size)
-{
-	const struct goal_op *o = &p->rank->op[op];
-	const struct goal *g = &p->replay->goal;
-	const struct player *peer = &p->replay->player[p->replay->at[o->peer]];
-	uint32_t rank = rank_of(p), next, other;
-	bool is_send = o->kind == GOAL_SEND;
-	enum goal_kind kind = is_send ? GOAL_RECV : GOAL_SEND;
-	char ref[GOAL_REF];
-	int n;
-
-	if (n_begun(peer, kind, rank, o->tag, &next) >=
-		n_begun(p, o->kind, o->peer, o->tag, &other)) {
-		snprintf(text, size, "rank %u has started to %s it, but %s",
-			o->peer, is_send ? "receive" : "send",
-			is_send ? "has not received all of it"
-				: "not all of it has arrived");
-		return;
-	}
-	n = snprintf(text, size, "rank %u has not started to %s it", o->peer,
-		is_send ? "receive" : "send");
-	if (next != UINT32_MAX)
-		n += snprintf(text + n, size - (size_t)n, " (%s)",
-			goal_ref(g, peer->rank, next, ref));
-	if (is_send ? find_received(p, peer, &other)
-		    : find_sent(p, peer, &other))
-		snprintf(text + n, size - (size_t)n,
-			", but %s %llu B with tag %u (%s)",
-			is_send ? "receives" : "sent",
-			(unsigned long long)peer->rank->op[other].size,
-			peer->rank->op[other].tag,
-			goal_ref(g, peer->rank, other, ref));
-}
-
-/* Of all that it waits for, what began first. */
-static void explain(void *arg, char *text, size_t size)
-{
-	const struct player *p = arg;
-	const uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
-	const char *file = p->replay->file;
-	const struct active *x = p->active;
-	char where[GOAL_WHERE], what[128], why[160];
-	struct joint_of j;
-
-	while (x && x->next)
-		x = x->next;
-	if (!x && joints_oldest(&p->joints, &j)) {
-		goal_describe(
-			&p->replay->goal, p->rank, j.op, what, sizeof(what));
-		snprintf(text, size, "%s%s: %s; not all of them can continue",
-			file,
-			goal_where(&p->replay->goal, p->rank, j.op, where),
-			what);
-		return;
-	}
-	if (!x) {
-		host_call_text(CALL, args, text, size);
-		return;
-	}
-	if (strlen(file) > MOST_PATH)
-		file += strlen(file) - MOST_PATH;
-	goal_describe(&p->replay->goal, p->rank, x->op, what, sizeof(what));
-	explain_peer(p, x->op, why, sizeof(why));
-	snprintf(text, size, "%s%s: %s; %s", file,
-		goal_where(&p->replay->goal, p->rank, x->op, where), what, why);
-}
-
-/* --- of several processes --- */
-
-static uint64_t n_active(const struct player *p)
-{
-	uint64_t n = 0;
-
-	for (const struct active *x = p->active; x; x = x->next)
-		n++;
-	return n;
-}
-
-/* What a rank has begun, and what it waits for, in order. */
-static void tell_rank(const struct load *l, struct player *p, site_id node)
-{
-	const struct sim *sim = l->net->sim;
-	size_t size = p->rank->n_ops * sizeof(*p->left);
-	bool is_own = sim_has(sim, node), has_begun = p->left;
-	uint64_t n = n_active(p), *op;
-	struct active *x = p->active;
-
-	sim_tell(sim, node, &has_begun, sizeof(has_begun));
-	sim_tell(sim, node, &n, sizeof(n));
-	if (!has_begun)
-		return;
-	if (!p->left)
-		p->left = mem_alloc(p->rank->n_ops + 1, sizeof(*p->left));
-	sim_tell(sim, node, p->left, size);
-	op = mem_alloc(n, sizeof(*op));
-	for (uint64_t i = 0; is_own && i < n; i++, x = x->next)
-		op[i] = x->op;
-	sim_tell(sim, node, op, n * sizeof(*op));
-	/* what others told before is told again */
-	for (uint64_t i = n_active(p); i < n; i++)
-		take_active(p);
-	x = p->active;
-	for (uint64_t i = 0; i < n; i++, x = x->next)
-		x->op = (uint32_t)op[i];
-	mem_free(op);
-}
-
-static void replay_tell(const struct load *l)
-{
-	const struct replay *r = (const struct replay *)l;
-
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		if (r->player[i].rank)
-			tell_rank(l, &r->player[i],
-				load_node(l, i / l->needs.n_processes));
-}
-
-/* The highest of what the ranks bring, for each of two numbers; false where
- * that fails. */
-static bool agree(struct player *p, int64_t v[2])
+/* The highest of what the ranks bring, for each of n numbers. */
+static int agree(struct player *p, int64_t *v, uint32_t n)
 {
 	int code;
 
-	weft_msg_store(SOURCE, v, 2 * sizeof(*v));
-	code = weft_msg_allreduce(&p->msg, WEFT_MSG_MAX_INT, SOURCE, SOURCE, 2);
-	weft_msg_load(SOURCE, v, 2 * sizeof(*v));
-	return programs_did(&p->replay->programs, "weft_msg_allreduce", code);
+	weft_msg_store(AGREED_AT, v, n * sizeof(*v));
+	code = weft_msg_allreduce(
+		&p->msg, WEFT_MSG_MAX_INT, AGREED_AT, AGREED_AT, n);
+	weft_msg_load(AGREED_AT, v, n * sizeof(*v));
+	return code;
+}
+
+static bool agree_on_time(struct player *p, int64_t v[2])
+{
+	return programs_did(
+		&p->replay->programs, "weft_msg_allreduce", agree(p, v, 2));
 }
 
 /*
@@ -578,11 +406,11 @@ static bool begin_together(struct player *p)
 	int64_t v[2] = { 0, 0 };
 	sim_time t = program_now();
 
-	if (!agree(p, v))
+	if (!agree_on_time(p, v))
 		return false;
 	v[0] = program_now();
 	v[1] = v[0] - t;
-	if (!agree(p, v))
+	if (!agree_on_time(p, v))
 		return false;
 	program_wait(v[0] + 2 * v[1]);
 	p->begin = program_now();
@@ -596,6 +424,42 @@ static bool store_nothing(const struct replay *r)
 	       unstored_add(r->programs.load.host, SOURCE, r->unstored);
 }
 
+static int agree_on_one(void *arg, int64_t *v)
+{
+	return agree(arg, v, 1);
+}
+
+/* What the schedule left open. */
+static bool choose(struct player *p)
+{
+	struct replay *r = p->replay;
+	const struct autos_end own = {
+		.how = { .msg = &p->msg, .place = r->at, .at = SOURCE },
+		.rank = p->rank ? player_rank(p) : ALGO_NOBODY,
+		.is_first = p == r->player,
+		.agree = agree_on_one,
+		.arg = p,
+	};
+
+	p->chosen = mem_alloc(r->autos.n + 1, sizeof(*p->chosen));
+	return programs_did(&r->programs, "measuring algorithms",
+		autos_choose(&r->autos, &own, p->chosen));
+}
+
+/* Opens what the network performs. */
+static bool meet(struct player *p)
+{
+	struct replay *r = p->replay;
+	int code = networks_open(&r->networks, &p->networks, &p->msg, r->at);
+
+	if (code)
+		programs_give_up(&r->programs, EXIT_DEADLOCK,
+			"algo network: the network cannot add for these "
+			"processes (want another algorithm, such as algo "
+			"ring)");
+	return !code;
+}
+
 static void run_rank(void *arg)
 {
 	struct player *p = arg;
@@ -603,14 +467,18 @@ static void run_rank(void *arg)
 	if (!programs_did(&p->replay->programs, "weft_msg_init",
 		    weft_msg_init(&p->msg, NULL)))
 		return;
-	if (begin_together(p) && p->rank && store_nothing(p->replay)) {
-		uint64_t args[HOST_CALL_ARGS] = { rank_of(p), 0, 0 };
-		uint32_t mark = program_log_begin(CALL, args);
+	if (store_nothing(p->replay) && choose(p) && meet(p) &&
+		begin_together(p) && p->rank) {
+		uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
+		uint32_t mark = program_log_begin(PLAYER_CALL, args);
 
-		program_explain(explain, p);
+		program_explain(player_explain, p);
 		play(p);
 		program_explain(NULL, NULL);
 		program_log_end(mark);
+		if (!p->has_failed)
+			networks_close(
+				&p->replay->networks, &p->networks, &p->msg);
 	}
 	weft_msg_fini(&p->msg);
 }
@@ -637,8 +505,15 @@ static uint64_t replay_message(const struct load *l)
 {
 	const struct goal *g = &((const struct replay *)l)->goal;
 	uint64_t one = goal_longest(g), all = goal_longest_of_colls(g);
+	uint64_t tried = autos_longest(&((const struct replay *)l)->autos);
 
+	all = tried > all ? tried : all;
 	return one > all ? one : all;
+}
+
+static uint64_t to_pages(uint64_t bytes)
+{
+	return (bytes + 4095) / 4096 * 4096;
 }
 
 static int replay_init(struct load *l, struct err *e)
@@ -649,9 +524,6 @@ static int replay_init(struct load *l, struct err *e)
 
 	if (programs_need_nic(&r->programs, e))
 		return -1;
-	if (!*r->file || !strcmp(r->file, "none"))
-		return err_set(e, "file: want the file of a schedule, such as "
-				  "`weft goal` writes");
 	if (goal_read(&r->goal, r->file, e) ||
 		goal_check_pairs(&r->goal, r->file, e) ||
 		goal_number_colls(&r->goal, r->file, e))
@@ -671,11 +543,18 @@ static int replay_init(struct load *l, struct err *e)
 			r->file, r->goal.n_ranks, (uint32_t)most, nodes);
 	r->n_ranks = l->needs.n_programs = each * nodes;
 	l->needs.n_processes = each;
-	most = (goal_longest(&r->goal) + 4095) / 4096 * 4096;
+	autos_init(&r->autos, &r->goal);
+	if (networks_init(&r->networks, &r->goal, r->file, l, r->n_ranks, e))
+		return -1;
+	most = to_pages(goal_longest(&r->goal));
 	r->target = SOURCE + most;
-	space = (goal_largest_space(&r->goal) + 4095) / 4096 * 4096;
+	space = to_pages(goal_largest_space(&r->goal));
 	space = 2 * most > space ? 2 * most : space;
+	most = to_pages(autos_space(&r->autos));
+	space = most > space ? most : space;
 	r->unstored = space > MOST_STORED ? space : 0;
+	r->networks.at = SOURCE + space;
+	space += to_pages(networks_space(&r->networks));
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
 	if (programs_need_memory(
 		    &r->programs, each * (SOURCE + space + own + 8192), e))
@@ -726,6 +605,7 @@ static void replay_report(struct load *l, struct load_result *result)
 	sim_sum(l->net->sim, &done, 1);
 	sim_sum(l->net->sim, &steps, 1);
 	exposed_sum(&r->exposed, l->net->sim);
+	autos_sum(&r->autos, l->net->sim);
 	load_figure(result, "operations", (double)done);
 	load_figure(result, "ranks", r->goal.n_ranks);
 	if (r->goal.colls)
@@ -740,8 +620,19 @@ static void replay_facts(const struct load *l, struct facts *f)
 {
 	const struct replay *r = (const struct replay *)l;
 
+	autos_facts(&r->autos, f);
 	if (r->goal.colls)
 		exposed_facts(&r->exposed, f);
+}
+
+static void replay_tell(const struct load *l)
+{
+	const struct replay *r = (const struct replay *)l;
+
+	for (uint32_t i = 0; i < r->n_ranks; i++)
+		if (r->player[i].rank)
+			player_tell(&r->player[i], l->net->sim,
+				load_node(l, i / l->needs.n_processes));
 }
 
 static void free_player(struct player *p)
@@ -749,6 +640,8 @@ static void free_player(struct player *p)
 	struct active *x;
 
 	joints_fini(&p->joints);
+	networks_end_fini(&p->networks);
+	mem_free(p->chosen);
 	for (uint32_t c = 0; c < GOAL_CPUS; c++)
 		ring_fini(&p->ready[c]);
 	while ((x = p->active) || (x = p->spare)) {
@@ -772,6 +665,8 @@ static void replay_fini(struct load *l)
 	mem_free(r->at);
 	mem_free(r->which);
 	exposed_fini(&r->exposed);
+	autos_fini(&r->autos);
+	networks_fini(&r->networks);
 	goal_free(&r->goal);
 }
 

@@ -240,6 +240,7 @@ static const struct net_client_faults faults = {
 
 static const struct net_client_ops client = {
 	.on_room = on_room,
+	.awaits_room = true,
 	.on_packet = on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,

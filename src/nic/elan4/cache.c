@@ -84,6 +84,12 @@ static sim_time later(sim_time a, sim_time b)
 
 /* --- lines --- */
 
+/* The number of a set's first tag. */
+static size_t first_way(const struct elan_cache_how *how, uint32_t line)
+{
+	return (size_t)(line & (how->sets - 1)) * how->ways;
+}
+
 static uint64_t *set_of(
 	struct elan_cache *c, const struct elan_cache_how *how, uint32_t line)
 {
@@ -91,7 +97,7 @@ static uint64_t *set_of(
 		c->n_tags = how->sets * how->ways;
 		c->tag = mem_alloc(c->n_tags, sizeof(*c->tag));
 	}
-	return c->tag + (line & (how->sets - 1)) * how->ways;
+	return &c->tag[first_way(how, line)];
 }
 
 static uint64_t tag_of(uint32_t line)
@@ -270,16 +276,16 @@ static __attribute__((noinline)) sim_time pass_second(const struct nic_at *a,
 {
 	const struct elan_cache_how *how = how_of(a);
 	struct elan_cache *c = cache_of(a);
-	uint64_t *set = c->tag + (p.line & (how->sets - 1)) * how->ways;
+	size_t set = first_way(how, p.line);
 
 	if (__builtin_expect(!c->tag || how->ways < 2 ||
-				     (set[1] ^ tag_of(p.line)) > 1 ||
+				     (c->tag[set + 1] ^ tag_of(p.line)) > 1 ||
 				     (!(p.kind & IS_WRITE) && t < c->filled),
 		    0))
 		return pass_any(a, p, port, t, time);
 	elan_count(a)->hits[p.unit]++;
 	elan_count(a)->all_hits++;
-	use(set, 1, p.kind != 0);
+	use(&c->tag[set], 1, p.kind != 0);
 	*port = later(*port, t);
 	return pass_port(a, p.kind, port, time);
 }
@@ -292,18 +298,17 @@ static inline __attribute__((always_inline)) sim_time pass_line(
 	const struct elan_cache_how *how = how_of(a);
 	struct elan_cache *c = cache_of(a);
 	sim_time time = (bytes + 7) / 8 * how->word;
-	uint64_t *set;
+	size_t set = first_way(how, p.line);
 
 	p.is_whole = bytes >= how->line;
-	set = c->tag + (p.line & (how->sets - 1)) * how->ways;
-	if (__builtin_expect(!c->tag || (*set ^ tag_of(p.line)) > 1 ||
+	if (__builtin_expect(!c->tag || (c->tag[set] ^ tag_of(p.line)) > 1 ||
 				     (!(p.kind & IS_WRITE) && t < c->filled),
 		    0))
 		return pass_second(a, p, port, t, time);
 	elan_count(a)->hits[p.unit]++;
 	elan_count(a)->all_hits++;
 	if (p.kind)
-		*set |= 1;
+		c->tag[set] |= 1;
 	*port = later(*port, t);
 	return pass_port(a, p.kind, port, time);
 }

@@ -431,6 +431,7 @@ static const struct net_client_combine combine = {
 
 static const struct net_client_ops client = {
 	.on_room = elan_send_on_room,
+	.awaits_room = true,
 	.on_packet = elan_input_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,

@@ -160,7 +160,11 @@ static inline __attribute__((always_inline)) void on_event_of(
 	was = number = asks_number(&n->asks, sim_number(e));
 	if (n_cards > 1)
 		number = find_card(&a, number, e);
-	settle(&a, number, n_cards);
+	/* what is one card's leaves the buses of the others alone */
+	if (n_cards > 1 && number >= PLAIN_ASKS)
+		settle(&a, number, n_cards);
+	else
+		settle_card(&a, &n->card[a.card].reads, number);
 	ticks_check(&a, &n->asks.ticks, e);
 	if (number == PLAIN_TURN)
 		plain_send_on_turn(&a);
@@ -212,6 +216,7 @@ static const struct net_client_faults watching_faults = {
 
 static const struct net_client_ops watching = {
 	.on_room = asks_on_room,
+	.awaits_room = true,
 	.on_packet = asks_on_packet,
 	.on_event = on_event_of_cards,
 	.on_lost = nic_on_lost,
@@ -230,9 +235,7 @@ static void set_up_card(struct plain *x, uint32_t card)
 		.first = PLAIN_READS + shift,
 		.whole = plain_whole(x->side, &x->nic.net->link),
 		.is_settled = x->side->ops->least != NULL,
-		/* of several cards, reads come among others' events */
-		.is_silent =
-			x->side->ops->least != NULL && x->nic.n_cards == 1 };
+		.is_silent = x->side->ops->least != NULL };
 	x->queues[card] = (struct workqs_how){
 		.first = PLAIN_QUEUES + shift,
 		.entry = sizeof(struct plain_entry),
@@ -347,6 +350,7 @@ static const struct net_client_faults faults = {
 
 static const struct net_client_ops client = {
 	.on_room = asks_on_room,
+	.awaits_room = true,
 	.on_packet = asks_on_packet,
 	.on_event = on_event,
 	.on_lost = nic_on_lost,

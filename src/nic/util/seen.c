@@ -84,10 +84,9 @@ static void grow(struct seen *s)
 		return;
 	s->room = room ? 2 * room : LEAST;
 	s->channel = mem_alloc(1, bytes_of(s, s->room));
-	for (const struct seen_channel *c = old.channel; c < old.channel + room;
-		c++)
-		if (c->is_used)
-			move(s, &old, c);
+	for (uint32_t i = 0; i < room; i++)
+		if (old.channel[i].is_used)
+			move(s, &old, &old.channel[i]);
 	mem_free(old.channel);
 }
 

@@ -303,8 +303,86 @@ sim_time domain_leave(
 	return time;
 }
 
+/* --- chunks in a row --- */
+
+/*
+ * A transfer that is alone at both its ports sends all its chunks but the last
+ * in one go.  If another one comes to one of the ports, what has not begun by
+ * then is taken back, and they take turns: so the times are those of chunks
+ * one by one.
+ */
+
+static void post_turn(const struct domain_at *at, uint32_t port, sim_time t)
+{
+	struct port *x = &here(at)->port[port];
+
+	host_post_engine(at->w, at->node, t, DOMAIN_OUT + port);
+	x->is_posted = true;
+	x->turn = t;
+}
+
+static void end_row(struct domain_node *n, struct port *x)
+{
+	if (x->row_to)
+		n->port[x->row_to - 1].row_from = 0;
+	x->row_to = 0;
+}
+
+/* Its transfer is the first of those that are ready. */
+static void cut_row(const struct domain_at *at, uint32_t port)
+{
+	struct domain_node *n = here(at);
+	struct port *x = &n->port[port], *to = &n->port[x->row_to - 1];
+	sim_time chunk = at->d->chunk;
+	sim_time end = x->row + ((at->t - x->row) / chunk + 1) * chunk;
+	sim_time over = x->out_free - end;
+	uint64_t left = (uint64_t)(over / chunk);
+	uint64_t bytes = left * (uint64_t)at->d->params.chunk;
+
+	end_row(n, x);
+	if (over <= 0)
+		return;
+	domain_move_at(n, *(uint32_t *)ring_at(&x->ready, 0))->sent -= bytes;
+	n->n_chunks -= left;
+	x->out -= bytes;
+	x->out_busy -= over;
+	x->out_free -= over;
+	to->in_busy -= over;
+	to->in_free -= over;
+	post_turn(at, port, end);
+}
+
+/* A chunk has been sent by the only transfer that is ready. */
+static void begin_row(const struct domain_at *at, struct port *x, uint32_t id)
+{
+	struct domain_node *n = here(at);
+	struct move *m = domain_move_at(n, id);
+	struct port *to = &n->port[m->is.to];
+	uint64_t chunk = (uint64_t)at->d->params.chunk;
+	uint64_t more = (m->is.bytes - m->sent - 1) / chunk;
+	sim_time time = (sim_time)more * at->d->chunk;
+
+	if (!more || to->waiting.n || at->d->n_outages ||
+		has_room_at(at->d, to) > x->out_free)
+		return;
+	x->row = at->t;
+	x->row_to = m->is.to + 1;
+	to->row_from = m->is.from + 1;
+	m->sent += more * chunk;
+	n->n_chunks += more;
+	x->out += more * chunk;
+	x->out_busy += time;
+	x->out_free += time;
+	to->in_busy += time;
+	to->in_free += time;
+}
+
+/* --- turns --- */
+
 void domain_enter(const struct domain_at *at, struct port *x, sim_time time)
 {
+	if (x->row_from)
+		cut_row(at, x->row_from - 1);
 	x->in_free = later_of(at->t + at->d->params.latency, x->in_free) + time;
 	x->in_busy += time;
 }
@@ -326,10 +404,13 @@ static void send_chunk(const struct domain_at *at, struct port *x, uint32_t id)
 	domain_enter(at, &n->port[m->is.to], domain_leave(at, x, bytes));
 	m->sent += bytes;
 	m->is_called = false;
-	if (m->sent < m->is.bytes)
-		*(uint32_t *)ring_push(&x->ready) = id;
-	else
+	if (m->sent == m->is.bytes) {
 		domain_come(at, m->is.to, id);
+		return;
+	}
+	*(uint32_t *)ring_push(&x->ready) = id;
+	if (x->ready.n == 1)
+		begin_row(at, x, id);
 }
 
 /* The transfer whose turn it is sends a chunk, if it may. */
@@ -339,6 +420,8 @@ static void send_next(const struct domain_at *at, struct port *x)
 	const struct move *m = domain_move_at(here(at), id);
 	const struct port *to = &here(at)->port[m->is.to];
 
+	if (to->row_from && !m->sum)
+		cut_row(at, to->row_from - 1);
 	if (m->sum)
 		sums_send(at, x, id);
 	else if (!m->is_called &&
@@ -364,9 +447,19 @@ static void give_turn(const struct domain_at *at, uint32_t port)
 			send_next(at, x);
 			continue;
 		}
-		host_post_engine(at->w, at->node, t, DOMAIN_OUT + port);
-		x->is_posted = true;
+		post_turn(at, port, t);
 	}
+}
+
+static void on_turn(const struct domain_at *at, uint32_t port)
+{
+	struct port *x = &here(at)->port[port];
+
+	if (!x->is_posted || x->turn != at->t)
+		return;
+	x->is_posted = false;
+	end_row(here(at), x);
+	give_turn(at, port);
 }
 
 void domain_make_ready(const struct domain_at *at, uint32_t id)
@@ -374,6 +467,8 @@ void domain_make_ready(const struct domain_at *at, uint32_t id)
 	struct domain_node *n = here(at);
 	uint32_t from = domain_move_at(n, id)->is.from;
 
+	if (n->port[from].row_to)
+		cut_row(at, from);
 	*(uint32_t *)ring_push(&n->port[from].ready) = id;
 	give_turn(at, from);
 }
@@ -468,8 +563,7 @@ void domain_on_event(void *arg, struct sim_worker *w, site_id node, sim_time t,
 	} else if (n->is_gone) {
 		return;
 	} else if (number >= DOMAIN_OUT) {
-		n->port[number - DOMAIN_OUT].is_posted = false;
-		give_turn(&at, number - DOMAIN_OUT);
+		on_turn(&at, number - DOMAIN_OUT);
 	} else if (number >= DOMAIN_CALL) {
 		on_call(&at, number - DOMAIN_CALL);
 	} else if (number >= DOMAIN_IN) {

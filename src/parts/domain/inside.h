@@ -45,7 +45,13 @@ struct port {
 	sim_time out_busy, in_busy; /* ever */
 	uint64_t out, in; /* bytes, ever */
 	uint32_t n_open; /* transfers of this process */
-	bool is_posted; /* there will be a turn */
+	bool is_posted; /* there will be a turn: */
+	sim_time turn; /* then, whatever was posted for later */
+	/* A row of chunks of one transfer that leave this port, until out_free:
+	 * since when, and 1 + the port that they go to, or 0 for none; and for
+	 * chunks that come to this port, 1 + the port that they leave. */
+	sim_time row;
+	uint32_t row_to, row_from;
 };
 
 /* A transfer that something happens to later. */

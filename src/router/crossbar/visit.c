@@ -3,13 +3,13 @@
  *
  * It is compiled three times: what is called with HOW_... is constant in each.
  */
+#include "base/inline.h"
 #include "base/lfsr.h"
 #include "net/leave.h"
 #include "net/repair.h"
 #include "router/crossbar/crossbar.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
-#define INLINE static inline __attribute__((always_inline))
 
 enum {
 	HOW_STEPPED = 1, /* the routing names channels, or may */

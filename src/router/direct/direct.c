@@ -610,6 +610,7 @@ const struct router_ops direct_ops = {
 	PARAMS(params),
 	.params_size = sizeof(struct direct_params),
 	.shares = route_merges,
+	.tokens_are_still = true,
 	.describe = direct_describe,
 	.check = direct_check,
 	.site_bytes = direct_site_bytes,

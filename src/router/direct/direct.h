@@ -132,10 +132,16 @@ struct direct_queue {
 };
 
 struct direct_fifo {
-	packet_id head, tail;
+	union {
+		struct {
+			packet_id head, tail;
+		};
+		sim_time free_at; /* if a packet is leaving without an event */
+	};
 	uint16_t chunks; /* room left */
 	uint16_t n; /* packets that have not begun to leave */
 	bool is_busy; /* a packet is leaving */
+	uint16_t leaving; /* chunks of one that is, without an event; or 0 */
 };
 
 struct direct_reception {

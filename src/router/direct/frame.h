@@ -70,6 +70,8 @@ static void inject(struct net *n, struct sim_worker *w, site_id site,
 	struct direct_fifo *f = &s->inject[fifo];
 	struct packet *p = &d->packets[id];
 
+	if (!DIRECT_FULL && f->leaving)
+		settle_injection(w, s, fifo, t);
 	booked_inject(d, s, fifo, id, t);
 	link_measure(&d->link, p);
 	BUG_IF(f->chunks < p->chunks);

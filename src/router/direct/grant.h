@@ -272,7 +272,7 @@ static __attribute__((noinline)) bool grant_injection(struct direct *d,
 	booked_grant(d, s, port, to, id,
 		to == CHANNEL_DYNAMIC || d->is_exact ? p->chunks : d->entry, t);
 	heads_hide_injection(d, s, fifo, p);
-	leave_injection(d, w, s, fifo, tail);
+	leave_by_link(d, w, s, port, fifo, t, tail);
 	return depart(d, w, s, port, to, id, p, t, tail);
 }
 

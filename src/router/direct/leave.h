@@ -172,6 +172,15 @@ static inline void post_follower(struct sim_worker *w, struct direct_site *s,
 		channel << 8 | bit, id);
 }
 
+/* --- injection FIFOs --- */
+
+static inline void post_injected(struct sim_worker *w, struct direct_site *s,
+	uint32_t fifo, uint32_t chunks, sim_time tail)
+{
+	sim_post_self(w, s->id, tail,
+		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), chunks, 0);
+}
+
 static inline __attribute__((always_inline)) void leave_injection(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t fifo, sim_time tail)
@@ -182,8 +191,50 @@ static inline __attribute__((always_inline)) void leave_injection(
 	f->head = p->next;
 	f->n--;
 	f->is_busy = true;
-	sim_post_self(w, s->id, tail,
-		SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo), p->chunks, 0);
+	post_injected(w, s, fifo, p->chunks, tail);
+}
+
+/*
+ * The same by a link.  Nothing happens when the last packet's tail has left a
+ * FIFO that has room, if its client only waits for room.  So that needs no
+ * event: the FIFO is settled when the next packet comes.  The arrival at the
+ * other end is no earlier, so the run does not end before it.
+ */
+static inline __attribute__((always_inline)) void leave_by_link(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t port, uint32_t fifo, sim_time t, sim_time tail)
+{
+	struct direct_fifo *f = &s->inject[fifo];
+
+	if (DIRECT_FULL || f->n > 1 || f->chunks < d->full ||
+		tail - t > d->link.latency[s->port[port].sender.wire] ||
+		!direct_client(d, s)->ops.awaits_room) {
+		leave_injection(d, w, s, fifo, tail);
+		return;
+	}
+	f->leaving = d->packets[f->head].chunks;
+	f->free_at = tail;
+	f->n = 0;
+	f->is_busy = true;
+}
+
+/* A packet comes to a FIFO that another has left, or is leaving.  Events of one
+ * instant have their order: that of the FIFO may be over. */
+static __attribute__((noinline)) void settle_injection(
+	struct sim_worker *w, struct direct_site *s, uint32_t fifo, sim_time t)
+{
+	struct direct_fifo *f = &s->inject[fifo];
+	uint32_t key = SIM_KEY(PHASE_ENGINE, ENGINE_INJECTED + fifo);
+	uint32_t chunks = f->leaving;
+
+	f->leaving = 0;
+	if (f->free_at > t ||
+		(f->free_at == t && sim_is_before(w, t, key, chunks))) {
+		post_injected(w, s, fifo, chunks, f->free_at);
+		return;
+	}
+	f->is_busy = false;
+	f->chunks = (uint16_t)(f->chunks + chunks);
 }
 
 #endif

@@ -456,6 +456,31 @@ static __attribute__((noinline)) struct winner pick_stepped(
 }
 #endif
 
+/* Whether a sender's only rare request is that of a packet of high priority,
+ * which has tokens.  A guest, or a ratio of transit to injection, would count
+ * as rare, too. */
+static inline bool is_one_high(
+	const struct direct *d, const struct direct_port *p)
+{
+	return p->requests.n_rare == 1 && !DIRECT_TREE &&
+	       (p->requests.head[REQ_HIGH] | p->requests.inject[INJ_HIGH]) &&
+	       p->sender.tokens[CHANNEL_HIGH] >= d->entry &&
+	       p->returns.n < LINK_RETURNS - 1;
+}
+
+/* As pick_rare() in that case. */
+static inline struct winner pick_high(const struct direct_requests *r)
+{
+	uint64_t m = r->head[REQ_HIGH];
+
+	return (struct winner){
+		.rank = m ? RANK_HIGH : RANK_HIGH + 1,
+		.is_injection = !m,
+		.request = m ? (uint8_t)REQ_HIGH : (uint8_t)INJ_HIGH,
+		.bit = (uint32_t)bits_first(m ? m : r->inject[INJ_HIGH]),
+	};
+}
+
 static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -472,6 +497,8 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 		return pick_of_two(d, s, port);
 	}
 #endif
+	if (is_one_high(d, &s->port[port]))
+		return pick_high(r);
 	if (is_only && has_plenty(d, &s->port[port]))
 		return pick_deterministic(d, s, port);
 	collect(d, s, port, t);

@@ -74,9 +74,10 @@ static inline bool is_unrivalled(const struct direct *d,
 }
 
 /* Receives an arrived head at once, since nothing else waits for reception. */
-static void arbitrate_direct(struct direct *d, struct sim_worker *w,
-	struct direct_site *s, uint32_t channel, uint32_t bit, packet_id id,
-	struct packet *p, sim_time t)
+static inline __attribute__((always_inline)) void arbitrate_direct(
+	struct direct *d, struct sim_worker *w, struct direct_site *s,
+	uint32_t channel, uint32_t bit, packet_id id, struct packet *p,
+	sim_time t)
 {
 	uint32_t fifo = direct_reception_at(d, s, p, bit / DIRECT_QUEUES);
 	sim_time tail = received_tail(d, p, t);

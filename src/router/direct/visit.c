@@ -369,6 +369,34 @@ static bool keeps_order(const struct direct *d, const struct direct_site *s,
 	       !has_elder(d, s, channel, bit, p);
 }
 
+/* Receives a head of high priority at once, or returns false: it has not
+ * arrived, or something else waits or happens now. */
+static bool receive_high(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t channel, uint32_t bit, struct packet *p,
+	sim_time t)
+{
+	uint32_t fifo = direct_reception_at(d, s, p, bit / DIRECT_QUEUES);
+	const struct direct_reception *f = &s->reception[fifo];
+
+	if (DIRECT_FULL || p->kind != PACKET_HIGH || !heads_arrived(p) ||
+		f->free_at > t || f->chunks < p->chunks || s->dirty ||
+		is_awaited(s) || sim_more_at(w, t) ||
+		!keeps_order(d, s, channel, bit, p))
+		return false;
+	arbitrate_direct(
+		d, w, s, channel, bit, (packet_id)(p - d->packets), p, t);
+	return true;
+}
+
+/* A packet that arrives is a head at once, of a rare kind. */
+static __attribute__((noinline)) void show_rare(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t channel,
+	uint32_t bit, struct packet *p, sim_time t)
+{
+	if (!receive_high(d, w, s, channel, bit, p, t))
+		heads_show(d, w, s, channel, bit, p, t);
+}
+
 /* The routing, as a site knows the network. */
 static inline const struct route *route_at(const struct direct *d, sim_time t)
 {
@@ -486,7 +514,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	else if (heads_is_alone(d, s, channel, bit, p))
 		heads_show_alone(w, s, bit, p, t);
 	else
-		heads_show(d, w, s, channel, bit, p, t);
+		show_rare(d, w, s, channel, bit, p, t);
 }
 
 /* Sets a packet's route and its first step. */

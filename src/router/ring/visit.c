@@ -220,7 +220,7 @@ static __attribute__((noinline)) void grant_injection(struct direct *d,
 
 	booked_grant(d, s, port, to, id, p->chunks, t);
 	s->port[port].requests.inject[to] &= (uint16_t) ~(1u << fifo);
-	leave_injection(d, w, s, fifo, tail);
+	leave_by_link(d, w, s, port, fifo, t, tail);
 	depart(d, w, s, port, to, id, p, t, tail);
 }
 

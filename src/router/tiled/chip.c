@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "base/inline.h"
 #include "router/tiled/booked.h"
 #include "router/tiled/pick.h"
 
@@ -111,9 +112,8 @@ static __attribute__((noinline)) void follow(struct tiled *d,
 }
 
 /* The head of an input leaves at t, its tail at left. */
-static inline __attribute__((always_inline)) void leave(struct tiled *d,
-	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
-	uint32_t channel, sim_time t, sim_time left)
+INLINE void leave(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, sim_time t, sim_time left)
 {
 	struct tiled_input *i = &s->input[in];
 	struct tiled_queue *q = &i->queue[channel];
@@ -217,9 +217,9 @@ static void leave_line(const struct tiled *d, struct tiled_chip *s, uint32_t in,
 }
 
 /* A head passes the tiles and takes a link of its gate. */
-static inline __attribute__((always_inline)) void go(struct tiled *d,
-	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
-	uint32_t channel, struct tiled_gate *g, port_id port, sim_time t)
+INLINE void go(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, struct tiled_gate *g, port_id port,
+	sim_time t)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
@@ -317,9 +317,8 @@ static void look_at_turn(struct tiled *d, struct sim_worker *w,
 }
 
 /* A head leaves, or waits for what it lacks. */
-static inline __attribute__((always_inline)) void look(struct tiled *d,
-	struct sim_worker *w, struct tiled_chip *s, uint32_t in,
-	uint32_t channel, sim_time t)
+INLINE void look(struct tiled *d, struct sim_worker *w, struct tiled_chip *s,
+	uint32_t in, uint32_t channel, sim_time t)
 {
 	packet_id id = s->input[in].queue[channel].list.first;
 	struct packet *p = &d->packets[id];
