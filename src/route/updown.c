@@ -305,16 +305,37 @@ static void updown_start(const struct route *r, struct packet *p)
 	top = meet_of(u, p);
 	number = choose_route(u, p, n_routes(u, top));
 	p->hints = (uint16_t)(number + 1);
-	if (u->view) {
-		number = updown_replace(u, p, number, n_routes(u, top));
-		p->hints = (uint16_t)(number + 1);
-	}
-	put_over(u, p, top, number);
+	if (u->view)
+		updown_replace(u, p, number, n_routes(u, top));
+	else
+		put_over(u, p, top, number);
 }
 
-void updown_put(const struct updown *u, struct packet *p, uint32_t number)
+uint32_t updown_n_turns(const struct updown *u, const struct packet *p)
 {
-	put_over(u, p, meet_of(u, p), number);
+	uint32_t join = (uint32_t)u->tree->join, top = meet_of(u, p);
+
+	if (!join || u->tree->topo.cards)
+		return 0;
+	return n_routes(u, top < join ? join : top);
+}
+
+void updown_put(const struct updown *u, struct packet *p, uint32_t number,
+	uint32_t turn)
+{
+	const struct fattree *t = u->tree;
+	uint32_t from, to;
+
+	p->hints = (uint16_t)(number + 1);
+	if (!turn) {
+		put_over(u, p, meet_of(u, p), number);
+		return;
+	}
+	to = rail_of(u, p->src, p->dst, &number);
+	from = fattree_end(t, p->src, to);
+	to = fattree_end(t, p->dst, (to + turn) % (uint32_t)t->rails);
+	put_route(
+		p, route_over(u, fattree_meet(t, from, to), from, to, number));
 }
 
 /* Takes the next port off a packet's route; none where it ends. */

@@ -108,13 +108,18 @@ void updown_fini(struct route *r);
  * matter. */
 port_mask updown_good(
 	const struct updown *u, const struct packet *p, router_id at);
-/* The number itself, of n, or another one if its route has a failed link. */
-uint32_t updown_replace(const struct updown *u, const struct packet *p,
-	uint32_t number, uint32_t n);
+/* Gives a packet the route of a number, of n, or another one if that has a
+ * failed link. */
+void updown_replace(
+	const struct updown *u, struct packet *p, uint32_t number, uint32_t n);
+/* How many routes there are that change to another rail where rails join. */
+uint32_t updown_n_turns(const struct updown *u, const struct packet *p);
 
-/* The parts of a stored route: puts it into a packet, whose hints name it; the
- * port by which it leaves its node; takes the next port off it. */
-void updown_put(const struct updown *u, struct packet *p, uint32_t number);
+/* The parts of a stored route: puts it into a packet, whose hints name it, to
+ * end as many rails on as turn; the port by which it leaves its node; takes the
+ * next port off it. */
+void updown_put(const struct updown *u, struct packet *p, uint32_t number,
+	uint32_t turn);
 port_id updown_rail(const struct updown *u, const struct packet *p);
 /* The level at which ways between two nodes meet, on any rail. */
 uint32_t updown_meet(const struct updown *u, uint32_t src, uint32_t dst);

@@ -119,24 +119,34 @@ void updown_fini(struct route *r)
 	mem_free(u->view);
 }
 
-/* Rails by which a node can leave. */
-static port_mask good_rails(const struct updown *u, uint32_t dst, router_id at)
+/* Rails by which a node can leave; stays: and by which packets arrive. */
+static port_mask rails_of(
+	const struct updown *u, uint32_t dst, router_id at, bool stays)
 {
 	const struct fattree *t = u->tree;
 	const port_mask *dead = u->view->dead;
-	uint32_t set = set_of(t, dst, 0), meet = updown_meet(u, at, dst);
+	uint32_t set = set_of(t, dst, 0);
 	port_mask ports = 0;
 
 	for (port_id p = 0; p < t->topo.node_ports; p++) {
 		router_id leaf = t->topo.ops->peer(&t->topo, at, p).router;
-		/* whether it comes down by the same rail */
-		bool stays = !t->join || meet < t->join;
 
 		if (!(dead[at] >> p & 1) && good_at(u, u->view, leaf)[set] &&
 			!(stays && dead[dst] >> p & 1))
 			ports |= (port_mask)1 << p;
 	}
 	return ports;
+}
+
+/* Below the join a packet comes down by the same rail, if one works. */
+static port_mask good_rails(const struct updown *u, uint32_t dst, router_id at)
+{
+	int64_t join = u->tree->join;
+	port_mask ports = 0;
+
+	if (!join || updown_meet(u, at, dst) < join)
+		ports = rails_of(u, dst, at, true);
+	return ports || !join ? ports : rails_of(u, dst, at, false);
 }
 
 /* Where rails join: ports to those that do not reach the node itself. */
@@ -160,25 +170,60 @@ static port_mask cut_rails(const struct updown *u, uint32_t dst, router_id at)
 	return ports;
 }
 
+/* Whether a switch, below the join, is above a node that its rail does not
+ * reach. */
+static bool is_off(const struct updown *u, uint32_t dst, router_id at)
+{
+	const struct fattree *t = u->tree;
+	router_id folded = fattree_fold(t, at);
+	uint32_t level = fattree_level(t, folded), rail;
+
+	if (t->topo.cards || !u->view->dead[dst] || level >= t->join)
+		return false;
+	rail = fattree_place(t, at).rail;
+	return u->view->dead[dst] >> rail & 1 &&
+	       fattree_tree(t, fattree_end(t, dst, rail), level) ==
+		       (folded - t->first[level]) / t->n_paths[level];
+}
+
+/* Ports up from there, to where another rail reaches it. */
+static port_mask other_rails(const struct updown *u, uint32_t dst, router_id at)
+{
+	const struct topo *t = &u->tree->topo;
+	port_mask m = updown_ups(u->tree, at) & ~u->view->dead[at], ports = 0;
+
+	for (; m; m &= m - 1) {
+		router_id far =
+			t->ops->peer(t, at, (port_id)__builtin_ctzll(m)).router;
+
+		if (level_of(u->tree, far) < u->tree->join ||
+			good_at(u, u->view, far)[set_of(u->tree, dst, 0)] &
+				~cut_rails(u, dst, far))
+			ports |= m & -m;
+	}
+	return ports;
+}
+
 port_mask updown_good(
 	const struct updown *u, const struct packet *p, router_id at)
 {
 	if (at < u->tree->topo.n_nodes)
 		return good_rails(u, p->dst, at);
+	if (is_off(u, p->dst, at))
+		return other_rails(u, p->dst, at);
 	return good_at(u, u->view, at)[set_of(u->tree, p->dst, p->to_card)] &
 	       ~cut_rails(u, p->dst, at);
 }
 
 /* Whether all links of a stored route work. */
-static bool is_whole(
-	const struct updown *u, const struct packet *of, uint32_t number)
+static bool is_whole(const struct updown *u, const struct packet *of,
+	uint32_t number, uint32_t turn)
 {
 	const struct topo *t = &u->tree->topo;
 	struct packet p = { .src = of->src, .dst = of->dst, .tag = of->tag };
 	router_id at = p.src;
 
-	p.hints = (uint16_t)(number + 1);
-	updown_put(u, &p, number);
+	updown_put(u, &p, number, turn);
 	for (port_id port = updown_rail(u, &p); port != PACKET_NO_PORT;
 		port = updown_take(u, &p)) {
 		if (u->view->dead[at] >> port & 1)
@@ -197,27 +242,43 @@ static bool is_cut(const struct updown *u, const struct packet *p)
 	router_id leaf;
 
 	if (!t->cards)
-		return !good_rails(u, p->dst, p->src);
+		return !u->tree->join && !good_rails(u, p->dst, p->src);
 	leaf = t->ops->peer(t, p->src, p->card).router;
 	return dead[p->src] >> p->card & 1 || dead[p->dst] >> p->to_card & 1 ||
 	       !good_at(u, u->view, leaf)[set_of(u->tree, p->dst, p->to_card)];
 }
 
-uint32_t updown_replace(const struct updown *u, const struct packet *p,
-	uint32_t number, uint32_t n)
+/* For a packet whose source and destination have no rail in common: a route
+ * that changes to another one where rails join. */
+static bool turn(const struct updown *u, struct packet *p)
+{
+	uint32_t n = updown_n_turns(u, p), rails = (uint32_t)u->tree->rails;
+
+	for (uint32_t i = 0; i < n * (rails - 1); i++)
+		if (is_whole(u, p, i % n, 1 + i / n)) {
+			updown_put(u, p, i % n, 1 + i / n);
+			return true;
+		}
+	return false;
+}
+
+void updown_replace(
+	const struct updown *u, struct packet *p, uint32_t number, uint32_t n)
 {
 	uint64_t pair = (uint64_t)p->dst << 32 | number << 16;
 	uint32_t other = number, i;
 
-	if (is_cut(u, p))
-		return number;
-	for (i = 0; i < 2 * n && !is_whole(u, p, other); i++)
+	if (is_cut(u, p)) {
+		updown_put(u, p, number, 0);
+		return;
+	}
+	for (i = 0; i < 2 * n && !is_whole(u, p, other, 0); i++)
 		other = (uint32_t)random_below(
 			random_draw(1, p->src, RANDOM_WAY, pair | i).a, n);
-	if (i < 2 * n)
-		return other;
-	for (i = 0; i < n; i++)
-		if (is_whole(u, p, i))
-			return i;
-	return number;
+	if (i == 2 * n)
+		for (other = 0; other < n && !is_whole(u, p, other, 0);)
+			other++;
+	if (other == n && turn(u, p))
+		return;
+	updown_put(u, p, other < n ? other : number, 0);
 }

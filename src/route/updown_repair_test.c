@@ -239,6 +239,41 @@ static void routes_that_are_left_share_the_load(void **state)
 	done(&x);
 }
 
+/* NET-F27: two nodes that have lost different links, at different switches of
+ * a rail and at the same one. */
+static void routes_change_rails_where_these_join(void **state)
+{
+	static const char *const spreads[] = { "source", "rotate", "adaptive" };
+	static const char *const joins[] = { "0", "1", "2" };
+
+	for (uint32_t i = 0; i < 18; i++) {
+		bool has_join = i % 3, is_free = i / 3 % 3 == 2;
+		uint32_t dst = i < 9 ? 40 : 1;
+		struct packet p = { .src = 0, .dst = dst, .number = i };
+		struct world x;
+
+		memset(&x, 0, sizeof(x));
+		updown_make(&x.m, &(struct tree_how){ .nodes = "48",
+					  .ports = "16",
+					  .rails = "4",
+					  .join = joins[i % 3],
+					  .spread = spreads[i / 3 % 3] });
+		x.dead = mem_alloc(x.m.t.topo.n_routers, sizeof(*x.dead));
+		cut(&x, 0, 0);
+		cut(&x, 0, 3);
+		cut(&x, dst, 1);
+		cut(&x, dst, 2);
+		x.view = updown_of(updown_ops.avoid(&x.m.u.route, x.dead));
+		updown_ops.start(&x.view->route, &p);
+		if (!is_free)
+			assert_int_equal(works(&x, p), has_join);
+		else if (has_join)
+			assert_true(follow(&x, p, 0, TOPO_NO_PORT, 0) > 0);
+		done(&x);
+	}
+}
+
 TESTS(TEST(adaptive_packets_take_only_ways_that_work),
 	TEST(stored_routes_with_failed_links_are_replaced),
-	TEST(routes_that_are_left_share_the_load))
+	TEST(routes_that_are_left_share_the_load),
+	TEST(routes_change_rails_where_these_join))
