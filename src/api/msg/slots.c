@@ -503,13 +503,13 @@ static struct msg_wide wide_of(const struct msg_tagged_entry *e)
 	};
 }
 
-/* Fills slots that are free. */
+/* Fills slots that are free: with the message, or with a notice. */
 static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
-	struct msg_peer *p, struct msg_trailer *t)
+	struct msg_peer *p, struct msg_trailer *t, bool is_at_once)
 {
 	const struct msg_wide w = wide_of(e);
-	bool is_at_once = e->bytes <= most_short(m, e);
-	uint32_t n = is_at_once ? msg_lane_parts(e->bytes, is_wide(m, e)) : 1;
+	bool wide = is_wide(m, e);
+	uint32_t n = is_at_once ? msg_lane_parts(e->bytes, wide) : 1;
 
 	if (m->trip.trips)
 		msg_time_send(m, e, n);
@@ -517,14 +517,14 @@ static void fill(struct msg_state *m, const struct msg_tagged_entry *e,
 	t->tag = (uint32_t)e->tag;
 	t->kind = is_at_once ? MSG_SHORT : MSG_LONG;
 	if (n > 1)
-		fill_several(m, e, p, t, is_wide(m, e) ? &w : NULL);
+		fill_several(m, e, p, t, wide ? &w : NULL);
 	else
-		fill_one(m, e, p, t, is_wide(m, e) ? &w : NULL);
+		fill_one(m, e, p, t, wide ? &w : NULL);
 	if (is_logged(e->tag, e->space))
 		msg_log_sent(m, e->rank, e->tag, e->bytes, e->since);
 }
 
-/* If it can go now. */
+/* If a message that goes at once can go now. */
 static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
 	struct msg_peer *p)
 {
@@ -532,7 +532,7 @@ static bool send_short(struct msg_state *m, const struct msg_tagged_entry *e,
 
 	if (!has_slots(m, e, p))
 		return false;
-	fill(m, e, p, &t);
+	fill(m, e, p, &t, true);
 	return true;
 }
 
@@ -551,7 +551,7 @@ static bool send_by_slot(struct msg_state *m, struct op *x, struct msg_peer *p)
 	}
 	if (!has_slots(m, &x->e, p) || !soft_expect_answer(m, x, &t))
 		return false;
-	fill(m, &x->e, p, &t);
+	fill(m, &x->e, p, &t, x->e.bytes <= most_short(m, &x->e));
 	return true;
 }
 

@@ -150,6 +150,7 @@ static inline __attribute__((always_inline)) void on_event_of(
 	struct nic_at a, const struct sim_event *e, uint32_t n_cards)
 {
 	struct plain_node *n = a.node;
+	struct plain_card *c;
 	uint32_t number, was;
 
 	if (sim_phase(e) == PHASE_PROGRAM) {
@@ -160,11 +161,12 @@ static inline __attribute__((always_inline)) void on_event_of(
 	was = number = asks_number(&n->asks, sim_number(e));
 	if (n_cards > 1)
 		number = find_card(&a, number, e);
+	c = &n->card[n_cards > 1 ? a.card : 0];
 	/* what is one card's leaves the buses of the others alone */
 	if (n_cards > 1 && number >= PLAIN_ASKS)
 		settle(&a, number, n_cards);
 	else
-		settle_card(&a, &n->card[a.card].reads, number);
+		settle_card(&a, &c->reads, number);
 	ticks_check(&a, &n->asks.ticks, e);
 	if (number == PLAIN_TURN)
 		plain_send_on_turn(&a);
@@ -173,9 +175,9 @@ static inline __attribute__((always_inline)) void on_event_of(
 	else if (number >= PLAIN_ASKS)
 		asks_on_event(&a, was, e->data);
 	else if (number >= PLAIN_READS)
-		side_reads_on_event(&a, &n->card[a.card].reads, was, e->data);
+		side_reads_on_event(&a, &c->reads, was, e->data);
 	else
-		workqs_on_event(&a, &n->card[a.card].queues, was, e->data);
+		workqs_on_event(&a, &c->queues, was, e->data);
 	if (n->asks.is_leaving)
 		leave(&a, n_cards);
 }
