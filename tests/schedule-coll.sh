@@ -66,13 +66,15 @@ for op in reducescatter allgather alltoall 'broadcast root=3' reduce; do
 	[ "$(jq -r .digest "$tmp/out")" = "$one" ] ||
 		complain "$op: converted, it is another schedule"
 done
-# groups of one kind that share ranks
-schedule 'num_ranks 6' 'rank 0..1 {' 'allreduce 64b algo auto group 0..3' '}' \
+# groups of one kind that share ranks, and one of another kind
+schedule 'num_ranks 6' 'rank 0..1 {' 'a: allreduce 64b algo auto group 0..3' \
+	'c: allreduce 128b algo auto group 0..3' 'c requires a' '}' \
 	'rank 2..3 {' 'a: allreduce 64b algo auto group 0..3' \
-	'b: allreduce 64b algo auto group 2..5' 'b requires a' '}' \
+	'b: allreduce 64b algo auto group 2..5' 'b requires a' \
+	'c: allreduce 128b algo auto group 0..3' 'c requires a' '}' \
 	'rank 4..5 {' 'allreduce 64b algo auto group 2..5' '}'
 replay fattree --shape 8
-holds '.results.operations == 8' '.results.tried | length == 4'
+holds '.results.operations == 12' '.results.tried | length == 8'
 ends 0 goal training tensor=2 pipeline=1 data=4 layers=2 hidden=64 \
 	tokens=1024 algo=auto as=operations -o "$goal"
 replay fattree --shape 8
