@@ -373,6 +373,16 @@ void abroad_take(struct sim *s, uint64_t *next)
 		*next = (uint64_t)(due / s->p.window);
 }
 
+void abroad_confirm(struct sim *s, uint64_t next)
+{
+	struct room *room = s->p.cluster->room;
+	sim_time rests_until = s->abroad->rests_until;
+
+	if (room_has_more(room) &&
+		next >= (uint64_t)(rests_until / s->p.window))
+		room_end(room, next, false);
+}
+
 bool abroad_has_posted(const struct sim *s, uint64_t next)
 {
 	return room_left(s->p.cluster->room) >= next;

@@ -133,6 +133,9 @@ void abroad_meet(struct sim *s, struct abroad_view *v, struct err *e);
 uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon);
 /* Takes mail only; the next window becomes that of mail, if that is earlier. */
 void abroad_take(struct sim *s, uint64_t *next);
+/* Says that it has got the mail, so that what is due of later mail is known,
+ * unless it goes on to rest. */
+void abroad_confirm(struct sim *s, uint64_t next);
 /* Whether the others know that it has nothing to do before a window. */
 bool abroad_has_posted(const struct sim *s, uint64_t next);
 /* The windows before the one that is returned may be run after the mail that

@@ -419,6 +419,11 @@ void room_end(struct room *r, uint64_t clock, bool rests)
 	wake_others(r);
 }
 
+bool room_has_more(const struct room *r)
+{
+	return r->has_more;
+}
+
 static bool has_one_sender(const struct room *r, uint32_t i)
 {
 	return r->ways->first[i + 1] - r->ways->first[i] == 1;

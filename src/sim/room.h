@@ -80,6 +80,8 @@ void room_press(struct room *r, uint32_t to);
 void room_due(struct room *r, uint32_t to, uint64_t window);
 void room_end(struct room *r, uint64_t clock, bool rests);
 
+/* Whether there is more to post than its clock. */
+bool room_has_more(const struct room *r);
 /* Whether it helps another one to know that this process rests. */
 bool room_may_rest(const struct room *r);
 /* Whether still mail to another process that is due in a window needs no
