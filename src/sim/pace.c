@@ -10,6 +10,9 @@ enum {
 	PATIENCE_MOST = 1 << 20,
 	FIRST_TRIAL = 2000000, /* ns after the start */
 	TRIAL_LEAST = 50000, /* ns that a trial may take, whatever it does */
+	/* ns until the next trial of threads, at most, unless one takes long:
+	 * what made them slow may be over, such as other work of the host */
+	TRIAL_AGAIN = 1000000000,
 };
 
 static int64_t read_clock(clockid_t clock)
@@ -78,6 +81,7 @@ static void judge(struct pace *p, uint64_t events, int64_t now, int64_t took)
 	}
 	p->won = 0;
 	p->calm = 0;
+	p->again = now + (took > TRIAL_AGAIN / 64 ? 64 * took : TRIAL_AGAIN);
 	p->patience = is_better ? PATIENCE_FIRST : 2 * p->patience;
 	if (p->patience < wait)
 		p->patience =
@@ -102,7 +106,8 @@ static void end_stretch(
 	/* a long run of nearly empty windows counts as what it did */
 	p->calm += (uint32_t)(n / EVENTS) + 1;
 	is_due = p->won ||
-		 (p->calm >= p->patience && now - p->first >= FIRST_TRIAL);
+		 (p->calm >= p->patience && now - p->first >= FIRST_TRIAL) ||
+		 (p->clock && p->again && now >= p->again);
 	begin(p, is_due ? (enum pace_way)(1 - p->way) : p->way, is_due, events,
 		now);
 }

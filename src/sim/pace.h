@@ -41,6 +41,7 @@ struct pace {
 	uint64_t events; /* when the stretch began */
 	int64_t since; /* the same */
 	int64_t first; /* when the run began */
+	int64_t again; /* when there is a trial whatever patience says */
 	int64_t cost[PACE_WAYS]; /* ns per 1,024 events; 0: not known */
 };
 

@@ -95,6 +95,19 @@ static void what_changes_is_noticed(void **state)
 	assert_true(h.spent[PACE_ALONE] - before > 250 * MILLI);
 }
 
+/* However long the host had other work. */
+static void a_host_that_is_free_again_is_noticed(void **state)
+{
+	struct host h;
+	int64_t before;
+
+	start(&h);
+	run(&h, 1000, 100000, 400000, (int64_t)100000 * MILLI);
+	before = h.spent[PACE_ALONE];
+	run(&h, 1000, 100000, 55000, (int64_t)5000 * MILLI);
+	assert_true(h.spent[PACE_ALONE] - before < 2000 * MILLI);
+}
+
 /* A window may be as long as many stretches: then the way that has just lost is
  * not tried again in the next one. */
 static void long_windows_are_not_spent_on_trials(void **state)
@@ -176,5 +189,7 @@ TESTS(TEST(a_small_gain_by_prefetching_counts),
 	TEST(chance_does_not_decide_about_prefetching),
 	TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
 	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
-	TEST(what_changes_is_noticed), TEST(the_caller_may_bring_the_time),
+	TEST(what_changes_is_noticed),
+	TEST(a_host_that_is_free_again_is_noticed),
+	TEST(the_caller_may_bring_the_time),
 	TEST(long_windows_are_not_spent_on_trials))
