@@ -375,11 +375,13 @@ static bool receive_high(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t channel, uint32_t bit, struct packet *p,
 	sim_time t)
 {
-	uint32_t fifo = direct_reception_at(d, s, p, bit / DIRECT_QUEUES);
-	const struct direct_reception *f = &s->reception[fifo];
+	const struct direct_reception *f;
 
-	if (DIRECT_FULL || p->kind != PACKET_HIGH || !heads_arrived(p) ||
-		f->free_at > t || f->chunks < p->chunks || s->dirty ||
+	/* others may have no FIFO here */
+	if (DIRECT_FULL || p->kind != PACKET_HIGH || !heads_arrived(p))
+		return false;
+	f = &s->reception[direct_reception_at(d, s, p, bit / DIRECT_QUEUES)];
+	if (f->free_at > t || f->chunks < p->chunks || s->dirty ||
 		is_awaited(s) || sim_more_at(w, t) ||
 		!keeps_order(d, s, channel, bit, p))
 		return false;
