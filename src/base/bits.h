@@ -40,4 +40,14 @@ static inline uint64_t bits_with(uint64_t m, uint64_t i)
 #endif
 }
 
+/* The lowest n bits in reverse order. */
+static inline uint32_t bits_reversed(uint32_t x, uint32_t n)
+{
+	uint32_t y = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		y |= (x >> i & 1) << (n - 1 - i);
+	return y;
+}
+
 #endif

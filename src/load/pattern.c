@@ -1,5 +1,6 @@
 #include "load/pattern.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "load/worst.h"
 #include "sim/random.h"
@@ -15,15 +16,6 @@ static site_id transposed(site_id i, uint32_t bits)
 	uint32_t half = bits / 2, low = i & ((1u << half) - 1);
 
 	return low << half | i >> half;
-}
-
-static site_id reversed(site_id i, uint32_t bits)
-{
-	site_id r = 0;
-
-	for (uint32_t b = 0; b < bits; b++)
-		r |= (i >> b & 1) << (bits - 1 - b);
-	return r;
 }
 
 /* Almost half way round each dimension, to the node of the same number at
@@ -60,7 +52,7 @@ static site_id fixed_target(const struct pattern *p, site_id i)
 	case PATTERN_TRANSPOSE:
 		return transposed(i, (uint32_t)node_bits(p->n));
 	case PATTERN_REVERSE:
-		return reversed(i, (uint32_t)node_bits(p->n));
+		return bits_reversed(i, (uint32_t)node_bits(p->n));
 	case PATTERN_TORNADO:
 		return around(p->topo, i);
 	default:

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shorter trains would save little. */
-enum { LEAST = 2 };
-
 static const char key[] = "coarse=";
 
 bool coarse_is_key(const char *word)
@@ -64,7 +61,7 @@ int coarse_choose(const struct machine *m, const struct load *l,
 			l->ops->name);
 	n = m->link.payload ? bytes / COARSE_TRAINS / (uint64_t)m->link.payload
 			    : 0;
-	*packets = n < LEAST ? 1 : (int64_t)n;
+	*packets = n ? (int64_t)n : 1;
 	if (n > (uint64_t)most(m))
 		*packets = most(m);
 	return 0;

@@ -12,6 +12,7 @@
  * partner is a neighbour, and little goes far: less than a quarter of the data
  * leaves a group of four, and the rest stays on its switch.
  */
+#include "base/bits.h"
 #include "load/coll/plan.h"
 
 enum { RECEIVES, SENDS, LANES };
@@ -33,19 +34,10 @@ struct place {
 	uint64_t chunks, base;
 };
 
-static uint32_t reversed(uint32_t x, uint32_t n_bits)
-{
-	uint32_t y = 0;
-
-	for (uint32_t i = 0; i < n_bits; i++)
-		y |= (x >> i & 1) << (n_bits - 1 - i);
-	return y;
-}
-
 /* Of a place; and the place of a block. */
 static uint32_t block_of(const struct halving *h, uint32_t place)
 {
-	return h->is_near ? reversed(place, h->fold.rounds) : place;
+	return h->is_near ? bits_reversed(place, h->fold.rounds) : place;
 }
 
 static struct halving halving_of(
