@@ -462,7 +462,7 @@ static __attribute__((noinline)) struct winner pick_stepped(
 static inline bool is_one_high(
 	const struct direct *d, const struct direct_port *p)
 {
-	return p->requests.n_rare == 1 && !DIRECT_TREE &&
+	return p->requests.n_rare == 1 &&
 	       (p->requests.head[REQ_HIGH] | p->requests.inject[INJ_HIGH]) &&
 	       p->sender.tokens[CHANNEL_HIGH] >= d->entry &&
 	       p->returns.n < LINK_RETURNS - 1;
@@ -493,11 +493,16 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 		return pick_stepped(d, s, port);
 	}
 	if (is_simple(d, r)) {
-		collect(d, s, port, t);
+		bool has_user = r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC];
+
+		if (has_user || !is_one_high(d, &s->port[port]))
+			collect(d, s, port, t);
+		if (!has_user && is_one_high(d, &s->port[port]))
+			return pick_high(r);
 		return pick_of_two(d, s, port);
 	}
 #endif
-	if (is_one_high(d, &s->port[port]))
+	if (!DIRECT_TREE && is_one_high(d, &s->port[port]))
 		return pick_high(r);
 	if (is_only && has_plenty(d, &s->port[port]))
 		return pick_deterministic(d, s, port);
