@@ -481,6 +481,20 @@ static inline struct winner pick_high(const struct direct_requests *r)
 	};
 }
 
+#if DIRECT_TREE
+/* As pick_of_two() without user packets: most often one acknowledgement. */
+static struct winner pick_answer(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	const struct direct_port *p = &s->port[port];
+
+	if (!is_one_high(d, p))
+		collect(d, s, port, t);
+	return is_one_high(d, p) ? pick_high(&p->requests)
+				 : pick_of_two(d, s, port);
+}
+#endif
+
 static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -493,12 +507,9 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 		return pick_stepped(d, s, port);
 	}
 	if (is_simple(d, r)) {
-		bool has_user = r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC];
-
-		if (has_user || !is_one_high(d, &s->port[port]))
-			collect(d, s, port, t);
-		if (!has_user && is_one_high(d, &s->port[port]))
-			return pick_high(r);
+		if (!(r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC]))
+			return pick_answer(d, s, port, t);
+		collect(d, s, port, t);
 		return pick_of_two(d, s, port);
 	}
 #endif
