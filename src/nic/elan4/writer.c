@@ -40,6 +40,7 @@ static uint32_t next_burst(
 	const struct elan_params *p = elan_params(a);
 	uint32_t first = elan_writer_next(b), k = first, bytes;
 
+	*ready = 0;
 	if (k == b->stop)
 		return 0;
 	bytes = b->piece[k].bytes;
