@@ -93,7 +93,7 @@ static void add_openmpi(char ***list)
 		"OMPI_MCA_osc=rdma,pt2pt",
 		"OMPI_MCA_osc_rdma_btls=ofi",
 		"OMPI_MCA_osc_rdma_mtls=ofi",
-		"OMPI_MCA_coll=^" NO_COLL,
+		("OMPI_MCA_coll=^" NO_COLL),
 		/* treematch asks PMIx for the others' nodes, which PMIx 4.2
 		 * does not find, and would place ranks on this host */
 		"OMPI_MCA_topo=basic",
