@@ -85,6 +85,12 @@ struct share {
 	uint64_t dense, sparse; /* of a layer: of all replicas; of an expert */
 };
 
+/* Where it is not shared evenly nothing is lost. */
+static uint64_t part_of(uint64_t all, int64_t n)
+{
+	return n > 0 ? (all + (uint64_t)n - 1) / (uint64_t)n : all;
+}
+
 static struct share share_of(const struct goal_make *m)
 {
 	struct share s = { .layers = m->layers / m->pipeline };
@@ -99,9 +105,9 @@ static struct share share_of(const struct goal_make *m)
 	s.tokens = s.batches ? m->tokens / m->data / s.batches : 0;
 	s.activations = (uint64_t)s.tokens * (uint64_t)m->hidden * WORD;
 	s.between = s.activations / (uint64_t)m->tensor;
-	s.exchanged = (s.between + experts - 1) / experts * experts;
-	s.gradients = all / (uint64_t)(m->tensor * m->pipeline) * WORD;
-	s.dense = s.gradients / (uint64_t)(s.layers ? s.layers : 1);
+	s.exchanged = part_of(s.between, m->experts) * experts;
+	s.gradients = part_of(all, m->tensor * m->pipeline) * WORD;
+	s.dense = part_of(s.gradients, s.layers);
 	if (experts > 1)
 		s.sparse = s.dense * OF_EXPERTS / PER_LAYER;
 	s.dense -= s.sparse;
@@ -158,6 +164,10 @@ static int check_shares(const struct goal_make *m, struct err *e)
 		return err_set(e,
 			"pipeline: %lld stages do not divide %lld layers",
 			(long long)m->pipeline, (long long)m->layers);
+	if (m->hidden % m->tensor)
+		return err_set(e,
+			"tensor: %lld ranks do not divide hidden=%lld",
+			(long long)m->tensor, (long long)m->hidden);
 	if (m->data % m->experts)
 		return err_set(e,
 			"experts: %lld experts do not divide %lld replicas",
