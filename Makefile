@@ -93,7 +93,7 @@ campaign:
 	@WEFT=build/asan/src/weft WEFT_MACHINES=$(CURDIR)/machines \
 		tests/campaign-links
 	@meson test -C build/asan --no-rebuild --setup whole --suite again
-	@WEFT_MACHINES=$(CURDIR)/machines build/asan/src/testing_tests \
+	@WEFT_MACHINES=$(CURDIR)/machines WHOLE=1 build/asan/src/testing_tests \
 		>build/asan/log 2>&1 || { cat build/asan/log; exit 1; }
 	@echo 'every interface on every machine, with sanitizers: passed'
 

@@ -455,6 +455,14 @@ code=$?
 judge 2 'cannot write the output'
 report "a closed stdout"
 
+refused 'tensor: 3 ranks do not divide hidden=512' goal training tensor=3 \
+	hidden=512
+run goal training tensor=2 data=2 pipeline=1 layers=3 hidden=64 \
+	tokens=1024 sequence=256 parameters=1000001 -o "$tmp/goal"
+cat "$tmp/out" "$tmp/err" | grep -q ' 1000002 B of gradients' ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+report 'no byte of gradients that are not shared evenly is lost'
+
 if [ -z "${WEFT_SLOW:-}" ]; then
 	run run bgq-board pingpong via=nic rounds=1000000 --quiet \
 		--set nic.software.poll-period=1ms

@@ -27,15 +27,15 @@ begin() { # OPTIONS
 }
 
 # It ends soon, with a code and one line, and leaves nobody.
-ends() { # WHAT CODE LINE
+over() { # CODE LINE
 	children=$(pgrep -P $first)
 	since=$(date +%s)
 	wait $first
 	code=$?
 	[ $(($(date +%s) - since)) -le 5 ] || complain 'it took too long'
-	[ $code -eq "$2" ] || complain "exit code $code"
-	if [ -n "$3" ]; then
-		[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "^weft: $3" \
+	[ $code -eq "$1" ] || complain "exit code $code"
+	if [ -n "$2" ]; then
+		[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "^weft: $2" \
 			"$tmp/err" || complain "$(cat "$tmp/err")"
 	else
 		[ ! -s "$tmp/err" ] || complain "$(cat "$tmp/err")"
@@ -46,8 +46,22 @@ ends() { # WHAT CODE LINE
 		*) complain "$child is left" ;;
 		esac
 	done
+}
+
+ends() { # WHAT CODE LINE
+	over "$2" "$3"
 	report "$1"
 }
+
+# Who waits for an answer does so for four seconds: beside all else.
+stuck() (
+	tmp=$tmp/stuck
+	mkdir "$tmp"
+	begin
+	kill -STOP $second
+	kill -INT $first
+	over 6 '.*stopped by a signal; the other processes did not answer'
+)
 
 begin -o "$tmp/run.db" --sample 1us
 kill -KILL $second
@@ -69,11 +83,8 @@ ends 'a process that was stopped goes on; SIGINT at another than the first' 6 ''
 grep -q ': stopped$' "$tmp/out" || complain "$(cat "$tmp/out")"
 report 'what was found until then is printed'
 
-begin
-kill -STOP $second
-kill -INT $first
-ends 'SIGINT where another process is stopped' 6 \
-	'.*stopped by a signal; the other processes did not answer'
+stuck &
+waits=$!
 
 run run torus random --shape 4 --processes 2 warmup=0us measure=1us
 cp "$tmp/out" "$tmp/one"
@@ -174,4 +185,7 @@ if has_job mpich; then
 	wrong 'no launcher' 2 'the environment is that of process 0 of 2'
 fi
 
+wait $waits
+cat "$tmp/stuck/complaints" >>"$tmp/complaints" 2>/dev/null
+report 'SIGINT where another process is stopped'
 exit $status

@@ -59,9 +59,9 @@ timed tsc=trap -- ticks ends rests
 ends 0 'reproducible yes'
 says 'ticks 3025'
 report "the processor's clock can be the machine's"
-says 'at the end 1 1'
+says 'at the end 1'
 says 'at the start 1'
-report 'sleeps in MPI_Init and MPI_Finalize are neither short nor long'
+report 'sleeps in MPI_Init become long, and those in MPI_Finalize are short'
 
 # As many as may begin at once, and one more.
 what='no more than twice the cores begin at once'

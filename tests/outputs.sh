@@ -249,4 +249,11 @@ for i in 1 2 3 4 5; do
 done
 report 'a run that is killed at once leaves no file without tables'
 
+once='random --shape 2x2 load=0.1,0.2 seed=1..2 warmup=0us measure=1us --quiet'
+"$weft" sweep /dev/stdin $once <"$src/machines/torus.yaml" >out 2>err ||
+	complain "$(cat err)"
+cat "$src/machines/torus.yaml" | "$weft" sweep /dev/stdin $once 2>err |
+	cmp -s - out || complain "from a pipe: $(cat err)"
+report 'a sweep reads the file of a machine once'
+
 exit $status

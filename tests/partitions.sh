@@ -40,6 +40,26 @@ done
 	complain 'the digest differs on a machine of that shape'
 report 'BGQ-F85: a job is the same with and without neighbours'
 
+# What a schedule waits for, as on a machine of that shape.
+goal=$tmp/goal
+printf '%s\n' 'num_ranks 2' 'rank 0..1 {' 'a: allreduce 65536b algo ring' \
+	'b: calc 2000' 'b requires a' '}' >"$goal"
+write "$b" "- { name: train, partition: '2x2x2x2x2 at 0,0,0,0,0',
+    workload: replay, keys: { file: $goal } }"
+run run $rack --jobs "$jobs"
+tail -n 2 "$tmp/out" | tr -s ' ' | tr '\n' ' ' | grep -q \
+	'^job train: exposed allreduce by ring of 2 ranks, 65536 B: mean' ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+run run $rack --jobs "$jobs" --json
+want=$(one '[.jobs[].results.exposed]')
+run run $rack --jobs "$jobs" --json --processes 2
+[ "$want" = "$(one '[.jobs[].results.exposed]')" ] || complain 'processes'
+run run bgq replay file="$goal" --shape 2x2x2x2x2 \
+	--set topology.wrap=mesh,mesh,mesh,mesh,torus --json
+[ "$want" = "$(one '[null, .results.exposed]')" ] ||
+	complain "$want, alone $(one .results.exposed)"
+report 'a job has the exposed time of its schedule'
+
 # Headers have the machine's coordinates: here (1,0,0,2,1) is (3,2,2,8,1).
 part="--shape 2x2x2x4x2 --set topology.wrap=mesh,mesh,mesh,mesh,torus"
 for corner in 0 2x2x2x6x0; do

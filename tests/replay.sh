@@ -232,6 +232,15 @@ done
 sums() { grep -c 'allreduce 218750000b.* cpu 1' "$1"; }
 [ "$(sums "$tmp/model.goal")" -eq 80 ] ||
 	complain 'not 20 sums of gradients of each stage'
+# each after the one before, but for a stage's first
+after() {
+	awk '/allreduce 218750000b.* cpu 1$/ { sum[$1]; now = $1; next }
+		/^}/ { delete sum }
+		$1 ":" == now && $2 == "requires" && $3 ":" in sum { n++ }
+		END { print n }' "$1"
+}
+[ "$(after "$tmp/model.goal")" -eq 76 ] ||
+	complain 'sums of gradients do not follow each other'
 run goal convert file="$tmp/model.goal" -o "$tmp/ranks.goal"
 [ "$(sums "$tmp/ranks.goal")" -eq 20480 ] ||
 	complain 'not 20 sums of gradients of each rank'

@@ -46,6 +46,7 @@ struct runs {
 	struct machine *machine;
 	struct machine_partitions list;
 	struct batch_result *result; /* [partition] */
+	struct exposed_rows *exposed; /* [partition] */
 	bool talks;
 };
 
@@ -127,6 +128,7 @@ static int perform(struct runs *r, struct err *e)
 		.machine = r->machine,
 		.setup = setup,
 		.result = r->result = mem_alloc(n, sizeof(*r->result)),
+		.exposed = r->exposed = mem_alloc(n, sizeof(*r->exposed)),
 		.threads = threads_of(r),
 		.cluster = r->cluster,
 		.on_done = on_done,
@@ -174,8 +176,9 @@ void partitions_facts(struct facts *f, const struct machine_partition *p)
 	facts_text(f, "workload", p->job.workload);
 }
 
+/* Lines of its own stand below the table, behind the job's name. */
 static void add_job(struct facts *f, const struct machine_partition *p,
-	const struct batch_result *r)
+	const struct batch_result *r, const struct exposed_rows *x)
 {
 	facts_group(f, NULL);
 	partitions_facts(f, p);
@@ -183,10 +186,15 @@ static void add_job(struct facts *f, const struct machine_partition *p,
 	facts_real(f, "start_ns", (double)p->job.begin / SIM_NS);
 	facts_text(f, "ending", run_ending_name(r->ending));
 	facts_print(f, "digest", "%016" PRIx64, r->digest);
+	facts_count(f, "_lines", x->n);
+	facts_place(f, FACTS_AT_OWN);
+	facts_line(f, NULL, "[_lines?job {name}:]");
 	facts_group(f, "results");
 	for (uint32_t i = 0; i < r->n_figures; i++)
 		facts_real(f, r->figure[i].name, r->figure[i].value);
+	exposed_rows_facts(x, f);
 	facts_end(f);
+	facts_place(f, FACTS_AT_TOP);
 	facts_end(f);
 }
 
@@ -202,7 +210,7 @@ static void add_all(struct facts *f, const struct runs *r)
 	facts_line(f, NULL, "{_machine}: {_n} partition{_n|s}");
 	jobs = facts_list(f, "jobs");
 	for (uint32_t i = 0; i < r->list.n; i++)
-		add_job(f, &r->list.v[i], &r->result[i]);
+		add_job(f, &r->list.v[i], &r->result[i], &r->exposed[i]);
 	facts_end(f);
 	run_jobs_table(f, jobs, keys,
 		"job=name|partition=_where|torus|workload|figure=[{figure}]|"
@@ -292,6 +300,9 @@ int run_partitions(const struct cli_args *a, struct cluster *cluster,
 		code = run_list(&r, e);
 		share_error(&r, e);
 	}
+	for (uint32_t i = 0; r.exposed && i < r.list.n; i++)
+		mem_free(r.exposed[i].row);
+	mem_free(r.exposed);
 	mem_free(r.result);
 	machine_partitions_free(&r.list);
 	if (*is_done)

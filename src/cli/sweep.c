@@ -262,6 +262,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	}
 	w->keys[s->n_keys] = NULL;
 	s->keys = w->keys;
+	/* the process of the run has a copy */
+	s->loaded = sweep_find_machine(w, &s->machine);
 	return true;
 }
 
@@ -366,16 +368,11 @@ static int compare_costs(const void *a, const void *b)
 static double count_nodes(struct sweep *w, size_t i)
 {
 	struct machine_run_setup s = { 0 };
-	struct err none = { 0 };
-	struct machine *m;
-	double n = 0;
+	const struct machine *m;
 
 	set_up(w, i, &s);
-	m = machine_load_from(&s.machine, &none);
-	if (m)
-		n = m->topo->n_nodes;
-	machine_free(m);
-	return n;
+	m = sweep_load_machine(w, &s.machine);
+	return m ? m->topo->n_nodes : 0;
 }
 
 /* A curve that may end at saturation is run from its first point on. */
@@ -451,7 +448,7 @@ static int run_all(struct sweep *w, struct err *e)
 
 /* A machine of the sweep, with what does not vary; NULL where that alone is
  * none. */
-static struct machine *load_machine(const struct sweep *w, size_t which)
+static struct machine *load_machine(struct sweep *w, size_t which)
 {
 	const struct axes *x = &w->axes;
 	const char *sets[CLI_MAX_SETS];
@@ -462,7 +459,6 @@ static struct machine *load_machine(const struct sweep *w, size_t which)
 		.plugins = w->args->plugin,
 		.n_plugins = w->args->n_plugins,
 	};
-	struct err none = { 0 };
 
 	for (size_t k = 1; k < x->n; k++) {
 		const struct axis *a = &x->axis[k];
@@ -476,7 +472,7 @@ static struct machine *load_machine(const struct sweep *w, size_t which)
 		sets[s.n_sets] = text[s.n_sets];
 		s.n_sets++;
 	}
-	return machine_load_from(&s, &none);
+	return sweep_load_machine(w, &s);
 }
 
 /* Values that name files, or may. */
@@ -514,8 +510,6 @@ static int open_curves(struct sweep *w, struct err *e)
 			add_input(&in, &x->axis[i], k);
 	record_inputs_add(&in, "price list", w->args->bill);
 	w->curves = curves_open(w->args->output, &a, e);
-	for (size_t i = 0; i < a.n_machines; i++)
-		machine_free(m[i]);
 	mem_free(m);
 	mem_free(command);
 	record_inputs_free(&in);
@@ -584,6 +578,7 @@ static int perform_in(
 	code = prepare(&w, e) ? -1 : sweep(&w, e);
 	if (w.curves)
 		db_close(w.curves);
+	sweep_free_machines(&w);
 	axes_free(&w.axes);
 	return code;
 }

@@ -16,6 +16,8 @@ struct sweep {
 	size_t n; /* points */
 	struct load_launch launch; /* of a program of the host */
 	struct cluster *cluster; /* a job that shares the points; or NULL */
+	struct sweep_machine *machine; /* that are loaded */
+	size_t n_machines;
 	struct db *curves;
 	bool *is_there; /* done before, or now */
 	bool *is_new; /* ... now */
@@ -46,6 +48,14 @@ size_t sweep_curve_of(const struct sweep *w, size_t i);
 
 /* Whether its curve saturates at a lower value of x. */
 bool sweep_is_past(const struct sweep *w, size_t i);
+
+/* A machine that stays the sweep's: one that is loaded, or NULL; and one that
+ * is loaded if it can be. */
+struct machine *sweep_find_machine(
+	const struct sweep *w, const struct machine_source *s);
+struct machine *sweep_load_machine(
+	struct sweep *w, const struct machine_source *s);
+void sweep_free_machines(struct sweep *w);
 
 /* The table or JSON of all points, and files; the exit code, or -1. */
 int sweep_tell(struct sweep *w, struct err *e);

@@ -22,7 +22,7 @@ static const char *const collective[] = { "time_ns", "algbw_GBps", "busbw_GBps",
 	NULL };
 
 struct told {
-	const struct sweep *sweep;
+	struct sweep *sweep;
 	struct facts facts;
 	const struct fact *points; /* of the facts */
 	const char *figure[MOST_FIGURES];
@@ -308,7 +308,7 @@ static void add_warnings(struct facts *f, const struct sweep *w)
 }
 
 /* Of machines and shapes, each pair once. */
-static void add_advice(struct facts *f, const struct sweep *w)
+static void add_advice(struct facts *f, struct sweep *w)
 {
 	const struct axis *shapes = &w->axes.axis[1];
 
@@ -321,12 +321,10 @@ static void add_advice(struct facts *f, const struct sweep *w)
 				.plugins = w->args->plugin,
 				.n_plugins = w->args->n_plugins,
 			};
-			struct err none = { 0 };
-			struct machine *m = machine_load_from(&s, &none);
+			const struct machine *m = sweep_load_machine(w, &s);
 
 			if (m && *m->advice)
 				facts_say(f, "warning", "%s", m->advice);
-			machine_free(m);
 		}
 }
 
@@ -346,7 +344,7 @@ static void add_head(struct facts *f, const struct sweep *w)
 	mem_free(command);
 }
 
-static void add_end(struct facts *f, const struct sweep *w)
+static void add_end(struct facts *f, struct sweep *w)
 {
 	add_advice(f, w);
 	add_warnings(f, w);
@@ -365,7 +363,7 @@ static void add_end(struct facts *f, const struct sweep *w)
 
 static int tell(struct told *t, struct err *e)
 {
-	const struct sweep *w = t->sweep;
+	struct sweep *w = t->sweep;
 	struct stream out;
 	char names[512];
 

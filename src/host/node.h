@@ -72,7 +72,8 @@ struct program {
 	bool (*test)(void *arg, uint64_t *seen);
 	void *test_arg;
 	uint64_t at, value, seen;
-	enum word_test word_test;
+	uint8_t word_test; /* an enum */
+	bool is_told; /* by its watch, of the last write */
 	uint32_t call_depth; /* see PROGRAM_CALL() */
 	struct poll_loop loop;
 	const struct poll_through *through; /* NULL: everything wakes it */

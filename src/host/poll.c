@@ -151,6 +151,13 @@ void poll_set_watched(struct node *n)
 	}
 }
 
+/* Whether a program may have learned of a write: one that is told of writes
+ * elsewhere has not. */
+static bool may_know(const struct program *p)
+{
+	return p->is_told || !p->watch.on_write;
+}
+
 static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
@@ -159,14 +166,15 @@ static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
 	for (struct program *p = node->watching; p; p = p->next_watching) {
 		const struct watch *x = &p->watch;
 
-		if (at + n <= x->at || at >= x->at + x->bytes)
+		p->is_told = at + n > x->at && at < x->at + x->bytes;
+		if (!p->is_told)
 			continue;
 		x->on_write(x->arg, t, at, n);
 		is_told = true;
 	}
 	for (struct program *p = node->hot.polling[HOST_POLLS_TEST];
 		p && (is_told || node->n_with); p = p->next_polling)
-		if (is_told || touches(p, at, n))
+		if ((is_told && may_know(p)) || touches(p, at, n))
 			consider(p, w, t);
 }
 

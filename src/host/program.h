@@ -209,7 +209,8 @@ void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 /*
  * For a library that waits for one of many words: until the program ends,
  * on_write(arg, t, ...) is called after every write to [at, at + bytes), and
- * tests of program_poll_until() are evaluated after it.  Like those tests it is
+ * tests of program_poll_until() are evaluated after it, and not after writes to
+ * what other programs of the node watch.  Like those tests it is
  * not called as the program: it may record what it saw, and read memory by
  * host_read().  A program has one watch; NULL ends it.
  */

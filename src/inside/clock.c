@@ -24,12 +24,12 @@
 #include <sys/times.h>
 #include <unistd.h>
 
-#define LOOK_PS	    (25 * INT64_C(1000))
-#define NS_PER_S    INT64_C(1000000000)
-#define DAY_S	    INT64_C(946684800) /* 2000-01-01 */
-#define UP_S	    INT64_C(1000) /* since when the host runs, at the start */
-#define BEFORE_PS   (-PS_PER_S) /* where the clock creeps from */
-#define SHORTEST_NS INT64_C(10000000) /* a sleep while time is real */
+#define LOOK_PS	  (25 * INT64_C(1000))
+#define NS_PER_S  INT64_C(1000000000)
+#define DAY_S	  INT64_C(946684800) /* 2000-01-01 */
+#define UP_S	  INT64_C(1000) /* since when the host runs, at the start */
+#define BEFORE_PS (-PS_PER_S) /* where the clock creeps from */
+#define LONG_NS	  INT64_C(10000000) /* a sleep while time is real */
 
 static _Atomic int64_t n_creeps;
 static int64_t end_ps; /* of the rank's time */
@@ -224,15 +224,36 @@ INSIDE_EXPORT int getrusage(__rusage_who_t who, struct rusage *u)
 
 /*
  * Open MPI polls 10,000 times a second while it waits in MPI_Init(): with many
- * ranks a host does nothing else.  In MPI_Finalize() it sleeps for a second, so
- * that launchers can take what was printed; ours has it.
+ * ranks a host does nothing else.  So the longer a thread has only slept, the
+ * longer it sleeps.
  */
+static int64_t drawn_out(int64_t ns)
+{
+	enum { PARTS = 16, WORK_NS = 200000 };
+	static _Thread_local int64_t slept, worked;
+	struct timespec t;
+	int64_t cpu;
+
+	clock_real(CLOCK_THREAD_CPUTIME_ID, &t);
+	cpu = t.tv_sec * NS_PER_S + t.tv_nsec;
+	if (cpu > worked + WORK_NS)
+		slept = 0;
+	worked = cpu;
+	if (ns < slept / PARTS)
+		ns = slept / PARTS < LONG_NS ? slept / PARTS : LONG_NS;
+	slept += ns;
+	return ns;
+}
+
+/* In MPI_Finalize() Open MPI sleeps for a second, so that launchers can take
+ * what was printed; ours has it. */
 static void sleep_really(int64_t ns)
 {
 	if (call_mine()->is_setup) {
 		link_rest();
-		if (ns < SHORTEST_NS || link_phase() == LINK_AFTER)
-			ns = SHORTEST_NS;
+		ns = drawn_out(ns);
+		if (ns > LONG_NS && link_phase() == LINK_AFTER)
+			ns = LONG_NS;
 	}
 	clock_real_sleep(&(struct timespec){ ns / NS_PER_S, ns % NS_PER_S });
 }

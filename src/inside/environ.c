@@ -93,7 +93,7 @@ static void add_openmpi(char ***list)
 		"OMPI_MCA_osc=rdma,pt2pt",
 		"OMPI_MCA_osc_rdma_btls=ofi",
 		"OMPI_MCA_osc_rdma_mtls=ofi",
-		"OMPI_MCA_coll=^" NO_COLL,
+		("OMPI_MCA_coll=^" NO_COLL),
 		/* treematch asks PMIx for the others' nodes, which PMIx 4.2
 		 * does not find, and would place ranks on this host */
 		"OMPI_MCA_topo=basic",
@@ -181,6 +181,9 @@ char *environ_refusal(char **list)
 
 /* --- all --- */
 
+/* hwloc would load libraries of graphics and XML, 400 KB a rank. */
+#define NO_PLUGINS "HWLOC_PLUGINS_PATH=/dev/null"
+
 static void add_ours(char ***list, const struct start *s, uint32_t rank)
 {
 	char **other = place_of(*list, "LD_PRELOAD=");
@@ -195,8 +198,7 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 			s->folder));
 	set_default(list, start_text("OMPI_MCA_osc_rdma_backing_directory=%s",
 				  s->scratch));
-	/* hwloc would load libraries of graphics and XML, 400 KB a rank */
-	set_default(list, start_text("HWLOC_PLUGINS_PATH=%s", s->folder));
+	set_default(list, start_text(NO_PLUGINS));
 	environ_set(list, start_text("WEFT_CHANNEL=%d", START_CHANNEL_FD));
 	environ_set(list, start_text("WEFT_REST=%d", START_REST_FD));
 	if (s->places >= 0)

@@ -530,6 +530,15 @@ static void bury_all(struct mpi *m, sim_time now)
 	m->is_any_buried = is_any(m, m->buried);
 }
 
+/* What ranks say in the turns that they have does not depend on how fast they
+ * are. */
+static void settle(struct mpi *m)
+{
+	for (uint32_t i = 0; i < m->n_ranks; i++)
+		if (m->proxy[i].ending == PROXY_RUNS && is_own(m, i))
+			proxy_settle(&m->proxy[i]);
+}
+
 static sim_time mpi_next(struct load *l)
 {
 	struct mpi *m = of(l);
@@ -540,8 +549,10 @@ static sim_time mpi_next(struct load *l)
 	l->has_given_up = is_any(m, atomic_load(m->over));
 	if (!l->has_given_up && l->net->faults)
 		bury_all(m, now);
-	if (m->is_any_buried && m->death == DEATH_END)
+	if (m->is_any_buried && m->death == DEATH_END) {
+		settle(m);
 		l->has_given_up = true;
+	}
 	if (l->has_given_up) {
 		atomic_store(m->over, 1);
 		return SIM_NEVER;

@@ -8,6 +8,7 @@
 
 #include "coll/class_route.h"
 #include "parts/files/files.h"
+#include "load/replay/exposed.h"
 #include "machine/batch.h"
 #include "machine/jobs.h"
 
@@ -46,6 +47,7 @@ struct machine_partitions_run {
 	const struct machine *machine; /* that they are parts of */
 	const struct machine_run_setup *setup; /* [partition] */
 	struct batch_result *result; /* [partition], zeroed */
+	struct exposed_rows *exposed; /* [partition], zeroed */
 	uint32_t threads;
 	/* Processes, each of which runs some of them; or NULL. */
 	struct cluster *cluster;

@@ -34,6 +34,7 @@ struct inner {
 	struct files_seat given; /* where it finds shared files */
 	struct files_seat *seat; /* the one it took; NULL: it uses no files */
 	struct batch_result *result;
+	struct exposed_rows *exposed;
 	bool is_over;
 };
 
@@ -82,8 +83,10 @@ static void run_step(
 
 	sim_count(w, sim_n_events(sim) - n);
 	send_calls(o, w, i);
-	if (code > 0)
+	if (code > 0) {
 		batch_note(&x->run, x->result);
+		*x->exposed = exposed_rows(x->run.load);
+	}
 	x->is_over = code != 0;
 	if (x->is_over)
 		return;
@@ -184,13 +187,28 @@ static void check_memory(
 			(double)need / (1 << 30), (double)have / (1 << 30));
 }
 
+static void tell_exposed(
+	struct cluster *c, uint32_t from, struct exposed_rows *x)
+{
+	cluster_tell(c, from, &x->is_there, sizeof(x->is_there));
+	cluster_tell(c, from, &x->n, sizeof(x->n));
+	if (!x->n)
+		return;
+	if (!x->row)
+		x->row = mem_alloc(x->n, sizeof(*x->row));
+	cluster_tell(c, from, x->row, x->n * sizeof(*x->row));
+}
+
 static void tell_results(const struct outer *o)
 {
-	struct cluster *c = o->how->cluster;
+	const struct machine_partitions_run *how = o->how;
+	struct cluster *c = how->cluster;
 
-	for (uint32_t i = 0; c && i < o->how->list->n; i++)
-		cluster_tell(c, o->home[i], &o->how->result[i],
-			sizeof(o->how->result[i]));
+	for (uint32_t i = 0; c && i < how->list->n; i++) {
+		cluster_tell(
+			c, o->home[i], &how->result[i], sizeof(how->result[i]));
+		tell_exposed(c, o->home[i], &how->exposed[i]);
+	}
 }
 
 /* --- opening --- */
@@ -229,6 +247,7 @@ static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 	struct inner *x = &o->inner[i];
 
 	x->result = &how->result[i];
+	x->exposed = &how->exposed[i];
 	x->given = (struct files_seat){ .files = o->files,
 		.is_shared = true,
 		.member = i,

@@ -9,6 +9,11 @@
  * of a switch stay together. */
 enum { NODES_ASTRAY = 8 };
 
+/* A worker's share of the nodes is so many pieces from all over the machine,
+ * since neighbours often work at the same time: in a job, or as a stage of a
+ * pipeline. */
+enum { PIECES = 8 };
+
 /* The node that a site is simulated with.  IO nodes are spread over all. */
 static router_id home_of(const struct topo *t, router_id r)
 {
@@ -124,6 +129,16 @@ void net_share_processes(uint16_t *process, const struct topo *t, uint32_t n)
 		process[r] = process[home_of(t, r)];
 }
 
+/* The worker of the i-th of so many nodes. */
+static uint8_t worker_of(uint64_t i, uint64_t n_nodes, uint64_t n_workers)
+{
+	uint64_t each = n_nodes / n_workers, n;
+
+	each = each < PIECES ? each : PIECES;
+	n = n_workers * (each ? each : 1);
+	return (uint8_t)(i * n / n_nodes % n_workers);
+}
+
 /* Workers of a process get equal shares of its nodes, and the switches among
  * them. */
 static void share_workers(const struct net_shares *x, const struct topo *t,
@@ -137,7 +152,7 @@ static void share_workers(const struct net_shares *x, const struct topo *t,
 	for (router_id r = 0; r < t->n_nodes; r++) {
 		uint32_t i = x->process[r];
 
-		x->owner[r] = (uint8_t)(at[i]++ * n_workers / all[i]);
+		x->owner[r] = worker_of(at[i]++, all[i], n_workers);
 	}
 	for (router_id r = t->n_nodes; r < t->n_routers; r++)
 		x->owner[r] = x->owner[home_of(t, r)];

@@ -68,4 +68,53 @@ static void mail_between_processes_takes_as_long_as_their_wires(void **state)
 	(void)state;
 }
 
-TESTS(TEST(mail_between_processes_takes_as_long_as_their_wires))
+/* The longest row of nodes that one worker has, and the largest difference of
+ * shares. */
+static void share_out(
+	uint32_t nodes, uint32_t workers, uint32_t *row, uint32_t *difference)
+{
+	const struct topo t = {
+		.ops = &line, .n_nodes = nodes, .n_routers = nodes
+	};
+	const struct sim_params p = {
+		.n_sites = nodes, .n_workers = workers, .window = WINDOW
+	};
+	uint32_t n[8] = { 0 }, least = nodes, most = 0, now = 0;
+	struct net_shares x;
+
+	net_share_out(&x, &t, &p, NULL);
+	*row = 0;
+	for (uint32_t i = 0; i < nodes; i++) {
+		now = i && x.owner[i] == x.owner[i - 1] ? now + 1 : 1;
+		*row = now > *row ? now : *row;
+		n[x.owner[i]]++;
+	}
+	for (uint32_t i = 0; i < workers; i++) {
+		least = n[i] < least ? n[i] : least;
+		most = n[i] > most ? n[i] : most;
+	}
+	*difference = most - least;
+	net_shares_fini(&x);
+}
+
+/* So that the nodes of a job are no one worker's. */
+static void a_workers_nodes_are_all_over_the_machine(void **state)
+{
+	static const uint32_t of[][4] = { /* nodes, workers; row, difference */
+		{ 1024, 2, 64, 0 }, { 1000, 3, 42, 8 }, { 64, 8, 1, 0 },
+		{ 5, 2, 2, 1 }, { 2, 2, 1, 0 }, { 1, 1, 1, 0 }, { 3, 1, 3, 0 },
+		{ 2, 4, 1, 1 }
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		uint32_t row, difference;
+
+		share_out(of[i][0], of[i][1], &row, &difference);
+		assert_in_range(row, 1, of[i][2]);
+		assert_in_range(difference, 0, of[i][3]);
+	}
+	(void)state;
+}
+
+TESTS(TEST(mail_between_processes_takes_as_long_as_their_wires),
+	TEST(a_workers_nodes_are_all_over_the_machine))

@@ -87,7 +87,7 @@ static void on_mail(struct net_client *me, struct sim_worker *w, site_id s,
 
 	assert_true(nic->load_size <= MOST_LOAD);
 	n = nic_pack(nic, p, bytes);
-	memset(payload_of_load(p->load), 0xa5, nic->load_size);
+	memset(payload_of_load(p->load), 0xa5, n);
 	payload_give(nic->payloads, w->id, payload_of_load(p->load));
 	p->load = nic_unpack(nic, w->id, bytes, n);
 	m->to->on_packet(me, w, s, fifo, id, t, tail);

@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "testing/testing.h"
 
-__attribute__((noinline)) static void spin_for_ever(void)
+/* Sanitizers would call a function of theirs. */
+__attribute__((noinline, no_sanitize("thread"))) static void spin_for_ever(void)
 {
 	for (volatile uint32_t i = 0;; i++)
 		;
@@ -21,8 +23,10 @@ static pid_t start(void)
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		spin_for_ever();
+	}
 	while (late_cpu(pid) < 20 * MS)
 		usleep(1000);
 	return pid;

@@ -488,9 +488,14 @@ bool proxy_is_exact(const struct proxy *p)
 
 /* What it prints behind its last turn belongs to no time of a node that lives,
  * so it must not run on before it is killed. */
-void proxy_bury(struct proxy *p)
+void proxy_settle(struct proxy *p)
 {
 	handover_settle(start_channel(p->start, p->rank), -1);
+}
+
+void proxy_bury(struct proxy *p)
+{
+	proxy_settle(p);
 	start_kill(p->start, p->rank);
 	output_drop(p->output, p->rank);
 	p->ending = PROXY_BURIED;

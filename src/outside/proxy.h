@@ -106,6 +106,8 @@ void proxy_gather(struct proxy *p, uint32_t n, const struct sim *sim);
 void proxy_run(void *proxy);
 void proxy_free(struct proxy *p);
 
+/* While nothing runs: waits until the rank has given its turn back. */
+void proxy_settle(struct proxy *p);
 /* While nothing runs: its node has died, and the rank dies with it. */
 void proxy_bury(struct proxy *p);
 

@@ -53,7 +53,7 @@ static void set_up(struct kit *k, uint64_t from, uint64_t end)
 {
 	const struct memory_foreign f = { rank_read, rank_write, &k->rank };
 
-	*k = (struct kit){ .rank = { 0, UINT64_MAX } };
+	*k = (struct kit){ .rank = { .end = UINT64_MAX } };
 	memory_init(&k->memory, 1024 * MIB);
 	window_init(&k->window, &k->memory, from, end, &f);
 }

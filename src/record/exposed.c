@@ -1,45 +1,35 @@
 #include "record/exposed.h"
 
-#include <math.h>
-
-#include "facts/facts.h"
+#include "base/mem.h"
 #include "load/jobs.h"
+#include "load/replay/exposed.h"
 #include "record/tables.h"
 
 /* Messages have neither members nor a length. */
-static int64_t number(const struct fact *row, const char *key, int64_t times)
+static void put_row(struct db *d, const char *job, const struct exposed_row *r,
+	struct err *e)
 {
-	const struct fact *x = facts_find(row, key);
-	double value;
+	bool is_coll = *r->algorithm;
 
-	return x && fact_number(x, &value) ? llround(value * (double)times)
-					   : ROW_NULL;
+	row_put_exposed(d,
+		&(struct row_exposed){ .job = job,
+			.operation = r->operation,
+			.algorithm = is_coll ? r->algorithm : NULL,
+			.members = is_coll ? (int64_t)r->members : ROW_NULL,
+			.bytes = is_coll ? (int64_t)r->bytes : ROW_NULL,
+			.mean_ps = r->mean,
+			.max_ps = r->most },
+		e);
 }
 
 static void put_rows(
 	struct db *d, const char *job, const struct load *l, struct err *e)
 {
-	const struct fact *list, *x;
-	struct facts f;
+	struct exposed_rows x = exposed_rows(l);
 
-	facts_init(&f);
-	if (l->ops->facts)
-		l->ops->facts(l, &f);
-	list = facts_find(&f.root, "exposed");
-	for (x = list ? list->first : NULL; x; x = x->next) {
-		const struct fact *algo = facts_find(x, "algorithm");
-
-		row_put_exposed(d,
-			&(struct row_exposed){ .job = job,
-				.operation = fact_text(x, "operation"),
-				.algorithm = algo ? algo->is.text : NULL,
-				.members = number(x, "members", 1),
-				.bytes = number(x, "bytes", 1),
-				.mean_ps = number(x, "mean_ns", SIM_NS),
-				.max_ps = number(x, "max_ns", SIM_NS) },
-			e);
-	}
-	facts_fini(&f);
+	for (uint32_t i = 0; i < x.n; i++)
+		put_row(d, job, &x.row[i], e);
+	mem_free(x.row);
 }
 
 void record_exposed_write(

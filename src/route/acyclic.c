@@ -4,28 +4,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "topo/wires.h"
 
 /* A range of places is scanned unless it has so many times as many of them as
  * are to be sorted. */
 enum { SCAN = 16 };
 
-static uint32_t wire_back(const struct acyclic *g, uint32_t wire)
-{
-	const struct topo *t = g->topo;
-	struct topo_end far = t->ops->peer(
-		t, g->first + wire / t->n_ports, wire % t->n_ports);
-
-	if (far.router == NO_ROUTER || far.router < g->first)
-		return ACYCLIC_NONE;
-	return (far.router - g->first) * t->n_ports + far.port;
-}
-
 static void find_ends(struct acyclic *g)
 {
 	uint32_t n = g->topo->n_ports;
 
-	for (uint32_t i = 0; i < g->n / g->n_channels; i++)
-		g->back[i] = wire_back(g, i);
+	g->back = wires_back(g->topo);
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t wire = i / g->n_channels;
 
@@ -37,14 +26,13 @@ static void find_ends(struct acyclic *g)
 void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels)
 {
 	g->topo = t;
-	g->first = topo_is_direct(t) ? 0 : t->n_nodes;
+	g->first = wires_first_switch(t);
 	g->n_channels = n_channels;
 	g->n = (t->n_routers - g->first) * t->n_ports * n_channels;
 	g->after = mem_alloc((size_t)g->n * n_channels, sizeof(*g->after));
 	g->before = mem_alloc((size_t)g->n * n_channels, sizeof(*g->before));
 	g->place = mem_alloc(g->n, sizeof(*g->place));
 	g->order = mem_alloc(g->n, sizeof(*g->order));
-	g->back = mem_alloc(g->n / n_channels, sizeof(*g->back));
 	g->far = mem_alloc(g->n, sizeof(*g->far));
 	g->home = mem_alloc(g->n, sizeof(*g->home));
 	g->ahead.found = mem_alloc(g->n, sizeof(*g->ahead.found));
@@ -303,18 +291,15 @@ bool acyclic_add(
 
 /* --- a whole graph --- */
 
-/* Ports of a switch that lead to others. */
-static port_mask links_of(const struct acyclic *g, router_id site)
+/* Ports of the switch at the end of a wire that lead to others. */
+static port_mask links_behind(const struct acyclic *g, uint32_t wire)
 {
-	const struct topo *t = g->topo;
+	uint32_t n = g->topo->n_ports, first = g->back[wire] / n * n;
 	port_mask m = 0;
 
-	for (port_id p = 0; p < t->n_ports; p++) {
-		struct topo_end far = t->ops->peer(t, site, p);
-
-		if (far.router != NO_ROUTER && far.router >= g->first)
+	for (uint32_t p = 0; p < n; p++)
+		if (g->back[first + p] != WIRES_NONE)
 			m |= (port_mask)1 << p;
-	}
 	return m;
 }
 
@@ -323,12 +308,12 @@ static void load_wire(struct acyclic *g, const struct route_graph *from,
 	router_id site, port_id port)
 {
 	uint32_t n = g->n_channels;
-	struct topo_end far = g->topo->ops->peer(g->topo, site, port);
+	uint32_t wire = acyclic_channel(g, site, port, 0) / n;
 	port_mask links;
 
-	if (far.router == NO_ROUTER || far.router < g->first)
+	if (g->back[wire] == WIRES_NONE)
 		return;
-	links = links_of(g, far.router);
+	links = links_behind(g, wire);
 	for (uint32_t c = 0; c < n * n; c++) {
 		uint32_t v = route_vertex(from, site, port, c / n);
 		uint32_t to = acyclic_channel(g, site, port, c / n);

@@ -39,15 +39,13 @@ struct acyclic {
 	port_mask *before;
 	uint32_t *place; /* [channel] in the order */
 	uint32_t *order; /* [place] channel */
-	uint32_t *back; /* [wire] the wire back, or ACYCLIC_NONE: of a node */
+	uint32_t *back; /* [wire] the wire back, or WIRES_NONE: of a node */
 	uint32_t *far; /* [channel] the first one of the switch at its end */
 	uint32_t *home; /* [channel] the first wire of the switch it leaves */
 	struct acyclic_side ahead, behind;
 	uint64_t *key; /* what is sorted */
 	uint8_t *is_seen; /* [channel] the mark of a side */
 };
-
-#define ACYCLIC_NONE UINT32_MAX
 
 void acyclic_init(struct acyclic *g, const struct topo *t, uint32_t n_channels);
 void acyclic_fini(struct acyclic *g);

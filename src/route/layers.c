@@ -4,6 +4,7 @@
 #include "link/link.h"
 #include "route/spare.h"
 #include "sim/random.h"
+#include "topo/wires.h"
 
 #define AT(field) offsetof(struct layers, field)
 
@@ -87,14 +88,15 @@ void layers_step(const struct layers *l, struct layers_path *p, port_id port)
 
 /* --- making it --- */
 
-static uint32_t far_end(const struct topo *t, uint32_t wire)
+/* [wire] the switch at its end. */
+static uint32_t *far_ends(const struct topo *t, uint32_t n_wires)
 {
-	struct topo_end far = t->ops->peer(
-		t, t->n_nodes + wire / t->n_ports, wire % t->n_ports);
+	uint32_t *far = wires_back(t);
 
-	return far.router == NO_ROUTER || far.router < t->n_nodes
-		       ? LAYERS_NONE
-		       : far.router - t->n_nodes;
+	for (uint32_t i = 0; i < n_wires; i++)
+		far[i] = far[i] == WIRES_NONE ? LAYERS_NONE
+					      : far[i] / t->n_ports;
+	return far;
 }
 
 static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
@@ -108,7 +110,7 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 	l->at = mem_alloc(t->n_nodes, sizeof(*l->at));
 	l->door = mem_alloc(t->n_nodes, sizeof(*l->door));
 	l->nodes = mem_alloc(l->n, sizeof(*l->nodes));
-	l->far = mem_alloc((size_t)l->n * t->n_ports, sizeof(*l->far));
+	l->far = far_ends(t, l->n * t->n_ports);
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		struct topo_end far = t->ops->peer(t, i, 0);
 
@@ -116,8 +118,6 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 		l->door[i] = (uint8_t)far.port;
 		l->nodes[l->at[i]]++;
 	}
-	for (uint32_t i = 0; i < l->n * t->n_ports; i++)
-		l->far[i] = far_end(t, i);
 	return 0;
 }
 

@@ -175,6 +175,8 @@ uint32_t updown_back(
 	uint32_t rails = (uint32_t)t->rails, l, back, weight = rails, top, rail;
 	uint32_t routes = updown_n_routes(u, src, dst);
 
+	if (routes == 1)
+		return 0;
 	number %= routes;
 	back = number % rails; /* the same rail */
 	rail = rail_of(u, src, dst, &number);

@@ -22,16 +22,17 @@
 #endif
 
 /*
- * ThreadSanitizer as of gcc 12 can hold some 500 waiting fibers on arm64.
+ * ThreadSanitizer as of gcc 12 can hold some 500 waiting fibers on arm64, and
+ * has memory of its own below their stacks.
  * Sanitizers and contexts need memory beside the page that a fiber touches.
  */
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-enum { N_FEW = 200, N_MANY = 400, MAX_PAGES = 1000 };
+enum { N_FEW = 200, N_MANY = 400, MAX_PAGES = 1000, IS_MAPPED_BELOW = 1 };
 #elif defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||     \
 	defined(WEFT_FIBER_UCONTEXT)
-enum { N_FEW = 1000, N_MANY = 98304, MAX_PAGES = 4 };
+enum { N_FEW = 1000, N_MANY = 98304, MAX_PAGES = 4, IS_MAPPED_BELOW = 0 };
 #else
-enum { N_FEW = 1000, N_MANY = 98304, MAX_PAGES = 1 };
+enum { N_FEW = 1000, N_MANY = 98304, MAX_PAGES = 1, IS_MAPPED_BELOW = 0 };
 #endif
 
 enum { KIB = 1024, STACK_BYTES = 64 * KIB };

@@ -5,6 +5,7 @@
 
 enum {
 	WINDOWS = 64, /* of a stretch, at most */
+	SETTLING = 3, /* of a new way */
 	EVENTS = 4096,
 	PATIENCE_FIRST = 8,
 	PATIENCE_MOST = 1 << 20,
@@ -46,14 +47,21 @@ void pace_init(struct pace *p, enum pace_way way, int64_t (*clock)(void))
 	p->since = p->first;
 }
 
-static void begin(struct pace *p, enum pace_way way, bool is_trial,
-	uint64_t events, int64_t now)
+static void start_timing(struct pace *p, uint64_t events, int64_t now)
 {
-	p->way = way;
-	p->is_trial = is_trial;
 	p->windows = 0;
 	p->events = events;
 	p->since = now;
+}
+
+static void begin(struct pace *p, enum pace_way way, bool is_trial,
+	uint64_t events, int64_t now)
+{
+	p->settling = p->clock && way != p->way ? SETTLING : 0;
+	p->way = way;
+	p->is_trial = is_trial;
+	p->began = now;
+	start_timing(p, events, now);
 }
 
 /* A trial that is much slower than what it is compared with ends early. */
@@ -66,8 +74,9 @@ static bool is_hopeless(const struct pace *p, uint64_t n, int64_t took)
 
 /* The trial is over: goes on in the better way, and waits with the next trial
  * until this one's time is a small part of what has passed; or repeats it. */
-static void judge(struct pace *p, uint64_t events, int64_t now, int64_t took)
+static void judge(struct pace *p, uint64_t events, int64_t now)
 {
+	int64_t took = now - p->began;
 	enum pace_way other = (enum pace_way)(1 - p->way);
 	int64_t usual = p->cost[other] * EVENTS / 1024 + 1;
 	int64_t wait = 8 * took / usual;
@@ -100,7 +109,7 @@ static void end_stretch(
 
 	p->cost[p->way] = cost;
 	if (p->is_trial) {
-		judge(p, events, now, took);
+		judge(p, events, now);
 		return;
 	}
 	/* a long run of nearly empty windows counts as what it did */
@@ -117,7 +126,10 @@ enum pace_way pace_next(struct pace *p, uint64_t events)
 	uint64_t n = events - p->events;
 	bool is_over = ++p->windows > WINDOWS || n >= EVENTS;
 
-	if (is_over) {
+	if (p->settling) {
+		if (!--p->settling)
+			start_timing(p, events, p->clock());
+	} else if (is_over) {
 		end_stretch(p, events, n, p->clock());
 	} else if (p->is_trial && p->way == PACE_TOGETHER) {
 		int64_t now = p->clock();

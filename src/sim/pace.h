@@ -9,6 +9,7 @@
  *
  * Windows are timed in stretches.  Now and then the other way is tried for a
  * stretch, so rarely that all trials together cost a small part of the run.
+ * Its first windows do not count: threads must wake, and caches fill.
  * Threads make a large difference or none, so one trial decides.  Prefetching
  * makes a small one, which counts if several trials in a row, each next to a
  * stretch without, agree on it: what the host does besides does not decide.
@@ -35,11 +36,13 @@ struct pace {
 	uint32_t won; /* that have */
 	enum pace_way way;
 	bool is_trial;
+	uint32_t settling; /* windows of a new way that are not timed */
 	uint32_t windows; /* of this stretch */
 	uint32_t patience; /* stretches until the next trial */
 	uint32_t calm; /* stretches since the last one */
-	uint64_t events; /* when the stretch began */
+	uint64_t events; /* when the stretch began to be timed */
 	int64_t since; /* the same */
+	int64_t began; /* the stretch */
 	int64_t first; /* when the run began */
 	int64_t again; /* when there is a trial whatever patience says */
 	int64_t cost[PACE_WAYS]; /* ns per 1,024 events; 0: not known */
@@ -48,7 +51,8 @@ struct pace {
 /* A run begins in some way.  With a clock it is about threads. */
 void pace_init(struct pace *p, enum pace_way way, int64_t (*clock)(void));
 
-/* Before a window: events is the number of all that have run. */
+/* Before a window: events is the number of all that have run; while threads run
+ * together, up to the window before the last. */
 enum pace_way pace_next(struct pace *p, uint64_t events);
 
 /* The same with the caller's time, from 0 on. */

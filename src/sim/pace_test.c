@@ -108,6 +108,29 @@ static void a_host_that_is_free_again_is_noticed(void **state)
 	assert_true(h.spent[PACE_ALONE] - before < 2000 * MILLI);
 }
 
+/* Threads that slept take long to wake. */
+static void waking_does_not_count(void **state)
+{
+	int64_t wake = 150000, alone = 19000, together = 11000;
+	bool was_alone = true;
+	struct host h;
+
+	start(&h);
+	while (now < 1000 * MILLI) {
+		enum pace_way way = pace_next(&h.p, h.n_events);
+		bool is_alone = way == PACE_ALONE;
+		int64_t took = is_alone ? alone : together;
+
+		if (was_alone && !is_alone)
+			took += wake;
+		was_alone = is_alone;
+		now += took;
+		h.n_events += 190;
+		h.spent[way] += took;
+	}
+	assert_true(h.spent[PACE_TOGETHER] > 900 * MILLI);
+}
+
 /* A window may be as long as many stretches: then the way that has just lost is
  * not tried again in the next one. */
 static void long_windows_are_not_spent_on_trials(void **state)
@@ -190,6 +213,6 @@ TESTS(TEST(a_small_gain_by_prefetching_counts),
 	TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
 	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
 	TEST(what_changes_is_noticed),
-	TEST(a_host_that_is_free_again_is_noticed),
+	TEST(a_host_that_is_free_again_is_noticed), TEST(waking_does_not_count),
 	TEST(the_caller_may_bring_the_time),
 	TEST(long_windows_are_not_spent_on_trials))

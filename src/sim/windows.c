@@ -88,20 +88,6 @@ static bool goes_on(struct sim *s, uint64_t k, bool stop)
 }
 
 /*
- * Events that have run, by the first worker's share of the last window: those
- * of the others are known of the window before.
- */
-static uint64_t count_events(const struct sim_worker *w)
-{
-	const struct notice *before = w->sim->notices[(w->turn & 1) ^ 1];
-
-	if (w->turn == 1)
-		return w->sim->n_events;
-	return w->sim->n_events +
-	       (w->n_events - before[0].n_events) * w->n_workers;
-}
-
-/*
  * True while there is a window for all to run together: the same for every
  * worker.
  */
@@ -115,7 +101,8 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 	all[w->id].n_events = w->n_events;
 	all[w->id].stop = is_stopped(s);
 	if (w->id == 0) {
-		all[0].way = choose_way(s, count_events(w));
+		/* the others' events are known of the window before */
+		all[0].way = choose_way(s, s->n_events);
 		s->n_events = 0;
 	}
 	barrier_wait(&s->meet);

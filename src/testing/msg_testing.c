@@ -33,18 +33,18 @@ static uint32_t several(const struct kit_kind *k)
 }
 
 /* On the i-th of all machines, with one process a node and with several. */
-static void run_on(struct weft_msg_test *t, uint32_t i)
+static void run_on(struct weft_msg_test *t, uint32_t i, bool is_brief)
 {
 	/* the other of both is done once, if time is not short */
 	bool is_other = (i / 2 + i) % 2;
 	uint64_t digest;
 
-	if (getenv("WEFT_SLOW") && is_other)
+	if (is_brief && is_other)
 		return;
 	t->n_processes = i % 2 ? several(t->kind) : 1;
 	t->n_workers = i % 2 ? 3 : 1;
 	digest = msg_test_run(t);
-	if (getenv("WEFT_SLOW") || is_other)
+	if (is_brief || is_other)
 		return;
 	t->n_workers = i % 2 ? 1 : 3;
 	assert_true(msg_test_run(t) == digest);
@@ -55,6 +55,8 @@ void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 {
 	struct weft_msg_test t = { .run = run };
 	enum weft_msg_matching matching = o ? o->matching : 0;
+	/* what works without options is the same on any threads with them */
+	bool is_brief = getenv("WEFT_SLOW") || (o && !getenv("WHOLE"));
 	struct kit_kinds kinds;
 
 	if (o)
@@ -63,11 +65,11 @@ void msg_test_everywhere(void (*run)(struct weft_msg *m, void *arg),
 	for (uint32_t i = 0; i < 2 * kinds.n; i++) {
 		t.kind = &kinds.kind[i / 2];
 		t.options.matching = matching;
-		run_on(&t, i);
+		run_on(&t, i, is_brief);
 		if (!api_to(t.kind->nic)->msg->tagged || matching)
 			continue;
 		t.options.matching = WEFT_MSG_MATCH_HOST;
-		run_on(&t, i);
+		run_on(&t, i, is_brief);
 	}
 }
 

@@ -197,20 +197,18 @@ static long long real_us(void)
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
 }
 
-/* Called within MPI_Finalize(): all sleeps are some 10 ms there. */
+/* Called within MPI_Finalize(): no sleep is longer than 10 ms there. */
 static int end(MPI_Comm comm, int key, void *value, void *state)
 {
-	long long t = real_us(), a, b;
+	long long t = real_us();
 
 	(void)comm;
 	(void)key;
 	(void)value;
 	(void)state;
-	usleep(1);
-	a = real_us() - t;
 	sleep(60);
-	b = real_us() - t - a;
-	printf("at the end %d %d\n", a >= 10000, b >= 10000 && b < 30000000);
+	t = real_us() - t;
+	printf("at the end %d\n", t >= 10000 && t < 30000000);
 	return MPI_SUCCESS;
 }
 
@@ -222,25 +220,32 @@ static void ends(void)
 	MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
-/* Asked for by MPI_Init(), which is where a sleep of 1 us is made longer. */
+/* Asked for by MPI_Init(), in which sleeps of 1 us become longer. */
 static bool is_starting;
-static long long start_sleep = -1;
+static long long start_sleep = -1; /* the shortest of the last ones */
 
 uid_t geteuid(void)
 {
+	enum { FIRST = 150, LAST = 3 };
 	long long t;
 
 	if (is_starting && start_sleep < 0) {
-		t = real_us();
-		usleep(1);
-		start_sleep = real_us() - t;
+		for (int i = 0; i < FIRST; i++)
+			usleep(1);
+		for (int i = 0; i < LAST; i++) {
+			t = real_us();
+			usleep(1);
+			t = real_us() - t;
+			if (start_sleep < 0 || t < start_sleep)
+				start_sleep = t;
+		}
 	}
 	return (uid_t)syscall(SYS_geteuid);
 }
 
 static void rests(void)
 {
-	printf("at the start %d\n", start_sleep >= 10000);
+	printf("at the start %d\n", start_sleep >= 3000);
 }
 
 /* When the process began, for those that compute before MPI_Init(). */

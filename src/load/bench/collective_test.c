@@ -59,8 +59,8 @@ static void sums_by_interfaces_are_right_for_every_type(void **state)
 		"collective by=hardware op=allreduce type=float bytes=12",
 		"collective by=hardware op=allreduce procs=2 bytes=64",
 		"collective by=hardware op=allreduce type=signed combine=max",
-		"collective by=hardware op=allreduce type=signed word=4 "
-		"combine=min",
+		("collective by=hardware op=allreduce type=signed word=4 "
+		 "combine=min"),
 		"collective by=hardware op=allreduce type=bits combine=xor",
 		"collective by=hardware op=reduce root=5 nodes=20 tree=3x7",
 	};

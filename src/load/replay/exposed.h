@@ -7,6 +7,7 @@
 #define LOAD_REPLAY_EXPOSED_H
 
 #include "facts/facts.h"
+#include "load/load.h"
 #include "load/replay/goal_colls.h"
 #include "sim/sim.h"
 
@@ -33,5 +34,24 @@ void exposed_add(struct exposed *x, uint32_t rank, const struct goal_op *op,
 void exposed_sum(struct exposed *x, const struct sim *sim);
 /* The key exposed. */
 void exposed_facts(const struct exposed *x, struct facts *f);
+
+/* A kind, of a run that may be over, or another process's. */
+struct exposed_row {
+	char operation[24];
+	char algorithm[24]; /* empty: messages, of no members or bytes */
+	uint64_t members, bytes;
+	sim_time mean, most;
+};
+
+struct exposed_rows {
+	bool is_there; /* it is a schedule with collectives */
+	uint32_t n;
+	struct exposed_row *row; /* to be freed */
+};
+
+/* What the facts of a workload have. */
+struct exposed_rows exposed_rows(const struct load *l);
+/* As exposed_facts(). */
+void exposed_rows_facts(const struct exposed_rows *x, struct facts *f);
 
 #endif

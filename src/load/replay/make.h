@@ -50,7 +50,7 @@ struct make_joint {
 	const struct algo_plan *plan;
 	uint32_t first, stride, member;
 	uint64_t number; /* the same for all members; its end is "e12" */
-	char before[24]; /* the operation that it waits for, or "" */
+	char before[2][24]; /* operations that it waits for, or "" */
 	int64_t compute; /* ps, for each sum */
 	uint32_t cpu;
 	bool is_operation, is_last; /* last: nobody waits for its end */

@@ -243,9 +243,13 @@ static void write_edges(
 		fputs(" irequires ", p->f);
 		write_begin(p, lane, i - 1);
 		putc('\n', p->f);
-	} else if (*p->j->before) {
-		write_begin(p, lane, i);
-		fprintf(p->f, " requires %s\n", p->j->before);
+	} else {
+		for (int k = 0; k < 2; k++) {
+			if (!*p->j->before[k])
+				continue;
+			write_begin(p, lane, i);
+			fprintf(p->f, " requires %s\n", p->j->before[k]);
+		}
 	}
 	if (s->after.n)
 		require(p, lane, i, false, s->after);
@@ -287,8 +291,10 @@ static void write_operation(const struct make_joint *j, FILE *f)
 	if (j->cpu)
 		fprintf(f, " cpu %u", j->cpu);
 	putc('\n', f);
-	if (*j->before)
-		fprintf(f, "e%" PRIu64 " requires %s\n", j->number, j->before);
+	for (int k = 0; k < 2; k++)
+		if (*j->before[k])
+			fprintf(f, "e%" PRIu64 " requires %s\n", j->number,
+				j->before[k]);
 }
 
 void make_write_joint(const struct make_joint *j, FILE *f)
@@ -316,11 +322,11 @@ void make_write_coll(const struct goal_make *m, enum algo_op op, FILE *f)
 	j.plan = &p;
 	for (j.member = 0; j.member < p.n; j.member++) {
 		fprintf(f, "rank %u {\n", j.member);
-		*j.before = '\0';
+		*j.before[0] = '\0';
 		for (j.number = 0; j.number < (uint64_t)m->rounds; j.number++) {
 			j.is_last = j.number + 1 == (uint64_t)m->rounds;
 			make_write_joint(&j, f);
-			snprintf(j.before, sizeof(j.before), "e%" PRIu64,
+			snprintf(j.before[0], sizeof(j.before[0]), "e%" PRIu64,
 				j.number);
 		}
 		fputs("}\n", f);

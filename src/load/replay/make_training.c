@@ -7,9 +7,10 @@
  * backwards, which takes twice as long.  In each layer, each way, the tensor
  * neighbours sum their activations twice; with experts, tokens are exchanged
  * with their experts and back.  The gradients of a layer are summed over the
- * replicas when its last micro-batch is through, beside the layers before it,
- * or all of them in the end.  With shards, each replica gets its part of the
- * sums, and then the new parameters of the others.
+ * replicas when its last micro-batch is through, beside the layers before it
+ * and one after the other, as a library's stream has them, or all of them in
+ * the end.  With shards, each replica gets its part of the sums, and then the
+ * new parameters of the others.  The next step begins when all this is done.
  *
  * All numbers have two bytes (bf16).  A layer has 12 hidden^2 parameters, of
  * which 8 hidden^2 are an expert's.
@@ -84,6 +85,12 @@ struct share {
 	uint64_t dense, sparse; /* of a layer: of all replicas; of an expert */
 };
 
+/* Where it is not shared evenly nothing is lost. */
+static uint64_t part_of(uint64_t all, int64_t n)
+{
+	return n > 0 ? (all + (uint64_t)n - 1) / (uint64_t)n : all;
+}
+
 static struct share share_of(const struct goal_make *m)
 {
 	struct share s = { .layers = m->layers / m->pipeline };
@@ -98,9 +105,9 @@ static struct share share_of(const struct goal_make *m)
 	s.tokens = s.batches ? m->tokens / m->data / s.batches : 0;
 	s.activations = (uint64_t)s.tokens * (uint64_t)m->hidden * WORD;
 	s.between = s.activations / (uint64_t)m->tensor;
-	s.exchanged = (s.between + experts - 1) / experts * experts;
-	s.gradients = all / (uint64_t)(m->tensor * m->pipeline) * WORD;
-	s.dense = s.gradients / (uint64_t)(s.layers ? s.layers : 1);
+	s.exchanged = part_of(s.between, m->experts) * experts;
+	s.gradients = part_of(all, m->tensor * m->pipeline) * WORD;
+	s.dense = part_of(s.gradients, s.layers);
 	if (experts > 1)
 		s.sparse = s.dense * OF_EXPERTS / PER_LAYER;
 	s.dense -= s.sparse;
@@ -157,6 +164,10 @@ static int check_shares(const struct goal_make *m, struct err *e)
 		return err_set(e,
 			"pipeline: %lld stages do not divide %lld layers",
 			(long long)m->pipeline, (long long)m->layers);
+	if (m->hidden % m->tensor)
+		return err_set(e,
+			"tensor: %lld ranks do not divide hidden=%lld",
+			(long long)m->tensor, (long long)m->hidden);
 	if (m->data % m->experts)
 		return err_set(e,
 			"experts: %lld experts do not divide %lld replicas",
@@ -216,12 +227,13 @@ struct pen {
 	uint64_t joints; /* collectives so far */
 	uint64_t tag; /* of messages between stages */
 	char last[24]; /* what the next one waits for */
+	char beside[24]; /* the last sum of gradients beside it, or "" */
 };
 
-static void wait_for_last(struct pen *p, const char *op)
+static void wait_for(struct pen *p, const char *op, const char *before)
 {
-	if (*p->last)
-		fprintf(p->f, "%s requires %s\n", op, p->last);
+	if (*before)
+		fprintf(p->f, "%s requires %s\n", op, before);
 }
 
 static void compute(struct pen *p, int64_t ps)
@@ -230,11 +242,22 @@ static void compute(struct pen *p, int64_t ps)
 
 	snprintf(op, sizeof(op), "l%" PRIu64, ++p->n);
 	fprintf(p->f, "%s: calc %" PRId64 "\n", op, ps / 1000);
-	wait_for_last(p, op);
+	wait_for(p, op, p->last);
 	memcpy(p->last, op, sizeof(op));
 }
 
-/* A collective after the last operation, which others wait for or not. */
+/* The parameters are new when all gradients are summed. */
+static void end_step(struct pen *p)
+{
+	if (!*p->beside)
+		return;
+	compute(p, 0);
+	wait_for(p, p->last, p->beside);
+	*p->beside = '\0';
+}
+
+/* A collective after the last operation, which the next one waits for, or the
+ * next one beside. */
 static void join(struct pen *p, enum algo_op op, int64_t n, int64_t stride,
 	uint64_t bytes, bool is_beside)
 {
@@ -254,10 +277,12 @@ static void join(struct pen *p, enum algo_op op, int64_t n, int64_t stride,
 	if (n < 2 || plan(p->m, op, n, bytes, &algo, &e))
 		return;
 	j.plan = &algo;
-	memcpy(j.before, p->last, sizeof(j.before));
+	memcpy(j.before[0], p->last, sizeof(p->last));
+	if (is_beside)
+		memcpy(j.before[1], p->beside, sizeof(p->beside));
 	make_write_joint(&j, p->f);
-	if (!is_beside)
-		snprintf(p->last, sizeof(p->last), "e%" PRIu64, j.number);
+	snprintf(is_beside ? p->beside : p->last, sizeof(p->last), "e%" PRIu64,
+		j.number);
 }
 
 /* Over replicas of which each has its own data, or of one in so many. */
@@ -311,7 +336,7 @@ static void pass(struct pen *p, int way, bool is_send)
 		op, is_send ? "send" : "recv", p->share.between,
 		is_send ? "to" : "from", p->alike > 1 ? to : p->rank + to);
 	fprintf(p->f, " tag %" PRIu64 "\n", STAGE_TAG + p->tag);
-	wait_for_last(p, op);
+	wait_for(p, op, p->last);
 	if (!is_send)
 		memcpy(p->last, op, sizeof(op));
 }
@@ -336,6 +361,7 @@ static void write_step(struct pen *p)
 			write_batch(p, way, b + 1 == p->share.batches);
 	if (!p->m->overlap)
 		sum_gradients(p, p->share.layers, false);
+	end_step(p);
 }
 
 void make_write_training(const struct goal_make *m, enum algo_op op, FILE *f)
@@ -349,7 +375,7 @@ void make_write_training(const struct goal_make *m, enum algo_op op, FILE *f)
 	for (; p.rank < make_training_ranks(m); p.rank += p.alike) {
 		p.stage = p.rank / (m->tensor * m->data);
 		p.n = p.joints = p.tag = 0;
-		*p.last = '\0';
+		*p.last = *p.beside = '\0';
 		fprintf(f, "rank %" PRId64, p.rank);
 		if (p.alike > 1)
 			fprintf(f, "..%" PRId64, p.rank + p.alike - 1);

@@ -97,12 +97,22 @@ struct elan_buffer {
 	sim_time in; /* when the last granted burst is in memory */
 	uint8_t verdict; /* an enum elan_kind: its answer */
 	uint8_t fifo; /* of reception */
+	/* at the receiver: kinds of its transactions, bits by ELAN_WRITE and
+	 * so on; what it looks for rarely it need not look for in all */
+	uint32_t kinds;
+	bool to_queues; /* some write appends to a queue */
 	bool streams; /* a burst may begin with its first block */
 	bool is_first; /* try */
 	uint8_t route; /* its answer takes the same one back */
 	struct elan_piece piece[ELAN_MOST_PIECES];
 	uint8_t data[ELAN_PACKET];
 };
+
+/* All but the data, which is written before it is read. */
+static inline void elan_buffer_clear(struct elan_buffer *b)
+{
+	memset(b, 0, offsetof(struct elan_buffer, data));
+}
 
 static inline const struct elan_buffer *elan_buffer_of(const struct packet *p)
 {
@@ -129,6 +139,12 @@ static inline uint32_t elan_count_pieces(
 	for (; i < b->n_pieces; i++)
 		n += b->piece[i].what == what;
 	return n;
+}
+
+/* Whether it has some of a kind. */
+static inline bool elan_has(const struct elan_buffer *b, enum elan_command what)
+{
+	return b->kinds >> what & 1;
 }
 
 /* Whether a transaction reads memory. */

@@ -277,7 +277,7 @@ static uint32_t simple(const struct nic_at *a, struct elan_queue *q)
 	uint64_t word[1 + ELAN_DMA_WORDS];
 	const uint64_t first = elan_queue_word(q, q->taken);
 	uint32_t n = length((enum elan_command)(first & 0xff), first);
-	struct elan_view v[2];
+	struct elan_view v[2] = { { 0 }, { 0 } };
 
 	if (!n || 8 * n > q->depth) {
 		elan_queue_stop(

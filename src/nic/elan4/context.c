@@ -201,9 +201,13 @@ bool elan_may(const struct elan_node *n, uint32_t context, uint64_t at,
 	uint64_t bytes)
 {
 	struct elan_area made;
-	const struct elan_area *x =
-		elan_area_find(n, context, at, bytes, &made);
+	const struct elan_area *x;
 
+	/* most often an event in card memory, where no area is */
+	if (bytes && elan_is_card(at))
+		return elan_sdram_find(&n->sdram, context, at, bytes) &&
+		       elan_context_is(n, context);
+	x = elan_area_find(n, context, at, bytes, &made);
 	return x && !(x->flags & ELAN_TO_QUEUE);
 }
 

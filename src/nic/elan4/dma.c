@@ -128,6 +128,19 @@ static void on_failed(
 static const struct elan_owner owner = { .done = on_acked,
 	.failed = on_failed };
 
+/* Without a book nobody looks at the account. */
+static void account(const struct nic_at *a, struct elan_sending *s,
+	const struct elan_read *r)
+{
+	s->account.was_missing = false;
+	if (!nic_has_book(a))
+		return;
+	s->account = dmas_of(a)->run[r->dma].account;
+	s->account.looked = r->looked;
+	s->account.reading = r->from;
+	s->account.read = a->t;
+}
+
 /* Makes a packet of a read, whose data comes since then; 0: it is complete. */
 static void build(
 	const struct nic_at *a, const struct elan_read *r, sim_time since)
@@ -138,14 +151,13 @@ static void build(
 	struct elan_ready *ready = ring_push(&dmas_of(a)->ready);
 	struct elan_buffer *b = s->copy;
 
-	*b = (struct elan_buffer){
-		.kind = ELAN_DATA,
-		.channel = ELAN_DMA_CHANNEL,
-		.sequence = r->sequence,
-		.sending = id,
-		.asked = a->t,
-		.streams = elan_params(a)->cut_through,
-	};
+	elan_buffer_clear(b);
+	b->kind = ELAN_DATA;
+	b->channel = ELAN_DMA_CHANNEL;
+	b->sequence = r->sequence;
+	b->sending = id;
+	b->asked = a->t;
+	b->streams = elan_params(a)->cut_through;
 	elan_send_cut(b, run->d.to + r->offset, bytes);
 	elan_read(a, r->at, b->data, bytes);
 	if (run->d.target_event)
@@ -153,10 +165,7 @@ static void build(
 			b, (struct elan_piece){ .what = ELAN_SET,
 				   .event = (uint32_t)run->d.target_event,
 				   .count = bytes ? bytes : 1 });
-	s->account = run->account;
-	s->account.looked = r->looked;
-	s->account.reading = r->from;
-	s->account.read = a->t;
+	account(a, s, r);
 	s->owner = &owner;
 	s->is_free = run->d.target_event;
 	s->owner_id = r->dma;

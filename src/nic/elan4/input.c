@@ -26,8 +26,8 @@ static void delay(struct elan_buffer *b, sim_time late)
 }
 
 /* Translates the address of a transaction; or what is to become of it. */
-static enum elan_kind translate_piece(
-	const struct nic_at *a, struct elan_piece *p, sim_time *late)
+static enum elan_kind translate_piece(const struct nic_at *a,
+	struct elan_buffer *b, struct elan_piece *p, sim_time *late)
 {
 	bool is_write = p->what == ELAN_WRITE;
 	struct elan_view v;
@@ -44,6 +44,7 @@ static enum elan_kind translate_piece(
 	}
 	p->address = v.at;
 	p->flags = v.flags;
+	b->to_queues |= v.flags & ELAN_TO_QUEUE;
 	*late = v.t - a->t > *late ? v.t - a->t : *late;
 	return ELAN_ACKED;
 }
@@ -78,7 +79,7 @@ static enum elan_kind translate(
 
 		one = p->what == ELAN_SET || p->what == ELAN_ENQUEUE
 			      ? check_piece(a, b, p)
-			      : translate_piece(a, p, late);
+			      : translate_piece(a, b, p, late);
 		if (one == ELAN_REFUSED)
 			return one;
 		verdict = one == ELAN_FAULTED ? one : verdict;
@@ -126,6 +127,8 @@ static enum elan_kind find_room(const struct nic_at *a, const struct packet *p,
 		return ELAN_BUSY;
 	if (!elan_order_has_room(a, b))
 		return ELAN_NACKED;
+	if (!elan_has(b, ELAN_ENQUEUE))
+		return ELAN_ACKED;
 	return elan_iq_takes(a, b) ? ELAN_ACKED : ELAN_BUSY;
 }
 
@@ -233,7 +236,7 @@ void elan_input_answer(const struct nic_at *a, packet_id id)
 	const struct elan_buffer *b = elan_buffer(a, id);
 	struct elan_buffer ack; /* without data */
 
-	memset(&ack, 0, offsetof(struct elan_buffer, data));
+	elan_buffer_clear(&ack);
 	ack.kind = b->verdict;
 	ack.channel = b->channel;
 	ack.sequence = b->sequence;
@@ -260,7 +263,7 @@ void elan_input_on_write(const struct nic_at *a, packet_id id)
 {
 	const struct elan_buffer *b = elan_buffer(a, id);
 
-	elan_writer_hand_on(a, id);
+	elan_writer_on_ready(a, id);
 	if (elan_writer_next(b) < b->stop)
 		elan_writer_schedule(a, id);
 	else if (!elan_writer_is_pending(b))
@@ -308,9 +311,12 @@ static void take(const struct nic_at *a, packet_id id)
 	nic_charge(a, id, CAUSE_RECEIVER, a->t);
 	b->handed = b->done = b->group = b->reading = b->places = 0;
 	b->bursts = b->granted = b->written = 0;
-	b->stop = (uint8_t)elan_order_next_read(b, 0);
+	b->stop = elan_has(b, ELAN_GET) || elan_has(b, ELAN_TEST)
+			  ? (uint8_t)elan_order_next_read(b, 0)
+			  : b->n_pieces;
 	b->came = input_of(a)->came++;
 	b->writes = b->has_tail = b->is_read = b->is_held = b->asks = false;
+	b->to_queues = false;
 	b->in = 0;
 	tail = tail > a->t ? tail : a->t;
 	b->is_taken = judge(a, elan_packet(a, id), b, &late);
@@ -341,7 +347,9 @@ void elan_input_on_packet(struct net_client *me, struct sim_worker *w,
 		b->kind = p->answer;
 	/* When its transactions are here; the last word of a slow source is
 	 * later than the network says. */
+	b->kinds = 0;
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
+		b->kinds |= 1u << b->piece[i].what % 32;
 		b->left[i] += later;
 		if (b->left[i] > tail)
 			tail = b->left[i];

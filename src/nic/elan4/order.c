@@ -48,6 +48,8 @@ bool elan_order_has_room(const struct nic_at *a, const struct elan_buffer *b)
 	const struct elan_queue *q;
 	uint32_t sum = 0;
 
+	if (!b->to_queues)
+		return true;
 	/* as if all of them were one */
 	for (uint32_t i = 0; i < b->n_pieces; i++) {
 		q = queue_of(a, &b->piece[i]);
@@ -113,10 +115,12 @@ void elan_order_begin(const struct nic_at *a, struct elan_buffer *b)
 	}
 	if (gets)
 		b->answer = elan_answer_numbers(a, gets);
-	append(a, b, 0);
+	if (b->to_queues)
+		append(a, b, 0);
 	if (b->stop < b->n_pieces)
 		promise(a, b, next_test(b, b->stop), true);
-	elan_iq_reserve(a, b);
+	if (elan_has(b, ELAN_ENQUEUE))
+		elan_iq_reserve(a, b);
 }
 
 /* The number of the answer to a get. */

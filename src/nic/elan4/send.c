@@ -55,18 +55,18 @@ void elan_send_cut(struct elan_buffer *b, uint64_t to, uint32_t bytes)
 void elan_send_set_times(const struct nic_at *a, struct elan_buffer *b,
 	sim_time start, sim_time since)
 {
-	const struct elan_params *p = elan_params(a);
-	uint32_t sum = 0, words = 0;
+	uint32_t sum = 0, words = 0, n = b->n_pieces;
 
 	b->left_at = start;
-	for (uint32_t i = 0; i < b->n_pieces; i++) {
-		sim_time come;
+	since += elan_params(a)->command;
+	for (uint32_t i = 0; i < n; i++) {
+		sim_time come, left;
 
 		sum += b->piece[i].bytes;
 		words += elan_words(&b->piece[i]);
-		come = since + elan_bus_time(a, sum) + p->command;
-		b->left[i] = start + elan_ser(a, i + 1, words);
-		b->left[i] = b->left[i] > come ? b->left[i] : come;
+		come = since + elan_bus_time(a, sum);
+		left = start + elan_ser(a, i + 1, words);
+		b->left[i] = left > come ? left : come;
 	}
 }
 

@@ -675,7 +675,9 @@ void elan_writer_join(const struct nic_at *a, packet_id id);
 void elan_writer_leave(const struct nic_at *a, packet_id id);
 /* Posts the next burst of a packet that is the first of its queue. */
 void elan_writer_schedule(const struct nic_at *a, packet_id id);
-/* Gives the bus the next burst; one is in memory. */
+/* Gives the bus the burst that was posted, or the next one; one is in memory.
+ */
+void elan_writer_on_ready(const struct nic_at *a, packet_id id);
 void elan_writer_hand_on(const struct nic_at *a, packet_id id);
 void elan_writer_on_written(const struct nic_at *a, packet_id id);
 /* Copies writes of earlier packets that are not in memory over the bytes of a

@@ -40,6 +40,7 @@ static uint32_t next_burst(
 	const struct elan_params *p = elan_params(a);
 	uint32_t first = elan_writer_next(b), k = first, bytes;
 
+	*ready = 0;
 	if (k == b->stop)
 		return 0;
 	bytes = b->piece[k].bytes;
@@ -64,9 +65,10 @@ static uint32_t next_burst(
 
 void elan_writer_schedule(const struct nic_at *a, packet_id id)
 {
+	struct elan_buffer *b = elan_buffer(a, id);
 	sim_time ready;
 
-	next_burst(a, elan_buffer(a, id), &ready);
+	b->until[b->bursts] = (uint8_t)next_burst(a, b, &ready);
 	elan_post(a, ready > a->t ? ready : a->t + 1, ELAN_ENGINE_INPUT, id);
 }
 
@@ -85,12 +87,11 @@ static void granted(const struct nic_at *a, packet_id id, sim_time seen)
 	elan_post(a, b->in, ELAN_ENGINE_WRITTEN, id);
 }
 
-void elan_writer_hand_on(const struct nic_at *a, packet_id id)
+/* The next burst, whose end is known, goes to the bus. */
+static void hand_on(const struct nic_at *a, packet_id id, uint32_t until)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t first = elan_writer_next(b), bytes = 0, i;
-	sim_time ready;
-	uint32_t until = next_burst(a, b, &ready);
 
 	for (i = first; i < until; i++)
 		bytes += b->piece[i].bytes;
@@ -107,16 +108,54 @@ void elan_writer_hand_on(const struct nic_at *a, packet_id id)
 		a, ELAN_BY_INPUT, b->piece[first].address, bytes, granted, id);
 }
 
+void elan_writer_hand_on(const struct nic_at *a, packet_id id)
+{
+	sim_time ready;
+
+	hand_on(a, id, next_burst(a, elan_buffer(a, id), &ready));
+}
+
+void elan_writer_on_ready(const struct nic_at *a, packet_id id)
+{
+	const struct elan_buffer *b = elan_buffer(a, id);
+
+	hand_on(a, id, b->until[b->bursts]);
+}
+
+/* The bytes of a write and of those before until that continue it, in the
+ * host's memory and in the packet; *next is behind them. */
+static uint32_t joined(
+	const struct elan_buffer *b, uint32_t i, uint32_t until, uint32_t *next)
+{
+	const struct elan_piece *p = &b->piece[i++];
+	uint32_t bytes = p->bytes;
+
+	/* card memory may belong to others in between */
+	for (; i < until && !elan_is_card(p->address); i++, p++) {
+		if (!are_adjacent(p, p + 1) || p[1].at != p->at + p->bytes)
+			break;
+		bytes += p[1].bytes;
+	}
+	*next = i;
+	return bytes;
+}
+
 void elan_writer_on_written(const struct nic_at *a, packet_id id)
 {
 	struct elan_buffer *b = elan_buffer(a, id);
 	uint32_t i = elan_writer_done(b), until = b->until[b->written++];
+	uint32_t next, bytes;
 
-	for (; i < until; i++)
-		if (b->piece[i].what == ELAN_WRITE)
-			elan_write_end(a, b->piece[i].context,
-				b->piece[i].address, b->data + b->piece[i].at,
-				b->piece[i].bytes);
+	for (; i < until; i = next) {
+		const struct elan_piece *p = &b->piece[i];
+
+		next = i + 1;
+		if (p->what != ELAN_WRITE)
+			continue;
+		bytes = joined(b, i, until, &next);
+		elan_write_end(
+			a, p->context, p->address, b->data + p->at, bytes);
+	}
 }
 
 /* --- the list --- */

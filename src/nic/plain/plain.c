@@ -163,7 +163,8 @@ static inline __attribute__((always_inline)) void on_event_of(
 		number = find_card(&a, number, e);
 	c = &n->card[n_cards > 1 ? a.card : 0];
 	/* what is one card's leaves the buses of the others alone */
-	if (n_cards > 1 && number >= PLAIN_ASKS)
+	if (n_cards > 1 && number >= PLAIN_ASKS &&
+		was != plain_of(&a)->asks.input)
 		settle(&a, number, n_cards);
 	else
 		settle_card(&a, &c->reads, number);

@@ -67,8 +67,9 @@ static void on_read(const struct nic_at *a, const struct side_read *r)
 			r->id);
 		return;
 	}
-	if (!asks_read(a, x, r->at, plain_bytes(&x->h)))
+	if (!asks_read(a, &x, r->at, plain_bytes(&x->h)))
 		x->h.status = PLAIN_OUT_OF_BOUNDS;
+	a->nic->net->packets[r->id].load = payload_to_load(x);
 	answer(a, r->id, x);
 }
 

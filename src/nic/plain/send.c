@@ -204,10 +204,10 @@ static bool begin(
 
 static void on_payload(const struct nic_at *a, const struct side_read *x)
 {
-	struct ask *s = ((struct ask_item *)asks_item(a, x->id))->copy;
+	struct ask_item *s = asks_item(a, x->id);
 
-	if (!asks_read(a, s, x->at, s->h.bytes))
-		s->h.op = PLAIN_OPS; /* so its target turns it away */
+	if (!asks_read(a, &s->copy, x->at, s->copy->h.bytes))
+		s->copy->h.op = PLAIN_OPS; /* so its target turns it away */
 	asks_ready(a, x->id);
 }
 

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+/* Where packets hold more bytes, those with a name or few bytes have small
+ * buffers: large ones are pages apart. */
+enum { SMALL_BELOW = 1024 };
+
 /* --- life --- */
 
 static void send_try(const struct nic_at *a, uint32_t id);
@@ -37,6 +41,8 @@ int asks_check(struct nic *nic, struct err *e)
 			"%u bytes)",
 			nic->ops->name, most);
 	nic->load_size = sizeof(struct ask) + nic->net->link.max_payload;
+	if (nic->net->link.max_payload > SMALL_BELOW)
+		nic->small_load = sizeof(struct ask);
 	return 0;
 }
 
@@ -67,8 +73,7 @@ bool asks_is_idle(const struct asks *x)
 /* All that there is of it. */
 static size_t ask_bytes(const struct ask *x)
 {
-	return sizeof(*x) +
-	       (x->is_named ? sizeof(struct memory_name) : x->h.bytes);
+	return sizeof(*x) + (x->is_named ? 0 : x->h.bytes);
 }
 
 size_t asks_load_bytes(const struct packet *p)
@@ -80,48 +85,58 @@ size_t asks_load_bytes(const struct packet *p)
 
 /* --- data --- */
 
-bool asks_read(
-	const struct nic_at *a, struct ask *x, uint64_t at, uint32_t bytes)
+static struct ask *take_buffer(const struct nic_at *a, size_t bytes)
 {
-	struct memory_name name;
-
-	x->is_named = bytes > sizeof(name) &&
-		      host_find_name(a->nic->host, a->s, at, bytes, &name);
-	if (!x->is_named)
-		return host_read(a->nic->host, a->s, at, x->data, bytes);
-	memcpy(x->data, &name, sizeof(name));
-	return true;
+	return payload_take_for(a->nic->payloads, a->w->id, bytes);
 }
 
-static struct memory_name name_of(const struct ask *x)
+/* Its buffer becomes a large one, if it is too small for bytes of data. */
+static struct ask *make_room(
+	const struct nic_at *a, struct ask *x, uint32_t bytes)
 {
-	struct memory_name name;
+	struct payload_pool *pool = a->nic->payloads;
+	struct ask *more;
 
-	memcpy(&name, x->data, sizeof(name));
-	return name;
+	if (sizeof(*x) + bytes <= pool->small_bytes ||
+		!payload_is_small(pool, x))
+		return x;
+	more = payload_take(pool, a->w->id);
+	memcpy(more, x, pool->small_bytes);
+	payload_give(pool, a->w->id, x);
+	return more;
+}
+
+bool asks_read(
+	const struct nic_at *a, struct ask **ask, uint64_t at, uint32_t bytes)
+{
+	struct ask *x = *ask;
+
+	x->is_named = bytes > sizeof(x->name) &&
+		      host_find_name(a->nic->host, a->s, at, bytes, &x->name);
+	if (x->is_named)
+		return true;
+	x = *ask = make_room(a, x, bytes);
+	return host_read(a->nic->host, a->s, at, x->data, bytes);
 }
 
 bool asks_write(const struct nic_at *a, struct ask *x, uint64_t at)
 {
 	struct host *h = a->nic->host;
-	struct memory_name name;
 
 	if (!x->is_named)
 		return host_write(h, a->w, a->s, a->t, at, x->data, x->h.bytes);
-	name = name_of(x);
-	return host_write_named(h, a->w, a->s, a->t, at, &name, x->h.bytes);
+	return host_write_named(h, a->w, a->s, a->t, at, &x->name, x->h.bytes);
 }
 
 /* Bytes that may be hurt must be there. */
-static void make_bytes(struct ask *x)
+static struct ask *make_bytes(const struct nic_at *a, struct ask *x)
 {
-	struct memory_name name;
-
 	if (!x->is_named)
-		return;
-	name = name_of(x);
-	memory_fill(&name, x->data, x->h.bytes);
+		return x;
+	x = make_room(a, x, x->h.bytes);
+	memory_fill(&x->name, x->data, x->h.bytes);
 	x->is_named = false;
+	return x;
 }
 
 /* --- requests leave --- */
@@ -132,7 +147,7 @@ uint32_t asks_new(
 	struct asks *x = a->node;
 	uint32_t id = resend_take_any(&x->resend);
 	struct ask_item *s = asks_item(a, id);
-	struct ask *copy = payload_take(a->nic->payloads, a->w->id);
+	struct ask *copy = take_buffer(a, sizeof(*copy));
 
 	copy->h = (struct ask_header){
 		.channel = channel, .number = number, .id = id
@@ -256,10 +271,12 @@ static void send_copy(const struct nic_at *a, uint32_t id, uint16_t cards)
 	struct ask_item *s = asks_item(a, id);
 	struct net *net = a->nic->net;
 	packet_id p = packet_take(net->pool, a->w->id);
-	struct ask *copy = payload_take(a->nic->payloads, a->w->id);
+	struct ask *copy = take_buffer(a, ask_bytes(s->copy));
 
 	s->copy->is_first = !s->item.tries;
-	memcpy(copy, s->copy, ask_bytes(s->copy));
+	memcpy(copy, s->copy,
+		s->copy->is_named ? offsetof(struct ask, flips.place)
+				  : ask_bytes(s->copy));
 	net->packets[p] = (struct packet){
 		.src = a->s,
 		.dst = s->item.dst,
@@ -393,14 +410,16 @@ void asks_answer(const struct nic_at *a, packet_id id, uint16_t others)
 }
 
 /* Its CRC has found nothing; a length that has changed is found, too. */
-static bool is_sound(const struct nic_at *a, struct ask *x)
+static bool is_sound(const struct nic_at *a, packet_id id)
 {
+	struct ask *x = ask_of(a, id);
 	uint32_t bytes = x->h.bytes;
 	enum flips_harm harm;
 
 	if (!x->flips.n)
 		return true;
-	make_bytes(x);
+	x = make_bytes(a, x);
+	a->nic->net->packets[id].load = payload_to_load(x);
 	harm = flips_judge(&x->flips, &x->h, sizeof(x->h), x->data, bytes);
 	asks_of(a)->escapes += harm == FLIPS_ESCAPED;
 	return harm != FLIPS_FOUND && x->h.bytes == bytes;
@@ -443,14 +462,17 @@ static void take_answer(const struct nic_at *a, packet_id id, struct ask *x)
 
 static void on_input(const struct nic_at *a, packet_id id)
 {
-	struct ask *x = ask_of(a, id);
+	struct ask *x;
 
 	nic_charge(a, id, CAUSE_INPUT, a->t);
 	is_in_card(a, id, a->nic->net->packets[id].to_card);
-	if (!is_sound(a, x)) {
+	if (!is_sound(a, id)) {
 		asks_of(a)->torn++;
 		asks_finish(a, id, false);
-	} else if (x->h.is_answer) {
+		return;
+	}
+	x = ask_of(a, id);
+	if (x->h.is_answer) {
 		take_answer(a, id, x);
 	} else {
 		take_request(a, id, x);

@@ -43,15 +43,16 @@ struct ask_hold {
 	uint32_t fifo, chunks;
 };
 
-/* Behind a packet's load. */
+/* Behind a packet's load.  All that most packets need is in two cache lines. */
 struct ask {
 	struct ask_header h;
-	struct flips flips;
 	struct ask_hold hold;
 	bool is_first; /* try */
 	bool is_again; /* executed before */
-	bool is_named; /* data has only a name: see asks_read() */
+	bool is_named; /* there is a name in place of data: see asks_read() */
 	uint8_t card; /* its sender's, that made it */
+	struct memory_name name;
+	struct flips flips;
 	uint8_t data[];
 };
 
@@ -190,9 +191,10 @@ static inline bool asks_is_last(const struct nic_at *a)
 void asks_answered(const struct nic_at *a, uint32_t id);
 
 /* Reads data from the node's memory, or writes the h.bytes that have come to
- * it; false if that may not be.  Synthetic bytes travel by name. */
+ * it; false if that may not be.  Synthetic bytes travel by name; where real
+ * ones are read, the request may get another buffer. */
 bool asks_read(
-	const struct nic_at *a, struct ask *x, uint64_t at, uint32_t bytes);
+	const struct nic_at *a, struct ask **x, uint64_t at, uint32_t bytes);
 bool asks_write(const struct nic_at *a, struct ask *x, uint64_t at);
 
 /* A request has been executed, or refused as its status says; others: see

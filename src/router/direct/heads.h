@@ -159,6 +159,8 @@ static bool has_elder(const struct direct *d, const struct direct_site *s,
 	const struct direct_queue *own = direct_queue(s, channel, bit);
 	const struct direct_queue *q = own - bit % DIRECT_QUEUES;
 
+	if (DIRECT_TREE && d->n_queues == 1 && !is_stepped(d))
+		return false;
 	for (uint32_t i = DIRECT_QUEUES; i--; q++) {
 		packet_id id = q->head;
 

@@ -462,7 +462,7 @@ static __attribute__((noinline)) struct winner pick_stepped(
 static inline bool is_one_high(
 	const struct direct *d, const struct direct_port *p)
 {
-	return p->requests.n_rare == 1 && !DIRECT_TREE &&
+	return p->requests.n_rare == 1 &&
 	       (p->requests.head[REQ_HIGH] | p->requests.inject[INJ_HIGH]) &&
 	       p->sender.tokens[CHANNEL_HIGH] >= d->entry &&
 	       p->returns.n < LINK_RETURNS - 1;
@@ -481,6 +481,20 @@ static inline struct winner pick_high(const struct direct_requests *r)
 	};
 }
 
+#if DIRECT_TREE
+/* As pick_of_two() without user packets: most often one acknowledgement. */
+static struct winner pick_answer(const struct direct *d, struct direct_site *s,
+	uint32_t port, sim_time t)
+{
+	const struct direct_port *p = &s->port[port];
+
+	if (!is_one_high(d, p))
+		collect(d, s, port, t);
+	return is_one_high(d, p) ? pick_high(&p->requests)
+				 : pick_of_two(d, s, port);
+}
+#endif
+
 static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
@@ -493,11 +507,13 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 		return pick_stepped(d, s, port);
 	}
 	if (is_simple(d, r)) {
+		if (!(r->head[REQ_DYNAMIC] | r->inject[INJ_DYNAMIC]))
+			return pick_answer(d, s, port, t);
 		collect(d, s, port, t);
 		return pick_of_two(d, s, port);
 	}
 #endif
-	if (is_one_high(d, &s->port[port]))
+	if (!DIRECT_TREE && is_one_high(d, &s->port[port]))
 		return pick_high(r);
 	if (is_only && has_plenty(d, &s->port[port]))
 		return pick_deterministic(d, s, port);
