@@ -43,6 +43,13 @@ ends 0 $pair $ring channels=8 bytes=32MiB
 shows 'a ring of eight channels has that of several cards' \
 	".results.busbw_GBps | . > 5 * $payload and . < 8.01 * $payload"
 
+# COL-F12: notices to the next member do not wait behind long blocks.
+ends 0 run superpod-1024 --quiet --json --shape 2 --set topology.join=0 \
+	collective op=allreduce algo=ring rounds=1 channels=8 bytes=128MiB \
+	coarse=4
+shows 'long blocks leave the cards busy while notices go' \
+	".results.busbw_GBps > 6.6 * $payload"
+
 # Rank N of a node uses card N.
 ends 0 run fattree --quiet --json --shape 4 --set nic.cards=4 \
 	--set topology.rails=4 alltoall via=msg procs=2 bytes=4096

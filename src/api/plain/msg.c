@@ -1,7 +1,10 @@
 /*
- * Messages on the plain card: a queue, and puts and gets with counters.  Writes
- * to slots are staged in memory, with a stage for each entry.  Each process has
- * a key to all of its memory.
+ * Messages on the plain card: puts and gets with counters.  Writes to slots are
+ * staged in memory, with a stage for each entry.  Each process has a key to all
+ * of its memory.
+ *
+ * A queue begins its entries in order, so what is long has one of its own:
+ * notices and answers would wait for it.
  */
 #include <errno.h>
 
@@ -9,18 +12,26 @@
 #include "api/plain/workq.h"
 #include "nic/plain/plain.h"
 
+/* Of a process. */
+enum queue { SHORT, LONG, QUEUES };
+
 enum {
 	KEY = 1, /* and the process */
+	MOST_SHORT = 16 << 10, /* bytes, a few packets */
 	AT_COMPLETIONS = WORKQ_DEPTH * sizeof(struct plain_entry),
-	AT_STAGES =
-		AT_COMPLETIONS + WORKQ_DEPTH * sizeof(struct workq_completion),
+	RINGS = AT_COMPLETIONS + WORKQ_DEPTH * sizeof(struct workq_completion),
+	AT_STAGES = QUEUES * RINGS,
 	OWN_BYTES = AT_STAGES + WORKQ_DEPTH * MSG_SLOT,
 };
 
-/* The last entries, and the ranks that they were for. */
-struct __attribute__((may_alias)) own {
+/* A queue's last entries, and the ranks that they were for. */
+struct line {
 	struct workq_user user;
 	uint32_t rank[WORKQ_DEPTH];
+};
+
+struct __attribute__((may_alias)) own {
+	struct line line[QUEUES];
 };
 
 _Static_assert(sizeof(struct own) <= 8 * MSG_OWN_WORDS, "room");
@@ -31,18 +42,27 @@ static struct own *own(const struct msg_state *m)
 }
 
 /* m moves once, after it was opened. */
-static struct workq_user *user(const struct msg_state *m)
+static struct workq_user *user(const struct msg_state *m, enum queue q)
 {
-	own(m)->user.arg = (void *)(uintptr_t)m;
-	return &own(m)->user;
+	own(m)->line[q].user.arg = (void *)(uintptr_t)m;
+	return &own(m)->line[q].user;
 }
 
-static void on_failed(void *arg, uint32_t number)
+static void lose(struct msg_state *m, enum queue q, uint32_t number)
 {
-	struct msg_state *m = arg;
-	uint32_t rank = own(m)->rank[number % WORKQ_DEPTH];
+	uint32_t rank = own(m)->line[q].rank[number % WORKQ_DEPTH];
 
 	msg_lose(m, msg_node_of(m, rank), msg_process_of(m, rank));
+}
+
+static void on_failed_short(void *arg, uint32_t number)
+{
+	lose(arg, SHORT, number);
+}
+
+static void on_failed_long(void *arg, uint32_t number)
+{
+	lose(arg, LONG, number);
 }
 
 /* Of a process. */
@@ -51,58 +71,64 @@ static uint32_t card_of(const struct msg_state *m, uint32_t process)
 	return process % m->nic->n_cards;
 }
 
+static int open_queue(struct msg_state *m, enum queue q)
+{
+	*user(m, q) = (struct workq_user){
+		.queues = plain_queues(m->nic, m->node, card_of(m, m->process)),
+		.queue = q * m->n_processes + m->process,
+		.owner = m->process,
+		.entries_at = m->own_at + q * RINGS,
+		.completions_at = m->own_at + q * RINGS + AT_COMPLETIONS,
+		.on_failed = q == SHORT ? on_failed_short : on_failed_long,
+	};
+	return workq_user_open(user(m, q));
+}
+
 static int msg_plain_open(struct msg_state *m)
 {
 	struct ranges *keys = plain_keys(m->nic, m->node);
+	int code;
 
 	ranges_drop(keys, KEY + m->process);
 	ranges_add(keys, KEY + m->process, m->base, m->each,
 		PLAIN_FLAGS(
 			m->process, PLAIN_READ | PLAIN_WRITE | PLAIN_ATOMIC));
-	*user(m) = (struct workq_user){
-		.queues = plain_queues(m->nic, m->node, card_of(m, m->process)),
-		.queue = m->process,
-		.owner = m->process,
-		.entries_at = m->own_at,
-		.completions_at = m->own_at + AT_COMPLETIONS,
-		.on_failed = on_failed,
-	};
-	return workq_user_open(user(m));
+	code = open_queue(m, SHORT);
+	return code ? code : open_queue(m, LONG);
 }
 
 static void msg_plain_close(struct msg_state *m)
 {
-	workq_user_wait_all(user(m));
+	workq_user_wait_all(user(m, SHORT));
+	workq_user_wait_all(user(m, LONG));
 }
 
-/* After workq_user_next(). */
-static uint32_t post_next(struct msg_state *m, uint32_t op, uint32_t rank,
-	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand,
-	uint64_t bound)
+/* After workq_user_next().  offset and own_offset are addresses, which become
+ * those in the ranges. */
+static uint32_t post_next(
+	struct msg_state *m, enum queue q, uint32_t rank, struct plain_entry *e)
 {
-	struct plain_entry e = {
-		.op = (uint16_t)op,
-		.node = msg_node_of(m, rank),
-		.card = (uint16_t)card_of(m, msg_process_of(m, rank)),
-		.key = KEY + msg_process_of(m, rank),
-		.own_key = KEY + m->process,
-		.offset = there - msg_address(m, rank, 0),
-		.own_offset = here - m->base,
-		.bytes = bytes,
-		.operand = operand,
-		.bound = bound,
-	};
+	struct workq_user *u = user(m, q);
 
-	own(m)->rank[user(m)->window.next % WORKQ_DEPTH] = rank;
-	return workq_user_post_next(user(m), &e, program_now());
+	e->node = msg_node_of(m, rank);
+	e->card = (uint16_t)card_of(m, msg_process_of(m, rank));
+	e->key = KEY + msg_process_of(m, rank);
+	e->own_key = KEY + m->process;
+	e->offset -= msg_address(m, rank, 0);
+	e->own_offset -= m->base;
+	own(m)->line[q].rank[u->window.next % WORKQ_DEPTH] = rank;
+	return workq_user_post_next(u, e, program_now());
 }
 
-static uint32_t post(struct msg_state *m, uint32_t op, uint32_t rank,
-	uint64_t there, uint64_t here, uint64_t bytes, uint64_t operand,
-	uint64_t bound)
+/* Returns its queue and number. */
+static struct weft_msg_done post(
+	struct msg_state *m, uint32_t rank, struct plain_entry e)
 {
-	workq_user_next(user(m));
-	return post_next(m, op, rank, there, here, bytes, operand, bound);
+	enum queue q = e.bytes > MOST_SHORT ? LONG : SHORT;
+
+	workq_user_next(user(m, q));
+	return (struct weft_msg_done){ MSG_DONE_OWN, q,
+		post_next(m, q, rank, &e) };
 }
 
 /* A counter has the same offset in all processes. */
@@ -114,22 +140,32 @@ static uint64_t count(const struct msg_state *m, uint32_t word)
 static void msg_plain_post(struct msg_state *m, uint32_t rank, uint64_t to,
 	const void *data, uint32_t bytes)
 {
-	uint64_t stage = m->own_at + AT_STAGES +
-			 workq_user_next(user(m)) % WORKQ_DEPTH * MSG_SLOT;
+	uint32_t next = workq_user_next(user(m, SHORT));
+	struct plain_entry e = {
+		.op = PLAIN_PUT,
+		.offset = to,
+		.own_offset =
+			m->own_at + AT_STAGES + next % WORKQ_DEPTH * MSG_SLOT,
+		.bytes = bytes,
+	};
 
-	program_write(stage, data, bytes);
-	post_next(m, PLAIN_PUT, rank, to, stage, bytes, 0, 0);
+	program_write(e.own_offset, data, bytes);
+	post_next(m, SHORT, rank, &e);
 }
 
 static void msg_plain_put(struct msg_state *m, uint32_t rank, uint64_t to,
 	uint64_t from, uint64_t bytes, uint32_t counter,
 	struct weft_msg_done *done)
 {
-	uint32_t number =
-		post(m, PLAIN_PUT, rank, to, from, bytes, count(m, counter), 0);
+	struct weft_msg_done posted = post(m, rank,
+		(struct plain_entry){ .op = PLAIN_PUT,
+			.offset = to,
+			.own_offset = from,
+			.bytes = bytes,
+			.operand = count(m, counter) });
 
 	if (done)
-		*done = (struct weft_msg_done){ MSG_DONE_OWN, 0, number };
+		*done = posted;
 }
 
 /* A put is done when it is answered. */
@@ -145,20 +181,29 @@ static void msg_plain_get(struct msg_state *m, uint32_t rank, uint64_t from,
 	uint64_t to, uint64_t bytes, uint32_t word)
 {
 	msg_word_expect(m, word, bytes);
-	post(m, PLAIN_GET, rank, from, to, bytes, count(m, word), 0);
+	post(m, rank,
+		(struct plain_entry){ .op = PLAIN_GET,
+			.offset = from,
+			.own_offset = to,
+			.bytes = bytes,
+			.operand = count(m, word) });
 }
 
 static int change_word(struct msg_state *m, uint32_t rank, uint64_t at,
 	enum atomic_op op, uint64_t operand, uint64_t bound, uint64_t *old)
 {
-	struct weft_msg_done done = { MSG_DONE_OWN, 0,
-		post(m, PLAIN_WORD + op, rank, at, m->base, 8, operand,
-			bound) };
+	struct weft_msg_done done = post(m, rank,
+		(struct plain_entry){ .op = (uint16_t)(PLAIN_WORD + op),
+			.offset = at,
+			.own_offset = m->base,
+			.bytes = 8,
+			.operand = operand,
+			.bound = bound });
 
 	weft_msg_wait((struct weft_msg *)m, &done);
-	if (!workq_user_wait(user(m), (uint32_t)done.number))
+	if (!workq_user_wait(user(m, SHORT), (uint32_t)done.number))
 		return EIO;
-	*old = user(m)->value[done.number % WORKQ_DEPTH];
+	*old = user(m, SHORT)->value[done.number % WORKQ_DEPTH];
 	return 0;
 }
 
@@ -177,27 +222,29 @@ static int msg_plain_swap_if(struct msg_state *m, uint32_t rank, uint64_t at,
 static bool msg_plain_is_done(
 	const struct msg_state *m, const struct weft_msg_done *done)
 {
-	return workq_user_is_done(user(m), (uint32_t)done->number);
+	return workq_user_is_done(user(m, done->index), (uint32_t)done->number);
 }
 
 /* Only where packets can be lost may an entry fail. */
 static bool msg_plain_has_events(const struct msg_state *m)
 {
-	return m->nic->net->faults && workq_user_has_failed(user(m));
+	return m->nic->net->faults &&
+	       (workq_user_has_failed(user(m, SHORT)) ||
+		       workq_user_has_failed(user(m, LONG)));
 }
 
 static bool msg_plain_poll(struct msg_state *m)
 {
 	bool has_failed = msg_plain_has_events(m);
 
-	if (has_failed)
-		workq_user_take(user(m));
+	for (uint32_t i = 0; i < QUEUES && has_failed; i++)
+		workq_user_take(user(m, i));
 	return has_failed;
 }
 
 static struct poll_loop msg_plain_loop(struct msg_state *m)
 {
-	return workq_user_loop(user(m));
+	return workq_user_loop(user(m, SHORT));
 }
 
 static const struct msg_ops plain_msg_ops = {

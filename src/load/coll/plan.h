@@ -70,6 +70,10 @@ struct algo_step {
 	struct algo_after after;
 	/* The bytes at at are not changed before; of ALGO_ADD only. */
 	struct algo_after add_after;
+	/* Steps of its lane under way, with it, at most; 0: any number.  Only
+	 * the rate depends on it, so schedules that are written down have none.
+	 */
+	uint32_t most;
 };
 
 /* Bytes from each member to each other one, for all-to-all of several lengths:

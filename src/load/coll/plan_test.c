@@ -587,6 +587,81 @@ static void trees_with_long_data_keep_a_timetable(void **state)
 	run(&p, 0);
 }
 
+static uint64_t five(const struct algo_plan *p, uint32_t member, uint32_t lane)
+{
+	(void)p;
+	(void)member;
+	return lane % 2 ? 5 : 0;
+}
+
+static void two_at_a_time(const struct algo_plan *p, uint32_t member,
+	uint32_t lane, uint64_t i, struct algo_step *out)
+{
+	(void)p;
+	(void)lane;
+	algo_set(out, ALGO_SEND, 1 - member, (struct algo_span){ i, 1 });
+	out->most = 2;
+}
+
+static int count_begun(
+	void *arg, uint32_t slot, uint32_t lane, const struct algo_step *s)
+{
+	(void)slot;
+	(void)lane;
+	(void)s;
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+static bool first_is_over(void *arg, uint32_t slot, int *error)
+{
+	(void)arg;
+	(void)error;
+	return slot == PLAY_WINDOW;
+}
+
+/* COL-F8 */
+static void steps_say_how_many_are_under_way(void **state)
+{
+	const struct algo two = {
+		.lanes = 2, .count = five, .step = two_at_a_time
+	};
+	const struct algo_plan p = {
+		.algo = &two, .n = 2, .bytes = 8, .chunk = 1, .channels = 1
+	};
+	const struct play_ops counts = { .send = count_begun,
+		.is_over = first_is_over };
+	uint32_t n = 0;
+	struct play play;
+
+	(void)state;
+	play_open(&play, &p, 0, 0, &counts, &n);
+	play_go_on(&play);
+	assert_int_equal(n, 3); /* one is over */
+	play_close(&play);
+}
+
+/* COL-F2: where a turn begins, few steps are under way beside those of the
+ * last one. */
+static void turns_begin_slowly(void **state)
+{
+	struct algo_plan p = { .algo = &algo_tree,
+		.op = ALGO_ALLREDUCE,
+		.n = 16,
+		.bytes = UINT64_C(1) << 30 };
+	struct algo_step s;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(algo_settle(&p, &e), 0);
+	for (uint32_t i = 0; i < 64; i++) {
+		algo_step(&p, 5, 0, i, &s);
+		assert_int_equal(s.most, i % 32 + 2);
+		algo_step(&p, 5, 1, i, &s);
+		assert_int_equal(s.most, i % 32 + 3);
+	}
+}
+
 static void refused(struct algo_plan p, const char *text)
 {
 	struct err e = { 0 };
@@ -640,4 +715,5 @@ TESTS(TEST(every_algorithm_does_what_it_claims),
 	TEST(channels_leave_a_unit_by_all_members),
 	TEST(most_of_halving_stays_near),
 	TEST(trees_with_long_data_keep_a_timetable),
+	TEST(steps_say_how_many_are_under_way), TEST(turns_begin_slowly),
 	TEST(what_an_algorithm_cannot_do_is_refused))

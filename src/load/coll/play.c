@@ -113,6 +113,11 @@ static int begin(struct play *p, uint32_t lane, uint64_t i)
 	return 0;
 }
 
+static bool has_room(const struct play_lane *l)
+{
+	return !l->step.most || l->next - l->done < l->step.most;
+}
+
 static bool begin_steps(struct play *p, uint32_t lane)
 {
 	struct play_lane *l = &p->lane[lane];
@@ -125,6 +130,8 @@ static bool begin_steps(struct play *p, uint32_t lane)
 			algo_step(p->plan, p->member, lane, l->next, &l->step);
 		l->has_step = true;
 		if (!is_past(p, l->step.after))
+			break;
+		if (!has_room(l))
 			break;
 		p->error = begin(p, lane, l->next);
 		l->has_step = false;

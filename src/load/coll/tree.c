@@ -21,9 +21,6 @@ enum {
 	/* A channel's lanes by a timetable. */
 	TURN_RECEIVES = 0,
 	TURN_SENDS = 1,
-	/* Their steps under way. */
-	PACE_SENDS = 6,
-	PACE_RECEIVES = 3,
 };
 
 #define NONE UINT32_MAX
@@ -168,16 +165,6 @@ static void tree_step(const struct algo_plan *p, uint32_t member, uint32_t lane,
 	}
 }
 
-/* Members that run ahead would share the links of others. */
-static void tree_pace(
-	const struct algo_plan *p, uint32_t *sends, uint32_t *receives)
-{
-	if (!tree_has_turns(p))
-		return;
-	*sends = PACE_SENDS;
-	*receives = PACE_RECEIVES;
-}
-
 const struct algo algo_tree = {
 	.name = "tree",
 	.help = "two binary trees at once, each with half of the data",
@@ -185,8 +172,8 @@ const struct algo algo_tree = {
 	.lanes = TREES * TREE_LANES,
 	.spaces = 2,
 	.cuts = 4096,
-	.most_chunk = 32 << 10,
+	.most_chunk = 64 << 10,
 	.count = tree_count,
 	.step = tree_step,
-	.pace = tree_pace,
+	.pace = tree_turns_pace,
 };

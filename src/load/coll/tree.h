@@ -82,6 +82,9 @@ uint32_t tree_member(const struct algo_plan *p, uint32_t tree, uint32_t label);
 
 /* --- tree_turns.c: by a timetable --- */
 
+/* How many steps are under way in a turn; see struct algo. */
+void tree_turns_pace(
+	const struct algo_plan *p, uint32_t *sends, uint32_t *receives);
 bool tree_has_turns(const struct algo_plan *p);
 uint64_t tree_turns_count(
 	const struct algo_plan *p, uint32_t member, bool is_send);

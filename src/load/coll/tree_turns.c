@@ -17,6 +17,18 @@ enum {
 	USUAL_TURNS = 128,
 	LEAST_CHUNKS = 16,
 	MOST_CHUNKS = 32,
+	/* Steps under way: these, and so many bytes.  Members that run ahead
+	 * take from the links of others; what comes late leaves links idle.
+	 * Few go on in a turn that is not everybody's yet. */
+	PACE_SENDS = 2,
+	PACE_RECEIVES = 1,
+	PACE_NEXT = 1,
+	BYTES_SENT = 192 << 10,
+	BYTES_RECEIVED = 128 << 10,
+	BYTES_SENT_NEXT = 128 << 10,
+	BYTES_RECEIVED_NEXT = 64 << 10,
+	LEAST_RECEIVES = 3,
+	MOST_STEPS = 16,
 };
 
 /* What a tree sends between a member and its parent or child. */
@@ -163,6 +175,33 @@ bool tree_has_turns(const struct algo_plan *p)
 	return p->n > 2 && chunks_each(p) >= LEAST_CHUNKS;
 }
 
+static uint32_t pace(const struct algo_plan *p, uint32_t more, uint64_t bytes)
+{
+	uint64_t n = (bytes + p->chunk - 1) / p->chunk + more;
+
+	return n < MOST_STEPS ? (uint32_t)n : MOST_STEPS;
+}
+
+void tree_turns_pace(
+	const struct algo_plan *p, uint32_t *sends, uint32_t *receives)
+{
+	if (!tree_has_turns(p))
+		return;
+	*sends = pace(p, PACE_SENDS, BYTES_SENT);
+	*receives = pace(p, PACE_RECEIVES, BYTES_RECEIVED);
+	if (*receives < LEAST_RECEIVES)
+		*receives = LEAST_RECEIVES;
+}
+
+/* Of a step of a turn, with those of the turn before: at its beginning few. */
+static uint32_t most_with(
+	const struct algo_plan *p, bool is_send, uint64_t chunk)
+{
+	return (uint32_t)chunk +
+	       pace(p, PACE_NEXT,
+		       is_send ? BYTES_SENT_NEXT : BYTES_RECEIVED_NEXT);
+}
+
 static struct table table_of(
 	const struct algo_plan *p, uint32_t member, bool is_send)
 {
@@ -281,6 +320,7 @@ void tree_turns_step(const struct algo_plan *p, uint32_t member, uint32_t lane,
 			   : ALGO_RECEIVE,
 		s->peer, span);
 	out->to = (1 + s->child) * p->bytes + span.at;
+	out->most = most_with(p, is_send, i % each);
 	if (is_send)
 		out->after = (struct algo_after){ lane,
 			n_come(p, member, s, nth, i % each) };
