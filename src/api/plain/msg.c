@@ -17,7 +17,6 @@ enum queue { SHORT, LONG, QUEUES };
 
 enum {
 	KEY = 1, /* and the process */
-	MOST_SHORT = 16 << 10, /* bytes, a few packets */
 	AT_COMPLETIONS = WORKQ_DEPTH * sizeof(struct plain_entry),
 	RINGS = AT_COMPLETIONS + WORKQ_DEPTH * sizeof(struct workq_completion),
 	AT_STAGES = QUEUES * RINGS,
@@ -124,7 +123,7 @@ static uint32_t post_next(
 static struct weft_msg_done post(
 	struct msg_state *m, uint32_t rank, struct plain_entry e)
 {
-	enum queue q = e.bytes > MOST_SHORT ? LONG : SHORT;
+	enum queue q = e.bytes > PLAIN_SHORT ? LONG : SHORT;
 
 	workq_user_next(user(m, q));
 	return (struct weft_msg_done){ MSG_DONE_OWN, q,

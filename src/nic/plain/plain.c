@@ -44,6 +44,10 @@ static const struct param params[] = {
 		"number of buffers for packets that are being built or wait to "
 		"leave",
 		CARD),
+	PARAM_ROW(PARAM_BYTES, "ahead", AT(ahead), "0 B", 0, 4096,
+		"reads of memory of at most this length, such as those of work "
+		"entries, overtake longer ones that wait; 0: none",
+		"assumed: reads keep their order"),
 	TIME("dispatch", dispatch, "40 ns", 0,
 		"time from an idle card's doorbell to the start of a work "
 		"entry",
@@ -237,6 +241,7 @@ static void set_up_card(struct plain *x, uint32_t card)
 		.processor = card,
 		.first = PLAIN_READS + shift,
 		.whole = plain_whole(x->side, &x->nic.net->link),
+		.ahead = (uint32_t)p->ahead,
 		.is_settled = x->side->ops->least != NULL,
 		.is_silent = x->side->ops->least != NULL };
 	x->queues[card] = (struct workqs_how){

@@ -50,7 +50,10 @@ enum plain_status {
 	PLAIN_STATUSES,
 };
 
-enum { PLAIN_CARDS = 8 }; /* of a node, at most */
+enum {
+	PLAIN_CARDS = 8, /* of a node, at most */
+	PLAIN_SHORT = 16 << 10, /* bytes of an entry, a few packets, at most */
+};
 
 struct plain_entry {
 	uint64_t id;
@@ -76,6 +79,7 @@ struct plain_params {
 	int64_t stripe; /* all of them work for each queue */
 	int64_t entropy; /* flows of a queue */
 	int64_t window, buffers; /* packets */
+	int64_t ahead; /* bytes of reads that overtake longer ones */
 	int64_t dispatch, packet, input; /* ps */
 	struct workq_params work;
 	struct resend_params retry;

@@ -250,6 +250,9 @@ static uint32_t cut(const struct nic_at *a, struct plain_queue *q)
 	if (x->made == x->e.bytes)
 		q->work = 0;
 	h->bytes = x->e.op == PLAIN_PUT ? bytes : 0;
+	/* where a node answers as often as it asks, all data would go the even
+	 * ways, if all had numbers of one line */
+	s->ask.line = x->e.op == PLAIN_GET && x->e.bytes > PLAIN_SHORT;
 	c->n_made += link_packets(&a->nic->net->link, h->bytes);
 	s->ask.others = h->bytes ? 0 : link_others(&a->nic->net->link, bytes);
 	if (h->bytes) {

@@ -162,6 +162,7 @@ uint32_t asks_new(
 	s->cut = a->t;
 	s->read = s->left = 0;
 	s->others = 0;
+	s->line = 0;
 	slots_push(&x->resend.items, &x->leaving, id);
 	return id;
 }
@@ -280,7 +281,7 @@ static void send_copy(const struct nic_at *a, uint32_t id, uint16_t cards)
 	net->packets[p] = (struct packet){
 		.src = a->s,
 		.dst = s->item.dst,
-		.number = x->number++,
+		.number = x->number[s->line]++,
 		.born = a->t,
 		.kind = x->how->kind,
 		.bytes = (uint16_t)copy->h.bytes,
@@ -388,7 +389,7 @@ void asks_answer(const struct nic_at *a, packet_id id, uint16_t others)
 	*p = (struct packet){
 		.src = a->s,
 		.dst = p->src,
-		.number = asks_of(a)->number++,
+		.number = asks_of(a)->number[0]++,
 		.born = a->t,
 		.kind = PACKET_HIGH,
 		.bytes = (uint16_t)x->h.bytes,

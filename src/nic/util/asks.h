@@ -21,6 +21,8 @@
 #include "nic/util/seen.h"
 #include "nic/util/workq.h"
 
+enum { ASKS_LINES = 2 };
+
 /* Sent with a packet's data; the CRC covers both. */
 struct ask_header {
 	uint64_t word[4]; /* the owner's */
@@ -74,6 +76,7 @@ struct ask_item {
 	struct ask_account account;
 	sim_time cut, read, left;
 	uint16_t others; /* see link_others() */
+	uint8_t line; /* of asks.number */
 };
 
 /* One for all nodes. */
@@ -120,7 +123,8 @@ struct asks {
 	struct outbox out;
 	struct seen seen;
 	uint32_t inside; /* packets that have come */
-	uint32_t number; /* of packets */
+	/* Of packets, by line: routings that take ways in turn go by it. */
+	uint32_t number[ASKS_LINES];
 	uint64_t packets, answers, resent, timeouts, torn, escapes;
 };
 

@@ -322,6 +322,31 @@ static void reads_end_whole_and_in_order(void **state)
 	nic_testing_fini(&x.m);
 }
 
+/* Two long ones, of which the second waits, then short ones. */
+static void read_ahead(void *arg)
+{
+	struct nic_at a = at();
+
+	((struct card *)a.nic)->reads.ahead = 8;
+	begin(arg, 0x1000, 100000, 1);
+	begin(arg, 0x2000, 100000, 2);
+	begin(arg, 0x3000, 8, 3);
+	begin(arg, 0x4000, 9, 4);
+	begin(arg, 0x5000, 1, 5);
+}
+
+static void short_reads_overtake_long_ones_that_wait(void **state)
+{
+	static const uint32_t order[] = { 3, 5, 1, 2, 4 };
+	struct world x = { 0 };
+
+	run(&x, read_ahead);
+	assert_int_equal(x.n_reads, 5);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(x.read[i].id, order[i]);
+	nic_testing_fini(&x.m);
+}
+
 static void read_many(void *arg)
 {
 	struct nic_at a = at();
@@ -588,6 +613,7 @@ static void what_was_refused_stays_so(void **state)
 }
 
 TESTS(TEST(reads_end_whole_and_in_order),
+	TEST(short_reads_overtake_long_ones_that_wait),
 	TEST(no_more_reads_are_under_way_than_the_side_allows),
 	TEST(reads_cross_the_side_of_their_processor),
 	TEST(rings_that_cannot_be_are_refused),

@@ -207,15 +207,21 @@ static void wake(const struct nic_at *a, struct side_reads *r)
 	ticks_post(a, r->ticks, t, r->how->first, 0);
 }
 
+static bool has_line(const struct side_reads *r)
+{
+	return r->line.first || r->ahead.first;
+}
+
 static void pump(const struct nic_at *a, struct side_reads *r)
 {
-	while (r->line.first && r->n < r->how->side->n_reads) {
-		const struct side_read *x = slots_at(&r->items, r->line.first);
+	while (has_line(r) && r->n < r->how->side->n_reads) {
+		struct slot_list *l = r->ahead.first ? &r->ahead : &r->line;
+		const struct side_read *x = slots_at(&r->items, l->first);
 
-		if (!cut(a, r, r->line.first))
+		if (!cut(a, r, l->first))
 			return;
 		if (x->asked == x->bytes)
-			slots_pop(&r->items, &r->line);
+			slots_pop(&r->items, l);
 	}
 }
 
@@ -224,7 +230,7 @@ static __attribute__((noinline)) void go_on(
 	const struct nic_at *a, struct side_reads *r)
 {
 	pump(a, r);
-	if (r->line.first && r->how->is_silent)
+	if (has_line(r) && r->how->is_silent)
 		wake(a, r);
 }
 
@@ -290,7 +296,8 @@ static void begin_in_line(
 
 	*item = *x;
 	item->slot = slot;
-	slots_push(&r->items, &r->line, id);
+	slots_push(&r->items, x->bytes <= r->how->ahead ? &r->ahead : &r->line,
+		id);
 	go_on(a, r);
 }
 
@@ -301,7 +308,7 @@ static inline __attribute__((always_inline)) bool try_at_once(
 	uint32_t reads = reads_of(r, x->bytes);
 
 	retire(r);
-	if (x->bytes > x->most || r->line.first ||
+	if (x->bytes > x->most || has_line(r) ||
 		r->n + reads > r->how->side->n_reads)
 		return false;
 	begin_at_once(a, r, x, reads);
@@ -326,7 +333,7 @@ void side_reads_begin(const struct nic_at *a, struct side_reads *r, uint64_t at,
 		return;
 	many = (bytes - 1) / most + 1;
 	if (r->how->is_silent && !r->how->whole && bytes > most &&
-		!r->line.first && r->n + many <= side->n_reads)
+		!has_line(r) && r->n + many <= side->n_reads)
 		begin_together(a, r, &x, many);
 	else
 		begin_in_line(a, r, &x);
@@ -409,7 +416,7 @@ static void on_here(const struct nic_at *a, struct side_reads *r, uint32_t data)
 	retire(r);
 	r->n -= p->reads;
 	slots_give(&r->pieces, data);
-	if (r->line.first)
+	if (has_line(r))
 		go_on(a, r);
 	if (is_whole)
 		x.done(a, &x);
@@ -419,7 +426,7 @@ static void on_wake(const struct nic_at *a, struct side_reads *r)
 {
 	r->is_waking = false;
 	retire(r);
-	if (r->line.first)
+	if (has_line(r))
 		go_on(a, r);
 }
 

@@ -42,6 +42,8 @@ struct side_reads_how {
 	/* Bytes that are asked for at once, as several reads of the side;
 	 * 0: each read by itself. */
 	uint32_t whole;
+	uint32_t ahead; /* reads of at most so many bytes overtake longer ones
+			 * that wait */
 	bool is_settled; /* by its owner; the side says how long data takes */
 	/* The owner keeps side_reads.over, too: pieces of a read that are asked
 	 * for together have one event, when the last of them is here. */
@@ -59,6 +61,7 @@ struct side_reads {
 	struct ticks *ticks;
 	struct slots items, pieces;
 	struct slot_list line; /* reads with pieces to be asked for */
+	struct slot_list ahead; /* the same, before all these */
 	uint32_t n; /* reads of the side under way */
 	/* if they are settled: pieces whose data has not crossed the bus, in
 	 * order; when the first one's is ready, or SIM_NEVER; and now, which
