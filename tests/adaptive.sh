@@ -104,6 +104,32 @@ least=$(latency minimal) got=$(latency ugal-g)
 	complain "latency of ugal-g: $got, minimal: $least"
 report 'ugal-g carries as much as Valiant, and random traffic as well'
 
+# Data that a card fetches takes all links between two groups, not one for each
+# pair of nodes: four cards of a node have four times the rate of a link.
+{
+	echo 'num_ranks 128'
+	for i in 0 1 2 3; do
+		echo "rank $i {"
+		echo "l1: send 1048576b to $((64 + i))"
+		echo '}'
+		echo "rank $((64 + i)) {"
+		echo "l1: recv 1048576b from $i"
+		echo '}'
+	done
+} >"$tmp/four.goal"
+pair='--shape 32 --set topology.routers=4 --set topology.per-router=4
+	--set topology.global=4 --set topology.between=4
+	--set topology.attach=rails --set nic.cards=4'
+for mode in minimal ugal; do
+	ends 0 run dragonfly $pair --set routing.mode=$mode \
+		replay file="$tmp/four.goal" procs=4 --json
+	holds '.results.time_ns < 2 * 1048576 / 12.2'
+done
+ends 0 run dragonfly $pair --set nic.routing=deterministic \
+	replay file="$tmp/four.goal" procs=4 --json
+holds '.results.time_ns < 4 * 1048576 / 12.2'
+report 'data that is fetched takes all links between two groups'
+
 ends 0 show kim-1056 --set routing.mode=ugal-g
 grep -q 'an oracle: .* 110 to 220 ns ago' "$tmp/out" ||
 	complain "$(grep -A 2 '^routing' "$tmp/out")"

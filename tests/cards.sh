@@ -219,7 +219,7 @@ report 'packets find the card that they name, on rails that join or not'
 
 fly="dragonfly --shape 24 --set topology.routers=4 --set topology.per-router=2 \
 	--set nic.cards=4"
-for attach in same spread; do
+for attach in same spread rails; do
 	ends 0 check $fly --set topology.attach=$attach
 	ends 0 run $fly --set topology.attach=$attach alltoall via=msg procs=4 \
 		bytes=100 --quiet
@@ -229,6 +229,9 @@ report 'packets find their cards on a dragonfly'
 refused '4 cards cannot be spread over the 3 routers of a group' \
 	show dragonfly --set nic.cards=4 --set topology.attach=spread \
 	--set topology.routers=3 --shape 24
+refused 'the 6 routers of a group are no multiple of 4 rails' \
+	show dragonfly --set nic.cards=4 --set topology.attach=rails \
+	--set topology.routers=6 --shape 24
 refused 'only the last may have empty places' show frontier --shape 9300
 refused 'topology.groups: 200 groups are 200 groups, but the global links' \
 	show dragonfly --set topology.groups=200 --shape 0

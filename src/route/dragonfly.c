@@ -102,6 +102,7 @@ static int dragonfly_init(struct route *r, const struct topo *t, struct err *e)
 	r->n_channels = (uint8_t)(!d->stages	? 1
 				  : d->channels ? d->channels
 						: d->n_stages);
+	r->is_one_class = r->n_channels > 1;
 	d->is_adaptive = d->mode >= DRAGONFLY_UGAL && d->topo->g > 2;
 	d->turns = d->local == DRAGONFLY_DETOUR && d->topo->a > 2;
 	r->looks = d->is_adaptive || d->turns;
@@ -119,12 +120,16 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 	return t->m * (of(r)->mode == DRAGONFLY_MINIMAL ? 1 : t->g);
 }
 
-static uint32_t draw(const struct packet *p, bool is_ordered, uint32_t n)
+/* Cards of a node have ways of their own. */
+static uint32_t draw(const struct dragonfly *t, const struct packet *p,
+	bool is_ordered, uint32_t n)
 {
 	uint64_t lot = is_ordered ? (uint64_t)1 << 32 | p->dst : p->number;
 
 	if (n < 2)
 		return 0;
+	if (is_ordered && t->topo.cards)
+		lot |= (uint64_t)p->card << 33;
 	return (uint32_t)random_below(
 		random_draw(0, p->src, RANDOM_WAY, lot).a, n);
 }
@@ -156,9 +161,9 @@ static void dragonfly_start(const struct route *r, struct packet *p)
 	if (is_free && of(r)->is_adaptive && n > 1)
 		/* minimal until routers decide; in order, for ever */
 		number = dragonfly_group_of(t, p->src) * t->m +
-			 draw(p, is_ordered, t->m);
+			 draw(t, p, is_ordered, t->m);
 	else if (is_free)
-		number = draw(p, is_ordered, n);
+		number = draw(t, p, is_ordered, n);
 	is_free = is_free && !is_ordered &&
 		  (of(r)->turns || (of(r)->is_adaptive && n > 1));
 	/* one class, whose channels are the stages */

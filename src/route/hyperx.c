@@ -73,6 +73,7 @@ static int hyperx_init(struct route *r, const struct topo *t, struct err *e)
 	r->topo = t;
 	/* with one channel, packets have those of their kind */
 	r->n_channels = (uint8_t)n_channels;
+	r->is_one_class = n_channels > 1;
 	r->looks = h->mode == HYPERX_UGAL || h->mode == HYPERX_DAL;
 	r->told = h->mode == HYPERX_MINIMAL ? h->reload : h->tell;
 	return 0;

@@ -142,6 +142,7 @@ static int layers_init(struct route *r, const struct topo *t, struct err *e)
 		l->n_layers = l->longest;
 	/* with fewer than two, packets would have channels by their kind */
 	r->n_channels = (uint8_t)(l->n_layers > 1 ? l->n_layers : 2);
+	r->is_one_class = true;
 	return 0;
 }
 

@@ -26,9 +26,11 @@ static const struct param params[] = {
 		"number of groups, the last of which may have empty places for "
 		"nodes; 0: as many as the nodes fill",
 		"assumed: full groups"),
-	PARAM_ONE_OF("attach", AT(attach), "same", "same|spread",
+	PARAM_ONE_OF("attach", AT(attach), "same", "same|spread|rails",
 		"routers of a node with several cards; same: one router; "
-		"spread: card N is at the N-th next router of the group",
+		"spread: card N is at the N-th next router of the group; "
+		"rails: cards N of as many routers' nodes as a node has cards "
+		"are at the N-th of these",
 		"assumed: short cables"),
 	NUMBER("per-router", per_router, "4", 1,
 		"number of nodes at each router",
@@ -181,6 +183,11 @@ static int dragonfly_init(struct topo *topo, struct err *e)
 			"topology.attach: %u cards cannot be spread over the "
 			"%u routers of a group",
 			t->cards, t->a);
+	if (t->attach == DRAGONFLY_RAILS && t->a % t->cards)
+		return err_set(e,
+			"topology.attach: the %u routers of a group are no "
+			"multiple of %u rails",
+			t->a, t->cards);
 	if (set_groups(t, e))
 		return -1;
 	topo->n_nodes = t->g * t->a * t->p;
@@ -247,12 +254,17 @@ static void leads_to(const struct dragonfly *t, uint32_t group, uint32_t q,
 static struct topo_end node_at(
 	const struct dragonfly *t, uint32_t group, uint32_t i, port_id p)
 {
-	uint32_t card = p % t->cards;
+	uint32_t card = p % t->cards, place = p / t->cards;
 	router_id node;
 
 	if (t->attach == DRAGONFLY_SPREAD)
 		i = (i + t->a - card) % t->a;
-	node = (group * t->a + i) * t->p + p / t->cards;
+	if (t->attach == DRAGONFLY_RAILS) {
+		card = i % t->cards;
+		place = p % t->p;
+		i = i - card + p / t->p;
+	}
+	node = (group * t->a + i) * t->p + place;
 	return (struct topo_end){ node < t->topo.n_nodes ? node : NO_ROUTER,
 		card };
 }

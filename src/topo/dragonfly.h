@@ -27,7 +27,7 @@
 
 /* Cards of a node: all at one router, or card c at the c-th next one of the
  * group. */
-enum dragonfly_attach { DRAGONFLY_SAME, DRAGONFLY_SPREAD };
+enum dragonfly_attach { DRAGONFLY_SAME, DRAGONFLY_SPREAD, DRAGONFLY_RAILS };
 
 enum dragonfly_arrangement { DRAGONFLY_PALMTREE, DRAGONFLY_CONSECUTIVE };
 
@@ -96,15 +96,22 @@ static inline router_id dragonfly_router(
 {
 	uint32_t r = node / t->p, i;
 
-	if (t->attach == DRAGONFLY_SAME || !card)
+	if (t->attach == DRAGONFLY_SAME ||
+		(t->attach == DRAGONFLY_SPREAD && !card))
 		return t->topo.n_nodes + r;
 	i = r % t->a;
+	if (t->attach == DRAGONFLY_RAILS)
+		return t->topo.n_nodes + r - i % t->cards + card;
 	return t->topo.n_nodes + r - i + (i + card) % t->a;
 }
 
 static inline port_id dragonfly_node_port(
 	const struct dragonfly *t, router_id node, uint32_t card)
 {
+	uint32_t i = node / t->p % t->a;
+
+	if (t->attach == DRAGONFLY_RAILS)
+		return i % t->cards * t->p + node % t->p;
 	return node % t->p * t->cards + card;
 }
 

@@ -87,7 +87,7 @@ static void every_wire_leads_back(void **state)
  * empty. */
 static void cards_are_at_one_router_or_at_several(void **state)
 {
-	for (int64_t attach = 0; attach < 2; attach++) {
+	for (int64_t attach = 0; attach <= DRAGONFLY_RAILS; attach++) {
 		struct dragonfly t = { .topo.ops = ops };
 		struct err e = { 0 };
 
@@ -95,13 +95,13 @@ static void cards_are_at_one_router_or_at_several(void **state)
 		t.topo.cards = 4;
 		t.attach = attach;
 		t.per_router = 2;
-		t.routers = 5;
+		t.routers = 8;
 		t.globals = 3;
 		t.groups = 4;
-		t.nodes = 4 * 10 - 3;
+		t.nodes = 4 * 16 - 3;
 		assert_int_equal(ops->init(&t.topo, &e), 0);
-		assert_int_equal(t.topo.n_nodes, 37);
-		assert_int_equal(t.topo.n_routers, 37 + 20);
+		assert_int_equal(t.topo.n_nodes, 61);
+		assert_int_equal(t.topo.n_routers, 61 + 32);
 		for (router_id r = 0; r < t.topo.n_routers; r++) {
 			for (port_id p = 0; p < t.topo.n_ports; p++) {
 				struct topo_end f = ops->peer(&t.topo, r, p), b;
@@ -112,13 +112,19 @@ static void cards_are_at_one_router_or_at_several(void **state)
 				assert_int_equal(b.router, r);
 				assert_int_equal(b.port, p);
 			}
-			for (port_id p = 1; r < 37 && p < 4; p++)
+			for (port_id p = 0;
+				r < 61 && p < 4 && attach == DRAGONFLY_RAILS;
+				p++)
+				assert_int_equal(
+					ops->peer(&t.topo, r, p).router,
+					61 + r / 8 * 4 + p);
+			for (port_id p = 1; r < 61 && p < 4; p++)
 				assert_int_equal(
 					ops->peer(&t.topo, r, p).router ==
 						ops->peer(&t.topo, r, 0).router,
 					attach == DRAGONFLY_SAME);
 		}
-		assert_int_equal(ops->links(&t.topo, DRAGONFLY_NODE_UP), 148);
+		assert_int_equal(ops->links(&t.topo, DRAGONFLY_NODE_UP), 244);
 	}
 }
 

@@ -43,6 +43,9 @@ struct route {
 			    broadcast */
 	/* Number of channels that next() distinguishes; 0 and 1: none. */
 	uint8_t n_channels;
+	/* Packets that are not dynamic differ from others only in that they
+	 * keep their order: answers of cards need not do so. */
+	uint8_t is_one_class;
 	const struct route_tables *tables; /* NULL: call next() */
 	const struct route_rings *rings; /* NULL: call next() */
 	/* For routers that choose among ordered candidates; NULL: call

@@ -24,6 +24,7 @@ void asks_set_up(struct asks_how *how, const struct resend_params *p,
 	how->high = net_fifos(net, NET_HIGH);
 	BUG_IF(how->user.first + how->user.count > OUTBOX_FIFOS ||
 		how->high.first >= OUTBOX_FIFOS);
+	how->answers = net->route->is_one_class ? how->kind : PACKET_HIGH;
 	how->input = first + RESEND_EVENTS;
 	how->resend.stride = stride;
 	how->resend.send = send_try;
@@ -391,7 +392,7 @@ void asks_answer(const struct nic_at *a, packet_id id, uint16_t others)
 		.dst = p->src,
 		.number = asks_of(a)->number[0]++,
 		.born = a->t,
-		.kind = PACKET_HIGH,
+		.kind = asks_of(a)->how->answers,
 		.bytes = (uint16_t)x->h.bytes,
 		.size = others,
 		.card = p->to_card,

@@ -86,6 +86,7 @@ struct asks_how {
 	uint32_t input; /* number of the event of an arrival */
 	sim_time latency; /* from the tail to that event */
 	uint8_t kind; /* of requests, an enum packet_kind */
+	uint8_t answers; /* the same of answers, set by asks_set_up() */
 	uint8_t kept; /* an op that may be executed twice, or none */
 	bool holds; /* requests keep their places until answers have left */
 	/* If nodes have several cards: a card's requests and answers share the
@@ -128,7 +129,8 @@ struct asks {
 	uint64_t packets, answers, resent, timeouts, torn, escapes;
 };
 
-/* Sets everything for retransmission except give_up, and the numbers of events:
+/* After kind: sets answers, everything for retransmission except give_up, and
+ * the numbers of events:
  * ASKS_EVENTS from first on; the owner has stride of them, from ENGINE_CLIENT
  * on. */
 void asks_set_up(struct asks_how *how, const struct resend_params *p,
