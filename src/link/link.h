@@ -204,7 +204,7 @@ static inline uint32_t link_packets(const struct link_rules *r, uint32_t bytes)
  * same bytes would hold traffic up: there are some more, which fade out as
  * trains become packets, but no more trains than there were packets.
  */
-enum { LINK_BUFFER_MORE = 3, LINK_WINDOW_MORE = 4 };
+enum { LINK_BUFFER_MORE = 5, LINK_WINDOW_MORE = 8 };
 
 static inline int64_t link_trains(int64_t train, int64_t packets, int64_t more)
 {
@@ -456,6 +456,14 @@ static inline uint16_t link_others(const struct link_rules *r, uint32_t bytes)
 	uint32_t n = link_packets(r, bytes) - 1;
 
 	return (uint16_t)((n * r->empty + r->word / 2) / r->word);
+}
+
+/* Where there are trains: whether a packet is so short that it goes between
+ * packets of one that has the link. */
+static inline bool link_slips_in(
+	const struct link_rules *r, const struct packet *p)
+{
+	return p->bytes <= r->each / 8;
 }
 
 /* Takes the link at t for a packet whose tail leaves at tail. */

@@ -168,6 +168,9 @@ struct load_ops {
 	bool prints;
 	/* It may be one of several, each on some of the nodes. */
 	bool can_share;
+	/* It cuts messages by link_longest() when it is read, as all do whose
+	 * packets enter the network directly (client). */
+	bool cuts;
 	/* What about it needs all processes on one computer: "a program of
 	 * ..."; NULL, or a call that returns NULL: nothing does. */
 	const char *(*one_host)(const struct load *l);

@@ -397,8 +397,8 @@ static void drop_load(struct machine_run *r)
 	r->keys.origins = NULL;
 }
 
-/* The workload, and trains, whose length may depend on it.  One whose packets
- * enter the network directly cuts its messages by them. */
+/* The workload, and trains, whose length may depend on it.  One that cuts its
+ * messages by them is read again. */
 static int read_coarse(struct machine_run *r, struct err *e)
 {
 	const struct machine_run_setup *s = &r->setup;
@@ -416,7 +416,7 @@ static int read_coarse(struct machine_run *r, struct err *e)
 	if (coarse_choose(r->machine, r->load, &packets, e) ||
 		coarse_set(r->machine, packets, e))
 		return -1;
-	if (!r->load->ops->client)
+	if (!r->load->ops->client && !r->load->ops->cuts)
 		return 0;
 	drop_load(r);
 	return read_load(r, e);

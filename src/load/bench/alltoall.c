@@ -485,6 +485,7 @@ static void ranks_report(struct load *l, struct load_result *r)
 static const struct load_ops programs_ops = {
 	.name = "alltoall",
 	.can_share = true,
+	.cuts = true,
 	BENCH_OPS,
 	.init = ranks_init,
 	.start = ranks_start,

@@ -2,7 +2,7 @@
 
 enum {
 	TOGETHER = 8,
-	STREAMS = 8, /* the part of all reads that a piece of one may have */
+	STREAMS = 2, /* the part of all reads that a piece of one may have */
 };
 
 /* A read that fits into one piece has no item of its own. */

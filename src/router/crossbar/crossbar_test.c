@@ -62,6 +62,96 @@ static void pairs_do_not_meet_in_a_switch(void **state)
 	star_free(r);
 }
 
+/* --- trains --- */
+
+enum { TRAIN = 16 * FULL };
+
+static struct star_rig *with_trains(bool books)
+{
+	struct link_params link = link_test_defaults();
+
+	link.train = 16;
+	return star_new(&(struct star_how){ .n_nodes = 4,
+		.link = &link,
+		.n_workers = books ? 1 : 2,
+		.books = books });
+}
+
+/* For another channel and reception FIFO than short packets. */
+static struct packet train(site_id from)
+{
+	struct packet p = of_kind(from, 0, PACKET_HIGH);
+
+	p.bytes = TRAIN;
+	return p;
+}
+
+/* NET-F29: three nodes send to node 0: a train, a short packet while the switch
+ * sends it, and a full one. */
+static void a_short_packet_goes_between_packets_of_a_train(void **state)
+{
+	for (int books = 0; books < 2; books++) {
+		struct star_rig *r = with_trains(books);
+		const struct link_rules *k = &r->net->link;
+		sim_time end = star_alone(r, 1, 0, TRAIN) + k->gap;
+
+		star_send(r, 0, 1, train(1));
+		star_send(r, 500000, 1, from_to(2, 0, SMALL));
+		star_send(r, 500000, 1, of_kind(3, 0, PACKET_HIGH));
+		star_run(r, SIM_NEVER);
+		assert_int_equal(r->got[1].tail, star_alone(r, 1, 0, TRAIN));
+		assert_int_equal(
+			r->got[2].tail, 500000 + star_alone(r, 2, 0, SMALL));
+		assert_true(r->got[3].tail >= end + link_ser(k, FULL));
+		star_free(r);
+	}
+}
+
+/* NET-F29. */
+static void the_link_is_taken_for_what_went_between(void **state)
+{
+	struct star_rig *r = with_trains(false);
+	const struct link_rules *k = &r->net->link;
+
+	star_send(r, 0, 2, train(1));
+	for (uint32_t i = 0; i < 10; i++)
+		star_send(r, 500000 + 1000 * i, 1, from_to(2, 0, SMALL));
+	star_send(r, 500000, 1, of_kind(3, 0, PACKET_HIGH));
+	star_run(r, SIM_NEVER);
+	/* a second train, a full packet and ten short ones after the first */
+	assert_true(r->got[2].tail > r->got[13].tail);
+	assert_int_equal(r->got[2].tail - r->got[1].tail,
+		period(r) + link_ser(k, TRAIN) + k->gap +
+			10 * (link_ser(k, SMALL) + k->gap));
+	star_free(r);
+}
+
+/* NET-F29: at a node the same, by the FIFO of another class alone; at the
+ * switch a train of another node is before all of them. */
+static void packets_of_a_pair_do_not_overtake_a_train_of_their_own(void **state)
+{
+	struct star_rig *r = with_trains(false);
+	struct packet high = from_to(1, 0, SMALL);
+
+	high.kind = PACKET_HIGH;
+	star_send(r, 0, 1, from_to(1, 0, TRAIN));
+	star_send(r, 100000, 1, from_to(1, 0, SMALL));
+	star_send(r, 100000, 1, high);
+	star_run(r, SIM_NEVER);
+	assert_true(r->got[2].tail > r->got[1].tail);
+	assert_int_equal(r->got[3].tail, 100000 + star_alone(r, 1, 0, SMALL));
+	star_free(r);
+
+	r = with_trains(false);
+	star_send(r, 0, 1, train(2));
+	star_send(r, 100000, 1, train(1));
+	star_send(r, 100000, 1, high);
+	star_run(r, SIM_NEVER);
+	assert_true(r->got[2].tail > r->got[1].tail);
+	assert_true(r->got[3].tail > r->got[2].tail);
+	star_free(r);
+}
+
 /* --- turns --- */
 
 /* Nodes 1 to 7 send to node 0: the order in which packets come. */
@@ -521,6 +611,11 @@ int main(void)
 		cmocka_unit_test(
 			a_packet_alone_takes_its_wires_and_one_serialisation),
 		cmocka_unit_test(pairs_do_not_meet_in_a_switch),
+		cmocka_unit_test(
+			a_short_packet_goes_between_packets_of_a_train),
+		cmocka_unit_test(the_link_is_taken_for_what_went_between),
+		cmocka_unit_test(
+			packets_of_a_pair_do_not_overtake_a_train_of_their_own),
 		cmocka_unit_test(inputs_have_an_output_in_turn),
 		cmocka_unit_test(channels_have_an_output_in_turn),
 		cmocka_unit_test(a_pair_of_nodes_keeps_its_order),

@@ -176,6 +176,47 @@ INLINE void grant(struct crossbar *x, struct sim_worker *w,
 		tail + x->link->latency[i->sender.wire], came, chunks);
 }
 
+/* Whether others may lack the tokens that a packet would take. */
+INLINE bool others_wait(const struct crossbar *x, const struct crossbar_port *o,
+	struct choice c, unsigned how)
+{
+	return how & HOW_STEPPED && x->is_stepped
+		       ? o->is_short
+		       : o->want[c.came] != BIT(c.in);
+}
+
+/*
+ * A short packet that has just come, alone in its queue, goes between packets
+ * of a train that has the link, and the next one that takes the link is late by
+ * it. It does not if the train came by the same queue, so that packets keep
+ * their order.
+ */
+static __attribute__((noinline)) bool slips_in(struct crossbar *x,
+	struct sim_worker *w, struct crossbar_site *s, port_id out,
+	struct choice c, sim_time t, unsigned how)
+{
+	struct crossbar_port *o = &s->port[out];
+	struct link_sender *l = &o->sender;
+	const struct packet *p = &x->packets[c.queue->first];
+	uint32_t channel = leaves_by(x, p, c.came, how);
+	uint8_t first = o->first[c.came], turn = o->turn;
+	sim_time free_at = l->free_at;
+
+	if (p->next || !link_slips_in(x->link, p) ||
+		others_wait(x, o, c, how) ||
+		(first == c.in + 1 && turn == (c.came + 1) % CROSSBAR_CHANNELS))
+		return false;
+	link_collect(l, &o->returns, t);
+	if (l->tokens[channel] < crossbar_takes(x, p, channel))
+		return false;
+	l->free_at = t;
+	grant(x, w, s, out, c, t, how);
+	l->free_at = free_at;
+	o->first[c.came] = first;
+	o->turn = turn;
+	return true;
+}
+
 /* --- arbitration --- */
 
 /*
@@ -473,6 +514,10 @@ INLINE uint64_t on_arrival(struct crossbar *x, struct sim_worker *w,
 	o->backlog += p->chunks;
 	if (how & HOW_FULL && x->news)
 		crossbar_news_begin(x, w, s, out, t);
+	if (__builtin_expect(x->link->train > 1, 0) && o->sender.free_at > t &&
+		slips_in(x, w, s, out, (struct choice){ in, channel, q }, t,
+			how))
+		return 0;
 	if (o->is_awaited)
 		return 0;
 	if (o->sender.free_at <= t)

@@ -37,7 +37,7 @@ static const uint8_t injection_target[N_INJECTIONS] = {
 
 /* Sends a packet; true if too few tokens are left for a full packet on the
  * sender's dynamic channel, for the first time. */
-static inline __attribute__((always_inline)) bool depart(struct direct *d,
+static inline __attribute__((always_inline)) bool take_link(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, uint32_t port,
 	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
 	sim_time tail)
@@ -63,6 +63,19 @@ static inline __attribute__((always_inline)) bool depart(struct direct *d,
 	l->count[channel] += wire_bytes(d, p);
 	rates_depart(d, s, port, id, t);
 	post_arrival(d, w, s, o, port, channel, id, t, tail);
+	return lost;
+}
+
+/* The same; those that want the link next wait for it. */
+static inline __attribute__((always_inline)) bool depart(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t port,
+	uint32_t channel, packet_id id, const struct packet *p, sim_time t,
+	sim_time tail)
+{
+	struct direct_port *o = &s->port[port];
+	bool lost = take_link(d, w, s, port, channel, id, p, t, tail);
+
+	KEEP(o);
 	if (heads_any(&o->requests))
 		post_link_free(w, s, o, port);
 	return lost;
@@ -274,6 +287,54 @@ static __attribute__((noinline)) bool grant_injection(struct direct *d,
 	heads_hide_injection(d, s, fifo, p);
 	leave_by_link(d, w, s, port, fifo, t, tail);
 	return depart(d, w, s, port, to, id, p, t, tail);
+}
+
+/* Whether packets in transit ask for a sender, or injected ones as well. */
+static bool is_asked_for(const struct direct_requests *r, uint32_t injection)
+{
+	uint64_t heads = 0;
+
+	for (uint32_t i = 0; i < N_REQUESTS; i++)
+		heads |= r->head[i];
+	return heads || r->inject[injection];
+}
+
+/*
+ * A short packet of an idle FIFO does not wait for all packets of a train of
+ * another one: it goes between them, and the next one that takes the link is
+ * late by it.
+ */
+static __attribute__((noinline)) bool slips_in(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, uint32_t fifo,
+	const struct packet *p, sim_time t)
+{
+	bool is_free = p->kind == PACKET_DYNAMIC || is_stepped(d);
+	uint32_t ports = is_free ? p->ask : 1u << p->escape;
+	uint32_t port = (uint32_t)bits_first(ports);
+	struct direct_port *o = &s->port[port];
+	uint32_t request = is_stepped(d) ? p->channel
+			   : is_free	 ? (uint32_t)INJ_DYNAMIC
+					 : heads_injection(p);
+	uint32_t to = is_stepped(d) ? request : injection_target[request];
+	int32_t need =
+		to == CHANNEL_DYNAMIC || d->is_exact ? p->chunks : d->entry;
+	packet_id id = s->inject[fifo].head;
+	sim_time free_at = o->sender.free_at, tail;
+
+	/* others that ask for the same may lack tokens */
+	if (!link_slips_in(&d->link, p) || ports & (ports - 1) ||
+		free_at <= t || is_asked_for(&o->requests, request))
+		return false;
+	take_in(d, s, o, port, t);
+	if (o->sender.tokens[to] < need)
+		return false;
+	tail = sent_tail(d, s, port, p, t);
+	o->sender.free_at = t;
+	booked_grant(d, s, port, to, id, need, t);
+	leave_by_link(d, w, s, port, fifo, t, tail);
+	take_link(d, w, s, port, to, id, p, t, tail);
+	o->sender.free_at = free_at;
+	return true;
 }
 
 #endif

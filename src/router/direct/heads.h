@@ -357,6 +357,12 @@ static inline void ask_injection(
 	}
 }
 
+/* Whether the head of an injection FIFO goes between packets of a train: see
+ * grant.h. */
+static bool slips_in(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, uint32_t fifo, const struct packet *p,
+	sim_time t);
+
 /* The head of an injection FIFO requests its ports. */
 static void heads_show_injection(struct direct *d, struct sim_worker *w,
 	struct direct_site *s, uint32_t fifo, const struct packet *p,
@@ -370,6 +376,9 @@ static void heads_show_injection(struct direct *d, struct sim_worker *w,
 		s->dirty |= DIRTY_RECEPTION;
 		return;
 	}
+	if (__builtin_expect(d->link.train > 1, 0) &&
+		slips_in(d, w, s, fifo, p, t))
+		return;
 	if (is_stepped(d)) {
 		ask_injection(s, ports, p->channel, fifo);
 	} else if (p->kind != PACKET_DYNAMIC) {
