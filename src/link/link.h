@@ -458,12 +458,23 @@ static inline uint16_t link_others(const struct link_rules *r, uint32_t bytes)
 	return (uint16_t)((n * r->empty + r->word / 2) / r->word);
 }
 
-/* Where there are trains: whether a packet is so short that it goes between
- * packets of one that has the link. */
+/* Whether a packet is so short that it goes between packets of a train that has
+ * the link, rather than wait for it, if that is long; and when the next of
+ * these ends. */
+enum { LINK_LONG_TRAIN = 4 };
+
 static inline bool link_slips_in(
 	const struct link_rules *r, const struct packet *p)
 {
-	return p->bytes <= r->each / 8;
+	return r->train >= LINK_LONG_TRAIN && p->bytes <= r->each / 8;
+}
+
+static inline sim_time link_next_gap(
+	const struct link_rules *r, const struct link_sender *l, sim_time t)
+{
+	sim_time each = link_ser(r, r->each) + r->gap;
+
+	return l->free_at - (l->free_at - t) / each * each;
 }
 
 /* Takes the link at t for a packet whose tail leaves at tail. */

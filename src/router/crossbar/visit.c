@@ -209,7 +209,7 @@ static __attribute__((noinline)) bool slips_in(struct crossbar *x,
 	link_collect(l, &o->returns, t);
 	if (l->tokens[channel] < crossbar_takes(x, p, channel))
 		return false;
-	l->free_at = t;
+	t = l->free_at = link_next_gap(x->link, l, t);
 	grant(x, w, s, out, c, t, how);
 	l->free_at = free_at;
 	o->first[c.came] = first;

@@ -328,8 +328,8 @@ static __attribute__((noinline)) bool slips_in(struct direct *d,
 	take_in(d, s, o, port, t);
 	if (o->sender.tokens[to] < need)
 		return false;
+	t = o->sender.free_at = link_next_gap(&d->link, &o->sender, t);
 	tail = sent_tail(d, s, port, p, t);
-	o->sender.free_at = t;
 	booked_grant(d, s, port, to, id, need, t);
 	leave_by_link(d, w, s, port, fifo, t, tail);
 	take_link(d, w, s, port, to, id, p, t, tail);
