@@ -188,8 +188,8 @@ INLINE bool others_wait(const struct crossbar *x, const struct crossbar_port *o,
 /*
  * A short packet that has just come, alone in its queue, goes between packets
  * of a train that has the link, and the next one that takes the link is late by
- * it. It does not if the train came by the same queue, so that packets keep
- * their order.
+ * it. It does not if the train came by the same queue: it would follow all of
+ * its packets.
  */
 static __attribute__((noinline)) bool slips_in(struct crossbar *x,
 	struct sim_worker *w, struct crossbar_site *s, port_id out,
