@@ -101,6 +101,7 @@ void abroad_init(struct sim *s)
 	a = s->abroad = mem_alloc(1, sizeof(*a));
 	a->out = mem_alloc(c->n, sizeof(*a->out));
 	a->in = mem_alloc(c->n, sizeof(*a->in));
+	a->n_put = mem_alloc(c->n, sizeof(*a->n_put));
 	a->promise = mem_alloc(c->n, sizeof(*a->promise));
 	a->is_near = mem_alloc(c->n, sizeof(*a->is_near));
 	set_leads(s);
@@ -121,6 +122,7 @@ void abroad_fini(struct sim *s)
 	if (a) {
 		mem_free(a->out);
 		mem_free(a->in);
+		mem_free(a->n_put);
 		mem_free(a->promise);
 		mem_free(a->is_near);
 		mem_free(a->lead);
@@ -388,20 +390,23 @@ bool abroad_has_posted(const struct sim *s, uint64_t next)
 	return room_left(s->p.cluster->room) >= next;
 }
 
-/* Two that fill each other's boxes empty their own, too. */
-static void put_mail(struct sim *s, uint32_t to, uint64_t *next)
+/* Whether all of it is in the box now. */
+static bool put_some(struct sim *s, uint32_t to)
 {
 	const struct cluster_bytes *out = &s->abroad->out[to];
-	struct cluster *c = s->p.cluster;
-	size_t at = 0, n;
+	size_t *at = &s->abroad->n_put[to];
 
-	while (at < out->n) {
-		n = room_put(c->room, to, out->at + at, out->n - at);
-		at += n;
-		if (n)
-			continue;
+	*at += room_put(s->p.cluster->room, to, out->at + *at, out->n - *at);
+	return *at == out->n;
+}
+
+/* Two that fill each other's boxes empty their own, too.  After an alarm nobody
+ * does: the rest goes when all meet. */
+static void put_mail(struct sim *s, uint32_t to, uint64_t *next)
+{
+	while (!put_some(s, to) && !abroad_is_alarmed(s)) {
 		abroad_take(s, next);
-		room_press(c->room, to);
+		room_press(s->p.cluster->room, to);
 	}
 }
 
@@ -457,6 +462,7 @@ uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
 		if (!a->is_near[i])
 			continue;
 		abroad_collect(s, i);
+		a->n_put[i] = 0;
 		if (!a->out[i].n)
 			continue;
 		put_mail(s, i, &next);
@@ -495,14 +501,31 @@ void abroad_wait(struct sim *s, uint64_t window, uint64_t end)
 	room_wait(s->p.cluster->room, window, end);
 }
 
+/* Whether there is mail that did not fit into its box. */
+static bool put_rest(struct sim *s)
+{
+	bool is_left = false;
+
+	for (uint32_t i = 0; i < s->p.cluster->n; i++) {
+		if (s->abroad->n_put[i] == s->abroad->out[i].n)
+			continue;
+		is_left |= !put_some(s, i);
+		room_hand_over(s->p.cluster->room, i);
+	}
+	return is_left;
+}
+
 /* When all have left, whoever has mail in a box takes it, and the next to enter
  * find no trace of before. */
 static uint64_t gather(struct sim *s)
 {
-	uint64_t none = 0;
+	uint64_t is_left, none = 0;
 
-	cluster_max(s->p.cluster, &none, 1);
-	abroad_take(s, &none);
+	do {
+		is_left = put_rest(s);
+		cluster_max(s->p.cluster, &is_left, 1);
+		abroad_take(s, &none);
+	} while (is_left);
 	room_enter(s->p.cluster->room, s->abroad->ways, s->abroad->lead,
 		(uint64_t)s->workers->start / s->workers->width);
 	return windows_next(s);

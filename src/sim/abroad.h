@@ -23,6 +23,7 @@ struct sim_abroad {
 	uint8_t least_lead; /* of mail to this process */
 	sim_time rests_until; /* as the others know */
 	struct cluster_bytes *out, *in; /* the same */
+	size_t *n_put; /* the same: of out, into the box for it */
 	struct promise *promise; /* the same */
 	uint64_t told; /* the promise that this process has made */
 	uint64_t busy; /* the last window that anybody is known to have run */

@@ -26,6 +26,7 @@ struct post {
 	struct {
 		uint64_t n, sum; /* of letters, and their times */
 	} site[SITES];
+	uint32_t hops; /* of each letter */
 	site_id wrong; /* ends the run; NO_SITE: none */
 	bool stays; /* the only letter, at its site */
 	bool is_slow; /* to visit */
@@ -71,9 +72,9 @@ static void visit(struct sim_worker *w, site_id s)
 			usleep(1000);
 		p->site[s].n++;
 		p->site[s].sum += (uint64_t)t * (l->hop + 1);
-		if (s == p->wrong && l->hop > HOPS / 2)
+		if (s == p->wrong && l->hop > p->hops / 2)
 			err_give_up(EXIT_LIMIT, "site %u has had enough", s);
-		if (l->hop++ < HOPS)
+		if (l->hop++ < p->hops)
 			sim_post(w, p->stays ? s : (s + 1 + l->hop % 5) % SITES,
 				t + (p->lead ? p->lead * (sim_time)WINDOW
 					     : delay(l->name, l->hop)),
@@ -85,11 +86,13 @@ static void pack(struct sim_worker *w, const struct sim_event *e,
 	struct cluster_bytes *to)
 {
 	struct post *p = w->model;
+	char *load;
 
 	memcpy(cluster_add(to, sizeof(*p->letter)), &p->letter[e->data],
 		sizeof(*p->letter));
+	load = cluster_add(to, p->load);
 	for (size_t i = 0; i < p->load; i++)
-		*(char *)cluster_add(to, 1) = (char)(i % 127);
+		load[i] = (char)(i % 127);
 	memset(&p->letter[e->data], 0xff, sizeof(*p->letter));
 }
 
@@ -134,6 +137,7 @@ static void start_letters(
 	struct err e = { 0 };
 
 	memset(p, 0, sizeof(*p));
+	p->hops = HOPS;
 	memset(lead, letter_lead ? letter_lead : 1, sizeof(lead));
 	p->lead = letter_lead;
 	p->wrong = wrong;
@@ -172,7 +176,7 @@ static void end(struct cluster *c, struct post *p)
 		_exit(0);
 }
 
-static void compare(bool is_apart, size_t load)
+static void compare(bool is_apart, size_t load, uint32_t hops)
 {
 	static struct post one, many;
 	struct cluster *c;
@@ -180,6 +184,7 @@ static void compare(bool is_apart, size_t load)
 	sim_time last;
 
 	start(&one, NULL, NO_SITE);
+	one.hops = hops;
 	assert_int_equal(sim_run(one.sim, SIM_NEVER - 1), SIM_IDLE);
 	n_events = sim_n_events(one.sim);
 	last = sim_last_time(one.sim);
@@ -187,7 +192,8 @@ static void compare(bool is_apart, size_t load)
 	c = meet(PROCESSES, is_apart);
 	start(&many, c, NO_SITE);
 	many.load = load;
-	x[0] = sim_run(many.sim, 3 * SECOND) != SIM_REACHED;
+	many.hops = hops;
+	x[0] = sim_run(many.sim, hops * SECOND / 100) != SIM_REACHED;
 	x[0] |= sim_run(many.sim, SIM_NEVER - 1) != SIM_IDLE;
 	count(&many);
 	x[0] |= memcmp(one.site, many.site, sizeof(one.site)) != 0;
@@ -202,15 +208,17 @@ static void compare(bool is_apart, size_t load)
 
 static void letters_go_from_process_to_process(void **state)
 {
-	compare(false, 0);
-	compare(true, 0);
+	compare(false, 0, HOPS);
+	compare(true, 0, HOPS);
 	(void)state;
 }
 
-/* Mail in a room goes through boxes of 128 KiB. */
+/* Mail of three processes in a room goes through boxes of 2 MiB. */
+enum { LONG = (1 << 21) + 1, FEW_HOPS = 10 };
+
 static void letters_may_be_longer_than_a_box(void **state)
 {
-	compare(false, 150001);
+	compare(false, LONG, FEW_HOPS);
 	(void)state;
 }
 
@@ -219,14 +227,17 @@ static void run(void *sim)
 	sim_run(sim, SIM_NEVER - 1);
 }
 
-static void end_by_error(bool is_apart)
+static void end_by_error(
+	bool is_apart, size_t load, uint32_t hops, uint8_t lead)
 {
 	static struct post many;
 	struct err e = { 0 };
 	struct cluster *c = meet(PROCESSES, is_apart);
 	uint64_t differs;
 
-	start(&many, c, SITES - 1);
+	start_letters(&many, c, SITES - 1, lead);
+	many.load = load;
+	many.hops = hops;
 	err_guard(run, many.sim, &e);
 	differs = e.code != EXIT_LIMIT ||
 		  strcmp(e.text, "site 11 has had enough") != 0;
@@ -237,8 +248,15 @@ static void end_by_error(bool is_apart)
 
 static void an_error_of_one_process_is_that_of_all(void **state)
 {
-	end_by_error(false);
-	end_by_error(true);
+	end_by_error(false, 0, HOPS, 0);
+	end_by_error(true, 0, HOPS, 0);
+	(void)state;
+}
+
+static void an_error_comes_while_a_box_is_full(void **state)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		end_by_error(false, LONG, FEW_HOPS + i, 1);
 	(void)state;
 }
 
@@ -527,6 +545,7 @@ static void who_is_asked_to_end_does_not_wait_for_ever(void **state)
 
 TESTS(TEST(letters_go_from_process_to_process),
 	TEST(an_error_of_one_process_is_that_of_all),
+	TEST(an_error_comes_while_a_box_is_full),
 	TEST(a_site_of_another_process_has_no_owner),
 	TEST(letters_may_be_longer_than_a_box),
 	TEST(a_process_runs_ahead_of_idle_ones),

@@ -12,7 +12,8 @@
 
 enum {
 	LINE = 128, /* so that no two are fetched together */
-	BOX = 1 << 17, /* bytes of mail on its way from one to another */
+	BOX = 1 << 17, /* bytes of mail on its way from one to another, or */
+	BOXES = 1 << 23, /* more where all of a process are less than this */
 	BOARD = 512, /* words */
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
@@ -52,7 +53,7 @@ struct seat {
 
 struct box {
 	_Alignas(LINE) _Atomic uint64_t freed; /* bytes */
-	_Alignas(LINE) char bytes[BOX];
+	_Alignas(LINE) char bytes[];
 };
 
 struct shared {
@@ -74,7 +75,8 @@ struct room_ways {
 struct room {
 	struct shared *shared;
 	char *posts;
-	struct box *box; /* [from][to] */
+	char *boxes; /* [from][to] */
+	size_t box; /* bytes of mail in each, a power of two */
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
 	const struct room_ways *ways;
@@ -113,10 +115,25 @@ static size_t post_size(uint32_t n)
 	return (size + LINE - 1) / LINE * LINE;
 }
 
+/* Windows of large machines may have megabytes of mail, and a process that
+ * finds a box full has to wait. */
+static size_t box_room(uint32_t n)
+{
+	size_t room = BOXES;
+
+	while (room > BOX && room * n > BOXES)
+		room /= 2;
+	return room;
+}
+
+static size_t box_size(uint32_t n)
+{
+	return sizeof(struct box) + box_room(n);
+}
+
 size_t room_size(uint32_t n)
 {
-	return seats_size(n) + n * post_size(n) +
-	       (size_t)n * n * sizeof(struct box);
+	return seats_size(n) + n * post_size(n) + (size_t)n * n * box_size(n);
 }
 
 /* The lane of a process in what another one posts: those with numbers next to
@@ -153,7 +170,8 @@ struct room *room_open(void *memory, struct cluster *c)
 	*r = (struct room){
 		.shared = memory,
 		.posts = posts,
-		.box = (void *)(posts + c->n * post_size(c->n)),
+		.boxes = posts + c->n * post_size(c->n),
+		.box = box_room(c->n),
 		.c = c,
 		.post_size = post_size(c->n),
 		.is_crowded = c->n > barrier_cpus(),
@@ -205,19 +223,21 @@ static struct seat *own_seat(const struct room *r)
 
 static struct box *box_of(const struct room *r, uint32_t from, uint32_t to)
 {
-	return &r->box[(size_t)from * r->c->n + to];
+	size_t i = (size_t)from * r->c->n + to;
+
+	return (void *)(r->boxes + i * box_size(r->c->n));
 }
 
 size_t room_put(struct room *r, uint32_t to, const char *bytes, size_t n)
 {
 	struct box *b = box_of(r, r->c->me, to);
 	struct tally *t = &r->tally[to];
-	size_t room = BOX - (size_t)(t->put - t->seen);
-	size_t at = t->put % BOX, first = BOX - at;
+	size_t room = r->box - (size_t)(t->put - t->seen);
+	size_t at = t->put & (r->box - 1), first = r->box - at;
 
 	if (room < n) {
 		t->seen = get(&b->freed);
-		room = BOX - (size_t)(t->put - t->seen);
+		room = r->box - (size_t)(t->put - t->seen);
 	}
 	n = n < room ? n : room;
 	first = first < n ? first : n;
@@ -233,7 +253,7 @@ bool room_get(struct room *r, uint32_t from, struct cluster_bytes *in)
 	struct box *b = box_of(r, from, r->c->me);
 	uint64_t *got = &r->tally[from].got;
 	size_t n = (size_t)(get(&r->tally[from].other->put) - *got);
-	size_t at = *got % BOX, first = BOX - at;
+	size_t at = *got & (r->box - 1), first = r->box - at;
 	char *to;
 
 	if (!n)
@@ -510,7 +530,8 @@ bool room_is_alarmed(const struct room *r)
 struct wait {
 	bool is_round;
 	uint64_t window, end;
-	bool is_full; /* a box is, which is no such wait */
+	const struct box *full; /* or for room in one, or mail */
+	uint64_t freed; /* of it, so far */
 	uint32_t every; /* so many looks it looks at what others write */
 };
 
@@ -518,12 +539,12 @@ static bool is_over(const struct room *r, const struct wait *w)
 {
 	struct room_view v;
 
-	if (w->is_full)
-		return false;
 	if (w->is_round)
 		return has_round(r, r->c->me);
 	if (has_mail(r) || room_is_alarmed(r))
 		return true;
+	if (w->full)
+		return get(&w->full->freed) != w->freed;
 	return room_look(r, &v) && (v.horizon > w->window || v.first >= w->end);
 }
 
@@ -603,16 +624,28 @@ void room_wait(struct room *r, uint64_t window, uint64_t end)
 	wait_for(r, &w);
 }
 
+void room_hand_over(struct room *r, uint32_t to)
+{
+	set(&r->tally[to].own->put, r->tally[to].put);
+}
+
 void room_press(struct room *r, uint32_t to)
 {
 	struct timespec t = { .tv_nsec = NAP_NS };
+	struct wait w = {
+		.full = box_of(r, r->c->me, to),
+		.freed = r->tally[to].seen,
+		.every = 1,
+	};
 
-	set(&r->tally[to].own->put, r->tally[to].put);
+	room_hand_over(r, to);
 	if (atomic_load(&r->shared->seat[to].is_asleep))
 		wake(&r->shared->seat[to]);
+	if (spin(r, &w))
+		return;
 	nanosleep(&t, NULL);
 	cluster_look(r->c);
-	look_for_gone(r, &(struct wait){ .is_full = true });
+	look_for_gone(r, &w);
 }
 
 /* --- meetings of all --- */

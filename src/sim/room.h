@@ -68,7 +68,10 @@ void room_enter(struct room *r, const struct room_ways *ways,
 size_t room_put(struct room *r, uint32_t to, const char *bytes, size_t n);
 /* Appends what another process has put into its box; whether there was any. */
 bool room_get(struct room *r, uint32_t from, struct cluster_bytes *in);
-/* Hands over what is in a full box, and waits a while for its owner. */
+/* What is in the box may be got, though no clock says so yet. */
+void room_hand_over(struct room *r, uint32_t to);
+/* Hands over what is in a full box, and waits a while for room in it, mail, or
+ * an alarm. */
 void room_press(struct room *r, uint32_t to);
 
 /* --- clocks --- */

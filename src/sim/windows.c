@@ -528,6 +528,7 @@ static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
 		}
 		if (next < horizon && next < end) {
 			next = run_some(s, next, horizon < end ? horizon : end);
+			abroad_take(s, &next); /* so that boxes do not fill */
 		} else if (abroad_has_posted(s, next)) {
 			if (is_over && next >= end)
 				return;
