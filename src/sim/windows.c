@@ -524,7 +524,8 @@ static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
 			/* mail that is due before the horizon has come then */
 			horizon = abroad_look(s, end, &is_over);
 			abroad_take(s, &next);
-			abroad_confirm(s, next);
+			if (next >= horizon || next >= end)
+				abroad_confirm(s, next);
 		}
 		if (next < horizon && next < end) {
 			next = run_some(s, next, horizon < end ? horizon : end);
