@@ -545,6 +545,31 @@ static void a_train_is_owed_for_and_answered_as_packets(void **state)
 	assert_int_equal(link_trains(1, 3, 3), 3);
 }
 
+/* NET-F29: of four packets two go first, of eight one; none waits for more than
+ * the train. */
+static void a_short_packet_waits_for_packets_and_not_for_trains(void **state)
+{
+	struct packet small = { .bytes = 8 };
+
+	for (uint32_t train = 2; train <= 8; train *= 2) {
+		struct link_params p = link_test_defaults();
+		struct link_rules r;
+		struct link_sender l = { 0 };
+		sim_time each;
+
+		p.train = train;
+		r = link_test_rules(&p);
+		each = link_ser(&r, r.each) + r.gap;
+		l.free_at = train * each;
+		assert_int_equal(link_slips_in(&r, &small), train > 2);
+		assert_int_equal(link_next_gap(&r, &l, each / 2),
+			train == 8 ? each : 2 * each);
+		assert_int_equal(
+			link_next_gap(&r, &l, l.free_at - each / 2), l.free_at);
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -578,6 +603,8 @@ int main(void)
 		cmocka_unit_test(frames_that_cannot_be_are_refused),
 		cmocka_unit_test(a_train_takes_the_time_of_its_packets),
 		cmocka_unit_test(a_train_is_owed_for_and_answered_as_packets),
+		cmocka_unit_test(
+			a_short_packet_waits_for_packets_and_not_for_trains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, link_test_forget);

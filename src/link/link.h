@@ -459,14 +459,15 @@ static inline uint16_t link_others(const struct link_rules *r, uint32_t bytes)
 }
 
 /* Whether a packet is so short that it goes between packets of a train that has
- * the link, rather than wait for it, if that is long; and when the next of
- * these ends. */
-enum { LINK_LONG_TRAIN = 4 };
+ * the link, rather than wait for it, if that has several; and when: at the end
+ * of the next of these or, since exact runs take that long, of the one behind
+ * it in a train that is not long. */
+enum { LINK_GAPS = 4, LINK_LONG_TRAIN = 8 };
 
 static inline bool link_slips_in(
 	const struct link_rules *r, const struct packet *p)
 {
-	return r->train >= LINK_LONG_TRAIN && p->bytes <= r->each / 8;
+	return r->train >= LINK_GAPS && p->bytes <= r->each / 8;
 }
 
 static inline sim_time link_next_gap(
@@ -474,6 +475,8 @@ static inline sim_time link_next_gap(
 {
 	sim_time each = link_ser(r, r->each) + r->gap;
 
+	if (r->train < LINK_LONG_TRAIN && l->free_at - t > each)
+		t += each;
 	return l->free_at - (l->free_at - t) / each * each;
 }
 
