@@ -7,6 +7,7 @@ enum {
 	WINDOWS = 64, /* of a stretch, at most */
 	SETTLING = 3, /* of a new way */
 	EVENTS = 4096,
+	MANY = 16384, /* in each window: threads meet seldom enough */
 	PATIENCE_FIRST = 8,
 	PATIENCE_MOST = 1 << 20,
 	FIRST_TRIAL = 2000000, /* ns after the start */
@@ -110,6 +111,10 @@ static void end_stretch(
 	p->cost[p->way] = cost;
 	if (p->is_trial) {
 		judge(p, events, now);
+		return;
+	}
+	if (p->clock && n / p->windows >= MANY) {
+		begin(p, PACE_TOGETHER, false, events, now);
 		return;
 	}
 	/* a long run of nearly empty windows counts as what it did */

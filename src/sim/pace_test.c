@@ -69,6 +69,19 @@ static void empty_windows_are_run_alone(void **state)
 	assert_true(h.spent[PACE_TOGETHER] < 20 * MILLI);
 }
 
+/* Where a trial would take many times what it could find out. */
+static void very_full_windows_are_never_run_alone(void **state)
+{
+	struct host h;
+
+	start(&h);
+	run(&h, 20000, 3 * MILLI, 2 * MILLI, 1000 * MILLI);
+	assert_int_equal(h.n_windows[PACE_ALONE], 2);
+	/* until they are less full */
+	run(&h, 100, 15000, 100000, 1000 * MILLI);
+	assert_true(h.spent[PACE_ALONE] > 800 * MILLI);
+}
+
 /* Each meeting costs what a host gives to others in between. */
 static void a_busy_host_is_asked_seldom(void **state)
 {
@@ -211,6 +224,7 @@ TESTS(TEST(a_small_gain_by_prefetching_counts),
 	TEST(a_small_loss_by_prefetching_counts),
 	TEST(chance_does_not_decide_about_prefetching),
 	TEST(a_run_begins_alone), TEST(full_windows_are_run_together),
+	TEST(very_full_windows_are_never_run_alone),
 	TEST(empty_windows_are_run_alone), TEST(a_busy_host_is_asked_seldom),
 	TEST(what_changes_is_noticed),
 	TEST(a_host_that_is_free_again_is_noticed), TEST(waking_does_not_count),
