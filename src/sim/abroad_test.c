@@ -213,8 +213,8 @@ static void letters_go_from_process_to_process(void **state)
 	(void)state;
 }
 
-/* Mail of three processes in a room goes through boxes of 2 MiB. */
-enum { LONG = (1 << 21) + 1, FEW_HOPS = 10 };
+/* Mail of three processes in a room goes through boxes of 1 MiB. */
+enum { LONG = (1 << 20) + 1, FEW_HOPS = 10 };
 
 static void letters_may_be_longer_than_a_box(void **state)
 {

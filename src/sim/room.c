@@ -13,7 +13,7 @@
 enum {
 	LINE = 128, /* so that no two are fetched together */
 	BOX = 1 << 17, /* bytes of mail on its way from one to another, or */
-	BOXES = 1 << 23, /* more where all of a process are less than this */
+	BOXES = 1 << 22, /* more where all of a process are less than this */
 	BOARD = 512, /* words */
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
