@@ -275,7 +275,7 @@ bool program_poll(uint64_t at, enum word_test test, uint64_t value,
 	p->test = NULL;
 	p->through = NULL;
 	p->at = at;
-	p->word_test = test;
+	p->word_test = (uint8_t)test;
 	p->value = value;
 	poll(p, loop, SIM_NEVER);
 	*word = p->seen;
