@@ -459,9 +459,7 @@ static inline uint16_t link_others(const struct link_rules *r, uint32_t bytes)
 }
 
 /* Whether a packet is so short that it goes between packets of a train that has
- * the link, rather than wait for it, if that has several; and when: at the end
- * of the next of these or, since exact runs take that long, of the one behind
- * it in a train that is not long. */
+ * the link, rather than wait for it, if that has several. */
 enum { LINK_GAPS = 4, LINK_LONG_TRAIN = 8 };
 
 static inline bool link_slips_in(
@@ -470,14 +468,25 @@ static inline bool link_slips_in(
 	return r->train >= LINK_GAPS && p->bytes <= r->each / 8;
 }
 
-static inline sim_time link_next_gap(
-	const struct link_rules *r, const struct link_sender *l, sim_time t)
+/*
+ * When it goes: at the end of the next packet of the train or, since exact runs
+ * take that long, of the one behind it in a train that is not long; but not
+ * before the last one that went between packets has gone.  No two heads leave
+ * at the same time: what goes behind the last packet of a train goes just
+ * before the next train may.  SIM_NEVER: it waits for its turn.
+ */
+static inline sim_time link_next_gap(const struct link_rules *r,
+	const struct link_sender *l, sim_time last, sim_time t)
 {
-	sim_time each = link_ser(r, r->each) + r->gap;
+	sim_time each = link_ser(r, r->each) + r->gap, left = l->free_at - t;
 
-	if (r->train < LINK_LONG_TRAIN && l->free_at - t > each)
-		t += each;
-	return l->free_at - (l->free_at - t) / each * each;
+	if (left <= 0)
+		return SIM_NEVER;
+	if (r->train < LINK_LONG_TRAIN && left > each)
+		left -= each;
+	t = left < each ? l->free_at - 1 : l->free_at - left / each * each;
+	t = t > last ? t : last;
+	return t < l->free_at ? t : SIM_NEVER;
 }
 
 /* Takes the link at t for a packet whose tail leaves at tail. */

@@ -38,6 +38,8 @@ struct crossbar_port {
 	uint8_t busy; /* channels that want any, a bit each */
 	bool is_awaited; /* packets wait for its timer */
 	bool is_short; /* packets that leave on some channel lacked tokens */
+	sim_time between; /* when the last one between packets of a train has
+			   * gone */
 	/* cold */
 	_Alignas(64) uint64_t packets[CROSSBAR_CHANNELS]; /* received that have
 							   * left */

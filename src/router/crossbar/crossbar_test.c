@@ -131,6 +131,10 @@ static void the_link_is_taken_for_what_went_between(void **state)
 	assert_int_equal(r->got[2].tail - r->got[1].tail,
 		period(r) + link_ser(k, TRAIN) + k->gap +
 			10 * (link_ser(k, SMALL) + k->gap));
+	/* one at a time */
+	for (uint32_t i = 4; i <= 12; i++)
+		assert_true(r->got[i].tail - r->got[i - 1].tail >=
+			    link_ser(k, SMALL) + k->gap);
 	star_free(r);
 }
 

@@ -200,17 +200,19 @@ static __attribute__((noinline)) bool slips_in(struct crossbar *x,
 	const struct packet *p = &x->packets[c.queue->first];
 	uint32_t channel = leaves_by(x, p, c.came, how);
 	uint8_t first = o->first[c.came], turn = o->turn;
-	sim_time free_at = l->free_at;
+	sim_time free_at = l->free_at, owed = l->owed_until;
+	sim_time gap = link_next_gap(x->link, l, o->between, t);
 
-	if (p->next || !link_slips_in(x->link, p) ||
+	if (gap == SIM_NEVER || p->next || !link_slips_in(x->link, p) ||
 		others_wait(x, o, c, how) ||
 		(first == c.in + 1 && turn == (c.came + 1) % CROSSBAR_CHANNELS))
 		return false;
 	link_collect(l, &o->returns, t);
 	if (l->tokens[channel] < crossbar_takes(x, p, channel))
 		return false;
-	t = l->free_at = link_next_gap(x->link, l, t);
-	grant(x, w, s, out, c, t, how);
+	l->free_at = gap;
+	grant(x, w, s, out, c, gap, how);
+	o->between = gap + l->owed_until - owed;
 	l->free_at = free_at;
 	o->first[c.came] = first;
 	o->turn = turn;

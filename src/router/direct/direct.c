@@ -133,6 +133,13 @@ static size_t rises_bytes(const struct direct *d)
 	       sizeof(*d->rises);
 }
 
+static size_t between_bytes(const struct direct *d)
+{
+	if (d->link.train == 1)
+		return 0;
+	return (size_t)n_sites(d) * d->n_ports * sizeof(*d->between);
+}
+
 static void direct_make(struct router *r, const struct net_setup *s)
 {
 	struct direct *d = of(r);
@@ -176,6 +183,8 @@ static void direct_make(struct router *r, const struct net_setup *s)
 				    : (uint32_t)d->full + 2 * (N_CHANNELS - 1);
 		d->rises = map_alloc(rises_bytes(d));
 	}
+	if (between_bytes(d))
+		d->between = map_alloc(between_bytes(d));
 	if (!n->coll && has_switches(s->router))
 		n->coll = coll_new(s->route, PACKET_RANGE | PACKET_ANSWER);
 	d->coll = n->coll;
@@ -247,13 +256,14 @@ static void direct_fini(struct router *r)
 	coll_free(r->net->coll);
 	r->net->coll = NULL;
 	map_free(of(r)->rises, rises_bytes(of(r)));
+	map_free(of(r)->between, between_bytes(of(r)));
 }
 
 static uint64_t direct_memory(const struct router *r)
 {
 	const struct direct *d = of(r);
 
-	return rises_bytes(d) +
+	return rises_bytes(d) + between_bytes(d) +
 	       (r == r->net->router[NET_NODES] ? coll_memory(d->coll) : 0);
 }
 

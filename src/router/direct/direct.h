@@ -232,6 +232,9 @@ struct direct {
 	/* when tokens rose to a level: [site][port][level], see booked.h */
 	sim_time *rises;
 	uint32_t n_levels; /* of a port */
+	/* with trains, when the last one between packets of one has gone:
+	 * [site][port], see grant.h */
+	sim_time *between;
 
 	uint32_t capacity; /* chunks per channel */
 	const struct direct_build *build;
@@ -280,6 +283,15 @@ static inline struct direct *direct_nodes(const struct net *n)
 static inline struct direct_site *direct_site(const struct net *n, site_id s)
 {
 	return direct_at(direct_of(n, s), s);
+}
+
+/* When the last packet between those of a train has gone from a port. */
+static inline sim_time *direct_between(
+	const struct direct *d, const struct direct_site *s, port_id port)
+{
+	return &d->between[(size_t)(s->id - d->router.sites.first) *
+				   d->n_ports +
+			   port];
 }
 
 /* The queues of a port, by channel; those of port 0 are next to the site. */

@@ -319,20 +319,23 @@ static __attribute__((noinline)) bool slips_in(struct direct *d,
 	int32_t need =
 		to == CHANNEL_DYNAMIC || d->is_exact ? p->chunks : d->entry;
 	packet_id id = s->inject[fifo].head;
-	sim_time free_at = o->sender.free_at, tail;
+	sim_time free_at = o->sender.free_at, owed = o->sender.owed_until, tail;
+	sim_time *between = direct_between(d, s, port);
+	sim_time gap = link_next_gap(&d->link, &o->sender, *between, t);
 
 	/* others that ask for the same may lack tokens */
 	if (!link_slips_in(&d->link, p) || ports & (ports - 1) ||
-		free_at <= t || is_asked_for(&o->requests, request))
+		gap == SIM_NEVER || is_asked_for(&o->requests, request))
 		return false;
 	take_in(d, s, o, port, t);
 	if (o->sender.tokens[to] < need)
 		return false;
-	t = o->sender.free_at = link_next_gap(&d->link, &o->sender, t);
+	t = o->sender.free_at = gap;
 	tail = sent_tail(d, s, port, p, t);
 	booked_grant(d, s, port, to, id, need, t);
 	leave_by_link(d, w, s, port, fifo, t, tail);
 	take_link(d, w, s, port, to, id, p, t, tail);
+	*between = gap + o->sender.owed_until - owed;
 	o->sender.free_at = free_at;
 	return true;
 }
