@@ -104,6 +104,7 @@ report 'a full disk at process 0'
 # --- jobs that cannot be ---
 
 tiny='random --shape 4 warmup=0us measure=1us --threads 1'
+points='random load=0.2,0.4 warmup=0us measure=1us'
 small='random --shape 16x16x16 warmup=0us measure=1us --threads 1'
 
 wrong() { # WHAT CODE LINE, of the last job
@@ -128,9 +129,16 @@ cannot_be() { # MPI
 	cp "$(dirname "$weft")/weft-cluster-$MPI.so" "$tmp"
 	launch -n 1 "$weft" run torus $tiny : -n 1 "$tmp/weft" run torus $tiny
 	wrong 'another build' 2 'process 1 on .*: it is another version or'
-	launch -n 1 "$weft" run torus $tiny : \
-		-n 1 "$weft" run torus $tiny --seed 2
-	wrong 'other arguments' 2 'process 1 on .*: it has other arguments'
+	for option in '--seed 2' --budget; do
+		launch -n 1 "$weft" run torus $tiny : \
+			-n 1 "$weft" run torus $tiny $option
+		wrong "other arguments: $option" 2 \
+			'process 1 on .*: it has other arguments'
+	done
+	launch -n 1 "$weft" run torus $tiny : -n 1 "$weft" run torus --quiet \
+		random --shape 4 warmup=0us measure=1us --threads 2
+	[ $code -eq 0 ] && [ ! -s "$tmp/err" ] || complain "$(cat "$tmp/err")"
+	report "$MPI: processes with other numbers of threads"
 	mkdir -p "$tmp/a" "$tmp/b"
 	printf 'schema: 1\nmachine: mine\nbase: torus\n' >"$tmp/a/m.yaml"
 	printf 'schema: 1\nmachine: mine\nbase: torus\n\n' >"$tmp/b/m.yaml"
@@ -138,6 +146,10 @@ cannot_be() { # MPI
 		-n 1 -wdir "$tmp/b" "$weft" run m.yaml $tiny
 	wrong 'another machine file' 2 \
 		'process 1 on .*: the machine file m.yaml is not the same'
+	launch -n 1 -wdir "$tmp/a" "$weft" sweep ./m.yaml $points : \
+		-n 1 -wdir "$tmp/b" "$weft" sweep ./m.yaml $points
+	wrong 'another machine file, in a sweep' 2 \
+		'process 1 on .*: the machine file ./m.yaml is not the same'
 	# MPICH's mpirun kills the others, and may end with the code of one
 	launch -n 1 "$weft" run bgq $small : -n 1 \
 		sh -c "ulimit -v 1000000; $weft run bgq $small; code=\$?
@@ -160,6 +172,20 @@ if has_job openmpi; then
 		>"$tmp/out" 2>"$tmp/err" </dev/null
 	code=$? MPI=openmpi
 	wrong 'no launcher' 2 'the environment is that of process 0 of 2'
+	OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$weft" paper gemini \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
+	wrong 'no launcher, and not the first process' 2 \
+		'weft paper cannot be run in a job'
+fi
+# A job inside of another one.
+if has_job openmpi && has_job mpich; then
+	MPI=openmpi
+	launch -n 2 sh -c "mpirun.mpich -n 2 $weft run torus $tiny"
+	[ $code -eq 0 ] && [ ! -s "$tmp/err" ] &&
+		[ "$(grep -c '^torus' "$tmp/out")" -eq 2 ] ||
+		complain "$code: $(cat "$tmp/out" "$tmp/err")"
+	report "jobs of MPICH inside a job of Open MPI"
 fi
 # An object that was not built with weft, or before objects said so.
 if has_job openmpi; then

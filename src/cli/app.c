@@ -17,6 +17,7 @@
 #include "cli/process.h"
 #include "cli/run.h"
 #include "load/programs.h"
+#include "meas/digest.h"
 
 #define MOST_BYTES (UINT64_C(1) << 60) /* far more than any host has */
 
@@ -428,8 +429,10 @@ static void run_call(void *arg)
 	if (code)
 		return;
 	arguments = mem_alloc((size_t)(c->argc - end) + 1, sizeof(*arguments));
-	for (int i = end + 1; i < c->argc; i++)
+	for (int i = end + 1; i < c->argc; i++) {
 		arguments[i - end - 1] = c->argv[i];
+		args.hash = digest_text(args.hash, c->argv[i]);
+	}
 	code = cli_cluster_begin(&args, &cluster, c->e);
 	if (!code)
 		code = run_app(c, &args, arguments, cluster, c->e);

@@ -12,6 +12,7 @@
 #include "cli/complete.h"
 #include "load/load.h"
 #include "machine/machine.h"
+#include "meas/digest.h"
 #include "out/file.h"
 #include "sim/sim.h"
 
@@ -271,6 +272,19 @@ static int check_once(struct parse *p, const struct cli_option *o)
 	return 0;
 }
 
+/* Processes of one run may have other numbers of threads, and be quiet. */
+static void hash_option(
+	struct cli_args *a, const struct cli_option *o, const char *arg)
+{
+	uint64_t h = digest_text(0, o->name);
+
+	if (o->offset == AT(threads) || o->offset == AT(is_quiet))
+		return;
+	/* a list has an order */
+	a->hash = is_list(o) ? digest_mix(a->hash + digest_text(h, arg))
+			     : a->hash + digest_text(h, arg ? arg : "");
+}
+
 static int take_option(
 	struct parse *p, const struct cli_option *o, const char *arg)
 {
@@ -280,6 +294,7 @@ static int take_option(
 
 	if (check_once(p, o))
 		return -1;
+	hash_option(a, o, arg);
 	switch (o->kind) {
 	case TEXT:
 		*(const char **)at = arg;

@@ -95,6 +95,9 @@ struct cli_args {
 	uint32_t processes; /* 0: one */
 	uint32_t processes_per_run; /* of a sweep; 0: one */
 	struct sim_trial trial;
+	/* Of all options and their values, whatever their order, but for those
+	 * in which processes of one run may differ. */
+	uint64_t hash;
 };
 
 struct facts;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cli/cluster.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,34 +30,44 @@ void cli_cluster_hush(const struct cluster *c)
 
 /* --- the same in all processes --- */
 
-/* The first page of the program has what its linker made of all of it. */
+/* Launchers take so long to end a job, at most. */
+enum { PAGE = 4096, LAUNCHER_S = 3 };
+
+static uint64_t hash_page(uint64_t h, const uint8_t *page, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = digest_mix(h + page[i]);
+	return h;
+}
+
+/* The first page of an object has what its linker made of all of it: of the
+ * program and, where that is not the program, of the one with this code. */
 static uint64_t hash_program(void)
 {
-	char page[4096];
-	FILE *f = fopen("/proc/self/exe", "r");
-	size_t n = f ? fread(page, 1, sizeof(page), f) : 0;
+	uint64_t (*own)(void) = hash_program;
 	uint64_t h = digest_text(0, WEFT_VERSION);
+	uint8_t page[PAGE];
+	FILE *f = fopen("/proc/self/exe", "r");
+	Dl_info object;
 
-	for (size_t i = 0; i < n; i++)
-		h = digest_mix(h + (uint8_t)page[i]);
-	if (f)
+	if (f) {
+		h = hash_page(h, page, fread(page, 1, sizeof(page), f));
 		fclose(f);
+	}
+	if (dladdr(*(void **)&own, &object))
+		h = hash_page(h, object.dli_fbase, PAGE);
 	return h;
 }
 
 static uint64_t hash_arguments(const struct cli_args *a)
 {
-	uint64_t h = digest_mix(a->seed);
+	uint64_t h = a->hash;
 
 	for (size_t i = 0; i < a->n_words; i++)
 		h = digest_text(h, a->word[i]);
-	for (size_t i = 0; i < a->n_sets; i++)
-		h = digest_text(h, a->set[i]);
 	for (const char *const *word = a->rest; word && *word; word++)
 		h = digest_text(h, *word);
-	if (a->shape)
-		h = digest_text(h, a->shape);
-	return digest_mix(h + (uint64_t)a->until);
+	return h;
 }
 
 /* Whether a value is that of the first process. */
@@ -89,30 +100,27 @@ static void list_inputs(struct stream *o, const struct record_inputs *in)
 	stream_close(o);
 }
 
-static bool has_input(
-	const struct record_inputs *in, const char *path, const char *hash)
-{
-	for (size_t i = 0; i < in->n; i++)
-		if (!strcmp(in->of[i].path, path))
-			return !strcmp(in->of[i].hash, hash);
-	return false;
-}
-
-/* The first process's list, which is cut into pieces. */
+/* Both lists have the files of the same arguments in the same order, but for
+ * those that one of them lacks.  The first process's is cut into pieces. */
 static void compare_inputs(
 	const struct record_inputs *own, char *list, struct err *e)
 {
-	char *rest = list, *kind, *path, *hash;
+	char *rest = list, *kind, *path = NULL, *hash;
+	size_t i = 0;
 
-	while ((kind = strsep(&rest, "\n")) && *kind) {
+	for (; (kind = strsep(&rest, "\n")) && *kind; i++) {
 		path = strsep(&rest, "\n");
 		hash = strsep(&rest, "\n");
-		if (!path || !hash || has_input(own, path, hash))
-			continue;
+		if (i == own->n || strcmp(own->of[i].path, path) != 0 ||
+			strcmp(own->of[i].hash, hash) != 0)
+			break;
+	}
+	if (kind && *kind)
 		err_set(e, "the %s %.300s is not the same as that of process 0",
 			kind, path);
-		return;
-	}
+	else if (i < own->n)
+		err_set(e, "the %s %.300s is one that process 0 does not have",
+			own->of[i].kind, own->of[i].path);
 }
 
 int cli_cluster_compare(
@@ -199,27 +207,48 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 	if (n < 2 || c->takes & (CLI_PROCESSES | CLI_SWEEP) ||
 		!(c->takes & runs))
 		return 0;
-	if (me)
-		exit(EXIT_FINISHED); /* the first one says it */
-	return err_set(e,
+	err_set(e,
 		"weft %s cannot be run in a job of MPI with %u processes yet",
 		c->name, n);
+	if (!cli_cluster_end(NULL, -1, e))
+		exit(EXIT_FINISHED);
+	return -1;
+}
+
+/*
+ * What goes wrong before a job has met is wrong in all its processes: the first
+ * one says so, and its launcher ends the others.  Where variables of a job are
+ * left over in a shell, there is no first one and no launcher.
+ */
+static int end_alone(int code, struct err *e)
+{
+	uint32_t me;
+
+	if (!e->code || cluster_job(&me) < 2 || !me)
+		return code;
+	if (cluster_has_launcher()) {
+		*e = (struct err){ 0 };
+		return 0;
+	}
+	signal(SIGTERM, SIG_DFL);
+	sleep(LAUNCHER_S);
+	return code;
 }
 
 int cli_cluster_end(struct cluster *c, int code, struct err *e)
 {
-	uint32_t me;
-	bool is_first = c ? !c->me : cluster_job(&me) < 2 || !me;
-	bool is_told = !c || c->knows_error;
+	bool is_first, is_told;
 
+	if (!c)
+		return end_alone(code, e);
+	is_first = !c->me;
+	is_told = c->knows_error;
 	/* a launcher ends all others when one has ended with an error, but the
 	 * first one has yet to print it */
-	if (c || !is_first)
-		signal(SIGTERM, SIG_IGN);
-	if (c && c->me && e->code && !c->knows_error)
+	signal(SIGTERM, SIG_IGN);
+	if (!is_first && e->code && !is_told)
 		err_last_words(e->text);
-	if (c)
-		c->ops->leave(c, e->code ? e->code : code);
+	c->ops->leave(c, e->code ? e->code : code);
 	if (is_first)
 		return code;
 	/* A launcher ends the job with the first that fails: that should be the

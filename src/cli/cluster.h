@@ -25,8 +25,8 @@ int cli_cluster_check(const struct machine_run *r, struct err *e);
 int cli_cluster_compare(
 	struct cluster *c, const struct record_inputs *in, struct err *e);
 /* Before any command: whether it would run in each process of a job of MPI by
- * itself, all at once.  Returns -1 with the error then, in the first process,
- * and ends the others; or 0. */
+ * itself, all at once.  Returns -1 with the error then, or does not return in
+ * processes that need not print it; or 0. */
 int cli_cluster_refuse(const struct cli_command *c, struct err *e);
 /* The end of a command, with its exit code or error: returns the same, but
  * without an error in processes that do not print it. */

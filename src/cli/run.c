@@ -579,7 +579,7 @@ static int run(const struct cli_args *a, struct err *e)
 	struct cluster *c;
 
 	if (check_words(a, e))
-		return -1;
+		return cli_cluster_end(NULL, -1, e);
 	if (cli_cluster_begin(a, &c, e))
 		return cli_cluster_end(c, -1, e);
 	return cli_cluster_end(c, run_all(a, c, e), e);

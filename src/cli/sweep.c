@@ -480,8 +480,39 @@ static void add_input(struct record_inputs *in, const struct axis *a, size_t k)
 {
 	if (a->kind == AXIS_FAULTS)
 		record_inputs_add(in, "plan of faults", plan_of(a->value[k]));
-	else if (a->kind == AXIS_KEY)
+	else if (a->kind == AXIS_KEY || (a->kind == AXIS_SET && a->n > 1))
 		record_inputs_add(in, a->name, a->value[k]);
+}
+
+/* The files of all points. */
+static void list_inputs(struct sweep *w, struct record_inputs *in)
+{
+	const struct axes *x = &w->axes;
+	struct machine *m;
+
+	for (size_t i = 0; i < x->axis[0].n; i++) {
+		m = load_machine(w, i);
+		if (m)
+			record_inputs_machine(in, m);
+	}
+	for (size_t i = 1; i < x->n; i++)
+		for (size_t k = 0; k < x->axis[i].n; k++)
+			add_input(in, &x->axis[i], k);
+	record_inputs_add(in, "price list", w->args->bill);
+	if (w->args->rest && *w->args->rest)
+		record_inputs_program(in, w->args->folder, *w->args->rest);
+}
+
+/* Whether all processes have read the same ones. */
+static int compare_inputs(struct sweep *w, struct err *e)
+{
+	struct record_inputs in = { NULL, 0 };
+	int code;
+
+	list_inputs(w, &in);
+	code = cli_cluster_compare(w->cluster, &in, e);
+	record_inputs_free(&in);
+	return code;
 }
 
 static int open_curves(struct sweep *w, struct err *e)
@@ -500,15 +531,9 @@ static int open_curves(struct sweep *w, struct err *e)
 	};
 
 	name_sweep(w, what, sizeof(what));
-	for (size_t i = 0; i < a.n_machines; i++) {
+	for (size_t i = 0; i < a.n_machines; i++)
 		m[i] = load_machine(w, i);
-		if (m[i])
-			record_inputs_machine(&in, m[i]);
-	}
-	for (size_t i = 1; i < x->n; i++)
-		for (size_t k = 0; k < x->axis[i].n; k++)
-			add_input(&in, &x->axis[i], k);
-	record_inputs_add(&in, "price list", w->args->bill);
+	list_inputs(w, &in);
 	w->curves = curves_open(w->args->output, &a, e);
 	mem_free(m);
 	mem_free(command);
@@ -537,10 +562,15 @@ static int check_files(const struct cli_args *a, struct err *e)
 static int prepare(struct sweep *w, struct err *e)
 {
 	int failed = (is_first(w) && check_files(w->args, e)) ||
-		     cli_launch(w->args, &w->launch, e) || read_axes(w, e) ||
-		     (is_first(w) && open_curves(w, e));
+		     cli_launch(w->args, &w->launch, e) || read_axes(w, e);
 
-	return w->cluster ? cluster_share_signed(w->cluster, e) : -failed;
+	if (!w->cluster)
+		return failed || open_curves(w, e) ? -1 : 0;
+	if (cluster_share_signed(w->cluster, e) || compare_inputs(w, e))
+		return -1;
+	if (is_first(w))
+		(void)open_curves(w, e);
+	return cluster_share_signed(w->cluster, e);
 }
 
 static int sweep(struct sweep *w, struct err *e)

@@ -86,16 +86,22 @@ void record_inputs_machine(struct record_inputs *in, const struct machine *m)
 		add_keys(in, &m->block[i]);
 }
 
+void record_inputs_program(
+	struct record_inputs *in, const char *folder, const char *program)
+{
+	const struct inspect_how how = { .folder = folder };
+	char path[PATH_MAX];
+
+	if (inspect_find(program, &how, path))
+		record_inputs_add(in, "program", path);
+}
+
 /* The program that it starts. */
 static void add_program(struct record_inputs *in, const struct load *l)
 {
-	const struct inspect_how how = { .folder = l->needs.launch.folder };
-	char path[PATH_MAX];
-
-	if (!l->needs.command || !*l->needs.command)
-		return;
-	if (inspect_find(*l->needs.command, &how, path))
-		record_inputs_add(in, "program", path);
+	if (l->needs.command && *l->needs.command)
+		record_inputs_program(
+			in, l->needs.launch.folder, *l->needs.command);
 }
 
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r)

@@ -29,6 +29,10 @@ void record_inputs_add(
 	struct record_inputs *in, const char *kind, const char *path);
 /* Adds a machine's file, the files that it is based on, and its plugins. */
 void record_inputs_machine(struct record_inputs *in, const struct machine *m);
+/* Adds a program that a command names, which starts in a folder or, if that is
+ * NULL, here. */
+void record_inputs_program(
+	struct record_inputs *in, const char *folder, const char *program);
 /* Adds all files of an open run. */
 void record_inputs_run(struct record_inputs *in, const struct machine_run *r);
 void record_inputs_free(struct record_inputs *in);

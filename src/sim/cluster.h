@@ -138,6 +138,8 @@ typedef struct cluster *cluster_open(const struct cluster_help *help);
 /* The number of processes of the job that this process is a part of, and its
  * own; 1 if there is none. */
 uint32_t cluster_job(uint32_t *me);
+/* Whether its launcher is there; if not, it may be or not. */
+bool cluster_has_launcher(void);
 /* Joins that job; only before there are threads.  NULL with the error. */
 struct cluster *cluster_join(struct err *e);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/beside.h"
@@ -22,12 +23,14 @@ static const struct kind {
 	const char *size, *rank;
 	const char *name; /* of weft-cluster-NAME.so */
 	const char *package;
+	const char *socket; /* to the launcher, which closes when that ends */
 } kinds[] = {
 	{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi",
-		"libopenmpi-dev" },
+		"libopenmpi-dev", NULL },
 	/* srun, by the door that Open MPI has */
-	{ "SLURM_STEP_NUM_TASKS", "PMIX_RANK", "openmpi", "libopenmpi-dev" },
-	{ "PMI_SIZE", "PMI_RANK", "mpich", "libmpich-dev" },
+	{ "SLURM_STEP_NUM_TASKS", "PMIX_RANK", "openmpi", "libopenmpi-dev",
+		NULL },
+	{ "PMI_SIZE", "PMI_RANK", "mpich", "libmpich-dev", "PMI_FD" },
 };
 
 static uint32_t number(const char *variable)
@@ -37,13 +40,32 @@ static uint32_t number(const char *variable)
 	return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
+static bool has_socket(const struct kind *k)
+{
+	struct stat s;
+
+	return k->socket && getenv(k->socket) &&
+	       !fstat((int)number(k->socket), &s) && S_ISSOCK(s.st_mode);
+}
+
+/* In a job inside of a job the variables of both are there. */
 static const struct kind *find_kind(void)
 {
+	const struct kind *found = NULL;
+
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		/* a shell within a job may have kept one of them */
-		if (number(kinds[i].size) > 1 && getenv(kinds[i].rank))
-			return &kinds[i];
-	return NULL;
+		if (number(kinds[i].size) > 1 && getenv(kinds[i].rank) &&
+			(!found || has_socket(&kinds[i])))
+			found = &kinds[i];
+	return found;
+}
+
+bool cluster_has_launcher(void)
+{
+	const struct kind *k = find_kind();
+
+	return k && has_socket(k);
 }
 
 uint32_t cluster_job(uint32_t *me)
