@@ -10,6 +10,20 @@ set -u
 
 endless='run bgq random --shape 4x4x4 warmup=1s measure=1s --quiet'
 
+cat >"$tmp/jobs.yaml" <<EOF
+schema: 1
+jobs:
+  - name: low
+    partition: 2x2x2x4x2 at 0,0,0,0,0
+    workload: random
+    keys: { warmup: 1s, measure: 1s }
+  - name: high
+    partition: 2x2x2x4x2 at 2,2,2,0,0
+    workload: random
+    keys: { warmup: 1s, measure: 1s }
+EOF
+partitions="run bgq --shape 4x4x4x4x2 --jobs $tmp/jobs.yaml --quiet"
+
 # A run of three processes that does not end by itself; $first and $second are
 # two of them.
 begin() { # OPTIONS
@@ -85,6 +99,19 @@ report 'what was found until then is printed'
 
 stuck &
 waits=$!
+
+# Each process runs partitions of its own, or none; there is a room, or not.
+endless=$partitions
+begin
+kill -KILL $second
+ends 'partitions: a process that is killed' 3 \
+	'process 1 on .* was killed by signal 9'
+export WEFT_APART=1
+begin
+kill -INT $second
+ends 'partitions: SIGINT at another process than the first' 6 \
+	'stopped before all jobs ended'
+unset WEFT_APART
 
 run run torus random --shape 4 --processes 2 warmup=0us measure=1us
 cp "$tmp/out" "$tmp/one"
@@ -163,8 +190,29 @@ cannot_be() { # MPI
 	wrong 'a file that is missing' 2 'process 1 on .*: .*m.yaml'
 }
 
+# The second of two processes gets a signal when it has run for a while.
+stopped() { # MPI
+	MPI=$1
+	has_job "$MPI" || {
+		skip "$MPI: partitions" "there is no mpirun.$MPI"
+		return
+	}
+	launch -n 1 "$weft" $partitions : -n 1 \
+		sh -c "$weft $partitions & "'
+			until [ "$(cut -d " " -f 14 </proc/$!/stat)" -gt 20 ]
+			do
+				sleep 0.02
+			done
+			kill -INT $!
+			wait $!'
+	wrong 'partitions: SIGINT at another process than the first' 6 \
+		'stopped before all jobs ended'
+}
+
 cannot_be openmpi
 cannot_be mpich
+stopped openmpi
+stopped mpich
 
 # The environment of a job, without its launcher.
 if has_job openmpi; then

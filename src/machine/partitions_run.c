@@ -18,7 +18,8 @@
  *
  * Of several processes (sim/cluster.h), each runs some of the partitions, with
  * an outer sim of its own: partitions that share an IO node are in one process,
- * so there is nothing that the others would have to know before the end.
+ * so there is nothing that the others would have to know before the end, but
+ * that one of them is asked to stop, or gone.
  */
 #include "base/mem.h"
 #include "machine/partitions.h"
@@ -46,6 +47,7 @@ struct outer {
 	sim_time step;
 	sim_time window; /* of the outer sim; not shorter than a step */
 	struct sim *sim;
+	atomic_int stop; /* of several processes: any was asked to */
 };
 
 /* --- the visit of a site --- */
@@ -116,6 +118,11 @@ static void visit(struct sim_worker *w, site_id site)
 static bool is_own(const struct outer *o, uint32_t i)
 {
 	return !o->how->cluster || o->home[i] == o->how->cluster->me;
+}
+
+static const atomic_int *stop_of(const struct outer *o)
+{
+	return o->how->cluster ? &o->stop : o->how->setup->stop;
 }
 
 static uint64_t count_nodes(const struct machine_partition *p)
@@ -253,6 +260,7 @@ static uint64_t open_inner(const struct outer *o, uint32_t i, uint64_t held)
 		.member = i,
 		.begin = how->list->v[i].job.begin };
 	x->setup = how->setup[i];
+	x->setup.stop = stop_of(o);
 	x->setup.held = held;
 	x->setup.threads = how->threads / how->list->n;
 	if (o->files)
@@ -324,7 +332,7 @@ static int build(struct outer *o, struct err *e)
 		.n_workers = most < n ? most : n,
 		.ops = &ops,
 		.model = o,
-		.stop = o->how->setup->stop,
+		.stop = stop_of(o),
 		.is_heavy = !o->files,
 	};
 	uint8_t *owner = mem_alloc(p.n_sites, sizeof(*owner));
@@ -344,8 +352,9 @@ static int build(struct outer *o, struct err *e)
 	return o->sim ? 0 : -1;
 }
 
-static void run(const struct outer *o)
+static void run(void *arg)
 {
+	const struct outer *o = arg;
 	enum sim_ending ending;
 	uint32_t n_done;
 
@@ -357,6 +366,16 @@ static void run(const struct outer *o)
 		if (o->how->on_done)
 			o->how->on_done(o->how->arg, n_done);
 	} while (ending == SIM_REACHED);
+}
+
+static int run_all(struct outer *o, struct err *e)
+{
+	struct cluster *c = o->how->cluster;
+
+	if (c)
+		return cluster_run_alone(c, run, o, &o->stop, e);
+	run(o);
+	return 0;
 }
 
 static int share_error(const struct machine_partitions_run *how, struct err *e)
@@ -381,10 +400,8 @@ int machine_partitions_run(
 	check_memory(&o, held, have, e);
 	if (!e->code)
 		build(&o, e);
-	if (!share_error(how, e)) {
-		run(&o);
+	if (!share_error(how, e) && !run_all(&o, e))
 		tell_results(&o);
-	}
 	sim_free(o.sim);
 	for (uint32_t i = 0; i < how->list->n; i++)
 		machine_run_close(&o.inner[i].run);

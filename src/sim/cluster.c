@@ -112,6 +112,8 @@ int cluster_share_error(struct cluster *c, struct err *e)
 {
 	uint64_t first = e->code ? c->n - c->me : 0;
 
+	if (c->is_broken)
+		return -1;
 	cluster_max(c, &first, 1);
 	if (!first)
 		return 0;
@@ -122,7 +124,7 @@ int cluster_share_error(struct cluster *c, struct err *e)
 
 int cluster_share_signed(struct cluster *c, struct err *e)
 {
-	if (c->me && e->code)
+	if (c->me && e->code && !c->is_broken)
 		sign_error(c, e);
 	return cluster_share_error(c, e);
 }

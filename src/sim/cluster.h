@@ -88,6 +88,7 @@ struct cluster {
 	const atomic_int *stop;
 	int64_t asked;
 	bool knows_error; /* all processes know of one */
+	bool is_broken; /* somebody is gone: they cannot meet any more */
 	struct room *room; /* that all share, see sim/room.h; or NULL */
 };
 
@@ -113,6 +114,15 @@ void cluster_meet(struct cluster *c, const bool *is_near,
 /* To be called while a meeting lasts: a process that was asked to end waits for
  * the others a few seconds only, and then gives up. */
 void cluster_look(struct cluster *c);
+
+/*
+ * Each process calls something that needs no other one, and is told when it is
+ * to return early: where any process was asked to end, *stop is set in all, and
+ * so it is where one is gone.  Lasts until all have returned; -1 with the error
+ * where one is gone.  The call is made on another thread.
+ */
+int cluster_run_alone(struct cluster *c, void (*call)(void *arg), void *arg,
+	atomic_int *stop, struct err *e);
 
 /* --- jobs of MPI --- */
 
@@ -146,7 +156,7 @@ struct cluster *cluster_join(struct err *e);
 /* --- */
 
 /* The error of the first process that has one becomes that of all.  Returns
- * -1 if there is one. */
+ * -1 if there is one.  Where a process is gone, the others keep theirs. */
 int cluster_share_error(struct cluster *c, struct err *e);
 /* The same, behind the name of a process unless it is the first: for what may
  * be different on other computers. */

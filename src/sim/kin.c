@@ -92,6 +92,7 @@ _Noreturn static void give_up(struct kin *k, uint32_t gone)
 
 	if (k->c.me) /* the first one will say it */
 		_exit(KIN_GONE);
+	err_name_process(NULL, NULL, 0); /* the line names another one */
 	for (uint32_t ms = 0; ms < PATIENCE; ms += 10) {
 		for (uint32_t i = 1; i < k->c.n; i++)
 			if (is_cause(k, i, &e))
