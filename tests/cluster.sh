@@ -84,6 +84,14 @@ run $points --processes 3
 same 'a sweep on three processes'
 run $points --processes 4 --processes-per-run 2
 same 'a sweep of runs that two processes share'
+small='sweep torus collective op=allreduce algo=ring procs=8 bytes=4KiB
+	rounds=2 --shape 1,2,4 --set domain.rate=450GB/s'
+run $small
+cp "$tmp/out" "$tmp/small"
+run $small --processes 3 --processes-per-run 3
+[ $code -eq 0 ] && cmp -s "$tmp/small" "$tmp/out" ||
+	complain "$code: $(cat "$tmp/out" "$tmp/err")"
+report 'a machine of fewer nodes than processes for a run has fewer of them'
 run sweep torus random --shape 2,4x4,3 warmup=0us measure=1us load=0.1,0.2 \
 	--processes 1 -o "$tmp/a.db"
 "$weft" sql "$tmp/a.db" 'SELECT name FROM point ORDER BY id' |
@@ -158,6 +166,10 @@ jobs_of() { # MPI
 	done
 	job 4 $points --processes-per-run 2
 	same "a sweep of runs that processes of $MPI share"
+	job 3 $small --processes-per-run 3
+	[ $code -eq 0 ] && cmp -s "$tmp/small" "$tmp/out" ||
+		complain "$code: $(cat "$tmp/out" "$tmp/err")"
+	report "$MPI: a machine of fewer nodes has fewer processes for a run"
 	job 2 $points --processes-per-run 3
 	[ $code -eq 2 ] && [ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] &&
 		grep -q 'no computer of the job has 3' "$tmp/err" ||
