@@ -34,7 +34,12 @@ else
 fi
 refused 'at most one for each of the 4 nodes' show torus --shape 4 \
 	--processes 5
-refused 'want at most 1024' show bgq-20pf --processes 1025
+refused 'not a number from 1 to 1024' show bgq-20pf --processes 1025
+refused 'not a number from 1 to 1024' show bgq-20pf --processes 0
+refused 'not a number from 1 to 32' run torus random --processes 33
+refused 'not a number from 1 to 32' sweep torus random --processes 200 \
+	--processes-per-run 33
+refused 'not a number from 1 to 256' sweep torus random --processes 257
 refused 'want it without' show torus --processes 2 --svg
 
 # --- what processes would send ---

@@ -202,7 +202,7 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 	if (me)
 		exit(EXIT_FINISHED); /* the first one says it */
 	return err_set(e,
-		"weft %s cannot be run in a job of MPI with %u processes yet",
+		"weft %s cannot be run in a job of MPI with %u processes",
 		c->name, n);
 }
 
