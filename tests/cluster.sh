@@ -69,6 +69,12 @@ if command -v bash >/dev/null; then
 		complain "$(cat "$tmp/err")"
 	[ "$(grep -c ' %$' "$tmp/out")" -eq 4 ] || complain "$(cat "$tmp/out")"
 	report 'bench/cluster prints what to expect'
+	"$src/bench/cluster" --compare-threads torus random --shape 4x4 \
+		warmup=0us measure=1us >"$tmp/out" 2>"$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	grep -q '^torus random .* [0-9]*\.[0-9][0-9]  at least 0.9$' \
+		"$tmp/out" || complain "$(cat "$tmp/out")"
+	report 'bench/cluster compares two processes with two threads'
 fi
 
 # --- sweeps ---
