@@ -46,8 +46,12 @@ sanitize:
 
 matrix:
 	@ASAN_OPTIONS=detect_leaks=1 scripts/test $(MATRIX)
-	@WEFT=$(CURDIR)/build/release/src/weft WHOLE=1 tests/processes.sh \
-		>build/release/log 2>&1 || { cat build/release/log; exit 1; }
+	@for variant in release clang; do \
+		[ -x build/$$variant/src/weft ] || continue; \
+		WEFT=$(CURDIR)/build/$$variant/src/weft WHOLE=1 \
+			tests/processes.sh >build/$$variant/log 2>&1 || \
+			{ cat build/$$variant/log; exit 1; }; \
+	done
 	@WEFT=$(CURDIR)/build/release/src/weft WHOLE=1 tests/processes-mpi.sh \
 		>build/release/log 2>&1 || { cat build/release/log; exit 1; }
 	@echo 'golden runs, packed and in several processes: passed'

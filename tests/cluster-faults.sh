@@ -150,7 +150,8 @@ cannot_be() { # MPI
 	job 5 run torus $tiny
 	wrong 'more processes than nodes' 2 '5 processes for 4 nodes'
 	job 2 paper gemini
-	wrong 'paper in a job' 2 'weft paper cannot be run in a job of MPI'
+	wrong 'paper in a job' 2 \
+		'weft paper cannot be run in a job of MPI with 2 processes$'
 	cp "$weft" "$tmp/weft"
 	printf '\001' | dd of="$tmp/weft" bs=1 seek=12 conv=notrunc 2>/dev/null
 	cp "$(dirname "$weft")/weft-cluster-$MPI.so" "$tmp"
@@ -234,6 +235,12 @@ if has_job openmpi && has_job mpich; then
 		[ "$(grep -c '^torus' "$tmp/out")" -eq 2 ] ||
 		complain "$code: $(cat "$tmp/out" "$tmp/err")"
 	report "jobs of MPICH inside a job of Open MPI"
+fi
+if has_job openmpi; then
+	OMPI_COMM_WORLD_SIZE=1025 OMPI_COMM_WORLD_RANK=0 "$weft" run torus \
+		$tiny >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$? MPI=openmpi
+	wrong 'too many processes' 2 '1025 processes in a job of MPI (want at'
 fi
 # An object that was not built with weft, or before objects said so.
 if has_job openmpi; then

@@ -34,7 +34,12 @@ else
 fi
 refused 'at most one for each of the 4 nodes' show torus --shape 4 \
 	--processes 5
-refused 'want at most 1024' show bgq-20pf --processes 1025
+refused 'not a number from 1 to 1024' show bgq-20pf --processes 1025
+refused 'not a number from 1 to 1024' show bgq-20pf --processes 0
+refused 'not a number from 1 to 32' run torus random --processes 33
+refused 'not a number from 1 to 32' sweep torus random --processes 200 \
+	--processes-per-run 33
+refused 'not a number from 1 to 256' sweep torus random --processes 257
 refused 'want it without' show torus --processes 2 --svg
 
 # --- what processes would send ---
@@ -64,6 +69,12 @@ if command -v bash >/dev/null; then
 		complain "$(cat "$tmp/err")"
 	[ "$(grep -c ' %$' "$tmp/out")" -eq 4 ] || complain "$(cat "$tmp/out")"
 	report 'bench/cluster prints what to expect'
+	"$src/bench/cluster" --compare-threads torus random --shape 4x4 \
+		warmup=0us measure=1us >"$tmp/out" 2>"$tmp/err" ||
+		complain "$(cat "$tmp/err")"
+	grep -q '^torus random .* [0-9]*\.[0-9][0-9]  at least 0.9$' \
+		"$tmp/out" || complain "$(cat "$tmp/out")"
+	report 'bench/cluster compares two processes with two threads'
 fi
 
 # --- sweeps ---
@@ -84,19 +95,59 @@ run $points --processes 3
 same 'a sweep on three processes'
 run $points --processes 4 --processes-per-run 2
 same 'a sweep of runs that two processes share'
+small='sweep torus collective op=allreduce algo=ring procs=8 bytes=4KiB
+	rounds=2 --shape 1,2,4 --set domain.rate=450GB/s'
+run $small
+cp "$tmp/out" "$tmp/small"
+run $small --processes 3 --processes-per-run 3
+[ $code -eq 0 ] && cmp -s "$tmp/small" "$tmp/out" ||
+	complain "$code: $(cat "$tmp/out" "$tmp/err")"
+report 'a machine of fewer nodes than processes for a run has fewer of them'
 run sweep torus random --shape 2,4x4,3 warmup=0us measure=1us load=0.1,0.2 \
 	--processes 1 -o "$tmp/a.db"
-"$weft" sql "$tmp/a.db" 'SELECT name FROM point ORDER BY id' |
+"$weft" sql "$tmp/a.db" 'SELECT p.name FROM point p JOIN value v
+	ON v.point = p.id GROUP BY p.id ORDER BY min(v.rowid)' |
 	sed -n 's/.*shape=\([^ ]*\) load=\([^ ]*\) .*/\1:\2/p' >"$tmp/out"
 [ "$(tr '\n' ' ' <"$tmp/out")" = \
 	'4x4:0.1 4x4:0.2 3:0.1 3:0.2 2:0.1 2:0.2 ' ] ||
 	complain "$(cat "$tmp/out")"
 report 'large machines first, and curves from their first point on'
 rm -f "$tmp/a.db"
+
+# Points and their figures, by the points' ids.
+ids() { # FILE
+	"$weft" sql "$1" 'SELECT p.id, p.name, p.digest, v.name, v.value
+		FROM point p JOIN value v ON v.point = p.id
+		ORDER BY p.id, v.rowid' --json
+}
+
+"$weft" $points -o "$tmp/one.db" >"$tmp/out"
+"$weft" $points -o "$tmp/a.db" --processes 3 >"$tmp/out"
+ids "$tmp/one.db" >"$tmp/ids"
+grep -q '"id": 8' "$tmp/ids" || complain "$(tail "$tmp/ids")"
+ids "$tmp/a.db" | cmp -s - "$tmp/ids" || complain "$(ids "$tmp/a.db")"
+report 'points have the same ids, whichever ends first'
+rm -f "$tmp/a.db"
+part='random seed=1..2 --shape 16 warmup=1us measure=2us'
+"$weft" sweep torus $part load=0.2 -o "$tmp/a.db" >"$tmp/out"
+"$weft" $points -o "$tmp/a.db" --processes 3 >"$tmp/out"
+ids "$tmp/a.db" | cmp -s - "$tmp/ids" || complain "$(ids "$tmp/a.db")"
+report 'and so they have where a sweep continues'
+rm -f "$tmp/a.db"
+"$weft" sweep torus,fattree $part load=0.6 -o "$tmp/a.db" >"$tmp/out"
+"$weft" $points -o "$tmp/a.db" --processes 3 >"$tmp/out"
+"$weft" sql "$tmp/a.db" 'SELECT id, curve, x, seed FROM point ORDER BY id' |
+	awk '/^ *[0-9]/ { print $1, $2, $3, $4 }' >"$tmp/out"
+{
+	printf '%s\n' '1 torus 0.6 1' '2 torus 0.6 2' '3 fattree 0.6 1' \
+		'4 fattree 0.6 2' '5 torus 0.2 1' '6 torus 0.2 2' \
+		'9 fattree 0.2 1' '10 fattree 0.2 2'
+} | diff "$tmp/out" - >>"$tmp/complaints"
+report 'ids that are there stay, and new ones follow in order'
+rm -f "$tmp/a.db"
 refused '--jobs has no effect on several' $points --processes 2 --jobs 2
 refused 'without --processes' $points --processes-per-run 2
 refused '3 is more than the 2' $points --processes 2 --processes-per-run 3
-
 
 # The first child of a process, as soon as it has one.
 child_of() { # PARENT
@@ -158,6 +209,10 @@ jobs_of() { # MPI
 	done
 	job 4 $points --processes-per-run 2
 	same "a sweep of runs that processes of $MPI share"
+	job 3 $small --processes-per-run 3
+	[ $code -eq 0 ] && cmp -s "$tmp/small" "$tmp/out" ||
+		complain "$code: $(cat "$tmp/out" "$tmp/err")"
+	report "$MPI: a machine of fewer nodes has fewer processes for a run"
 	job 2 $points --processes-per-run 3
 	[ $code -eq 2 ] && [ "$(grep -c '^weft: ' "$tmp/err")" -eq 1 ] &&
 		grep -q 'no computer of the job has 3' "$tmp/err" ||

@@ -6,7 +6,8 @@
 # build with the thread sanitizer, threads of processes that race end, too.
 #
 # WHOLE=1 also takes all golden runs, with their mail packed, and shared among
-# processes where that can be.
+# processes where that can be: their digests and all that they print are those
+# of one process.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/job.sh"
@@ -234,6 +235,17 @@ packed() { # DIGEST ARGUMENTS
 	report "packed: $*"
 }
 
+# What the last run printed, but its times, threads and processes.
+words() {
+	echo "exit code $code"
+	sed '/^simulated/{
+		s/ in [0-9.]* s on [0-9]* threads\{0,1\}//
+		s/, [0-9]* ns of CPU time each//
+		s/; [0-9.]* s to set it up//
+		s/; [0-9.]* s for checks//
+	}' "$tmp/out" "$tmp/err"
+}
+
 # A golden run in several processes; all have more than one node but one.
 spread() { # DIGEST ARGUMENTS
 	want=$1
@@ -244,6 +256,9 @@ spread() { # DIGEST ARGUMENTS
 			"$tmp/err" && continue
 		[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
 			complain "$option: $(cat "$tmp/out" "$tmp/err")"
+		[ $option != 1x1 ] || words >"$tmp/one"
+		words | diff "$tmp/one" - >"$tmp/diff" ||
+			complain "$option: $(cat "$tmp/diff")"
 	done
 	report "processes x threads: $*"
 }

@@ -14,6 +14,8 @@
 #include "machine/machine.h"
 #include "meas/digest.h"
 #include "out/file.h"
+#include "sim/cluster.h"
+#include "sim/kin.h"
 #include "sim/sim.h"
 
 enum { MOST_OPTIONS = 32, FIRST_KEY = 256 /* of options without letters */ };
@@ -30,6 +32,8 @@ enum kind {
 	FOLLOW,
 	SEED,
 	COUNT,
+	KIN,
+	SHARES,
 	RANKS,
 	RANK,
 	HELP
@@ -74,7 +78,7 @@ static const struct cli_option table[] = {
 		"seed of all random numbers (default 1)" },
 	{ CLI_THREADS, "threads", 't', COUNT, AT(threads), "N",
 		"number of threads; the result does not depend on it" },
-	{ CLI_PROCESSES, "processes", 0, COUNT, AT(processes), "N",
+	{ CLI_PROCESSES, "processes", 0, KIN, AT(processes), "N",
 		"number of processes of this computer that share the "
 		"simulation; the result does not depend on it" },
 	{ CLI_PROCESSES, "pack", 0, FLAG, AT(trial.packs), NULL, NULL },
@@ -125,7 +129,7 @@ static const struct cli_option table[] = {
 	{ CLI_SWEEP, "processes", 0, COUNT, AT(processes), "N",
 		"number of processes of this computer for the runs (see "
 		"weft-cluster(7))" },
-	{ CLI_SWEEP, "processes-per-run", 0, COUNT, AT(processes_per_run), "N",
+	{ CLI_SWEEP, "processes-per-run", 0, KIN, AT(processes_per_run), "N",
 		"number of processes that share each run (default 1)" },
 	{ CLI_SWEEP, "bill", 0, TEXT, AT(bill), "FILE",
 		"add the price of each network, and the price of the rate that "
@@ -154,7 +158,7 @@ static const struct cli_option table[] = {
 		"by the price list in FILE (see weft-bill(5))" },
 	{ CLI_BILL, "csv", 0, TEXT, AT(csv), "FILE",
 		"with --bill: write the parts to a CSV file" },
-	{ CLI_DRAW, "processes", 0, RANKS, AT(processes), "N",
+	{ CLI_DRAW, "processes", 0, SHARES, AT(processes), "N",
 		"print the share of each of N Weft processes instead (see "
 		"weft-cluster(7))" },
 	{ CLI_DRAW, "svg", 0, FLAG, AT(is_svg), NULL, "print a picture (SVG)" },
@@ -192,6 +196,17 @@ static int read_number(const char *option, const char *text, uint64_t min,
 			"--%s: \"%.40s\" is not a number from %llu to %llu",
 			option, text, (unsigned long long)min,
 			(unsigned long long)max);
+	return 0;
+}
+
+static int read_count(const char *option, const char *text, uint64_t min,
+	uint64_t max, uint32_t *count, struct err *e)
+{
+	uint64_t n;
+
+	if (read_number(option, text, min, max, &n, e))
+		return -1;
+	*count = (uint32_t)n;
 	return 0;
 }
 
@@ -290,7 +305,6 @@ static int take_option(
 {
 	struct cli_args *a = p->a;
 	void *at = (char *)a + o->offset;
-	uint64_t n;
 
 	if (check_once(p, o))
 		return -1;
@@ -316,21 +330,16 @@ static int take_option(
 	case SEED:
 		return read_number(o->name, arg, 0, UINT64_MAX - 1, at, p->e);
 	case COUNT:
-		if (read_number(o->name, arg, 1, SIM_MAX_WORKERS, &n, p->e))
-			return -1;
-		*(uint32_t *)at = (uint32_t)n;
-		return 0;
+		return read_count(o->name, arg, 1, SIM_MAX_WORKERS, at, p->e);
+	case KIN:
+		return read_count(o->name, arg, 1, KIN_MOST, at, p->e);
+	case SHARES:
+		return read_count(o->name, arg, 1, CLUSTER_MOST, at, p->e);
 	case RANK:
 		a->is_debugged = true;
-		if (read_number(o->name, arg, 0, TOPO_MAX_ROUTERS, &n, p->e))
-			return -1;
-		*(uint32_t *)at = (uint32_t)n;
-		return 0;
+		return read_count(o->name, arg, 0, TOPO_MAX_ROUTERS, at, p->e);
 	case RANKS:
-		if (read_number(o->name, arg, 1, TOPO_MAX_ROUTERS, &n, p->e))
-			return -1;
-		*(uint32_t *)at = (uint32_t)n;
-		return 0;
+		return read_count(o->name, arg, 1, TOPO_MAX_ROUTERS, at, p->e);
 	default:
 		p->is_help = true;
 		return 0;

@@ -208,7 +208,7 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 		!(c->takes & runs))
 		return 0;
 	err_set(e,
-		"weft %s cannot be run in a job of MPI with %u processes yet",
+		"weft %s cannot be run in a job of MPI with %u processes",
 		c->name, n);
 	if (!cli_cluster_end(NULL, -1, e))
 		exit(EXIT_FINISHED);

@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 #include "cli/show.h"
 #include "net/shares.h"
-#include "sim/cluster.h"
 
 enum { MOST_ROWS = 32 };
 
@@ -44,8 +43,8 @@ static void add_sum(struct facts *f, const struct net_share *x, uint32_t n)
 	facts_text(f, "_most", size);
 	facts_line(f, NULL, "");
 	facts_line(f, "cut",
-		"{cut_wires} of {all_wires} wires, {_percent:.3g} %, lead from "
-		"process to process");
+		"{cut_wires} of {all_wires} wires, {_percent:.3g} %, connect "
+		"different processes");
 	facts_line(f, "memory",
 		"a saturated run needs about {_most} in a process; those of a "
 		"computer add up");
@@ -86,11 +85,11 @@ int show_shares(const struct cli_args *a, const struct machine *m, FILE *f,
 	struct net_share *x;
 	struct facts all;
 
-	if (a->processes > CLUSTER_MOST || a->processes > m->topo->n_nodes)
+	if (a->processes > m->topo->n_nodes)
 		return err_set(e,
-			"--processes: %u (want at most %d, and at most one for "
-			"each of the %u nodes)",
-			a->processes, CLUSTER_MOST, m->topo->n_nodes);
+			"--processes: %u (want at most one for each of the %u "
+			"nodes)",
+			a->processes, m->topo->n_nodes);
 	x = mem_alloc(a->processes, sizeof(*x));
 	net_count_shares(x, &s, a->processes);
 	facts_init(&all);

@@ -277,6 +277,51 @@ static void look(const struct machine_run *r, struct batch_result *result)
 		result->note[RUN_SHORTFALL][0] = '\0';
 }
 
+/* --- ids --- */
+
+/* Points of the file have ids in the order of the sweep, whichever ends first;
+ * those that are there keep theirs. */
+static int64_t find_id(
+	const struct sweep *w, size_t i, const struct curves_point *p)
+{
+	int64_t id = curves_id(w->curves, p);
+
+	return id ? id : w->first_id + (int64_t)i;
+}
+
+/* Whether another point has the id of one that is to be run. */
+static bool is_taken(const struct sweep *w, size_t i)
+{
+	struct curves_point p;
+
+	sweep_name_point(w, i, &p);
+	return !curves_id(w->curves, &p) &&
+	       curves_has_id(w->curves, w->first_id + (int64_t)i);
+}
+
+/* The file may be that of a part of this sweep, and its ids those of a part:
+ * then new ones follow them. */
+static void find_first_id(struct sweep *w)
+{
+	int64_t last = curves_last_id(w->curves), id;
+	struct curves_point p;
+
+	w->first_id = 1;
+	for (size_t i = 0; i < w->n && last; i++) {
+		sweep_name_point(w, i, &p);
+		id = curves_id(w->curves, &p) - (int64_t)i;
+		w->first_id = id > w->first_id ? id : w->first_id;
+	}
+	for (size_t i = 0; i < w->n && last; i++) {
+		if (!is_taken(w, i))
+			continue;
+		w->first_id = last + 1;
+		return;
+	}
+}
+
+/* --- what came of runs --- */
+
 /* The first of all points, whichever ends first. */
 static void note_warnings(struct sweep *w, size_t at,
 	const struct curves_point *p, const struct batch_result *r)
@@ -312,7 +357,7 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 		note_warnings(w, i, &p, r);
 	}
 	if (!w->e->code)
-		curves_put(w->curves, &p, r, w->e);
+		curves_put(w->curves, &p, find_id(w, i, &p), r, w->e);
 }
 
 /* Points that were run before a lower one of their curve was found to be
@@ -585,6 +630,7 @@ static int sweep(struct sweep *w, struct err *e)
 	for (size_t i = 0; i < w->n; i++)
 		w->saturated[i] = SIZE_MAX;
 	w->e = e;
+	find_first_id(w);
 	code = run_all(w, e);
 	w->is_stopped = code > 0;
 	drop_past(w, e);

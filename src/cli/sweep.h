@@ -19,6 +19,7 @@ struct sweep {
 	struct sweep_machine *machine; /* that are loaded */
 	size_t n_machines;
 	struct db *curves;
+	int64_t first_id; /* of the first point in it, if that is new */
 	bool *is_there; /* done before, or now */
 	bool *is_new; /* ... now */
 	size_t *saturated; /* [point without x and seed]: the first value */

@@ -92,12 +92,22 @@ struct one {
 	struct batch_result result;
 };
 
+/* Processes that share a run: at most one for each node. */
+static uint32_t count_processes(const struct one *o)
+{
+	const struct machine *m = o->setup.loaded;
+	uint32_t n = o->batch->processes;
+
+	return m && m->topo->n_nodes < n ? m->topo->n_nodes : n;
+}
+
 static void guarded(void *arg)
 {
 	struct one *o = arg;
+	uint32_t n = count_processes(o);
 
-	if (o->batch->processes > 1) {
-		o->setup.cluster = kin_start(o->batch->processes, &o->result.e);
+	if (n > 1) {
+		o->setup.cluster = kin_start(n, &o->result.e);
 		if (!o->setup.cluster)
 			return;
 	}

@@ -48,7 +48,8 @@ struct batch {
 	size_t n;
 	const size_t *order; /* [n]: in which they begin; NULL: by number */
 	uint32_t at_a_time; /* without a job */
-	uint32_t processes; /* that share each run; 0: one */
+	uint32_t processes; /* that share each run, or fewer on a machine that
+			     * is loaded and has fewer nodes; 0: one */
 	struct cluster *cluster; /* a job that shares them out; or NULL */
 	const atomic_int *stop; /* not 0: end at once */
 };

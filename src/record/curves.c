@@ -126,9 +126,46 @@ bool curves_has(
 	return is;
 }
 
-static int put_values(struct db *d, const struct batch_result *r, struct err *e)
+/* The first number that a query finds, or 0. */
+static int64_t find_number(struct db_query *q)
 {
-	struct row_value row = { .point = db_last_id(d) };
+	int64_t n = db_next(q) ? db_int(q, 0) : 0;
+
+	db_finish(q);
+	return n;
+}
+
+int64_t curves_id(struct db *d, const struct curves_point *p)
+{
+	struct err e = { 0 };
+	struct db_query *q =
+		db_prepare(d, "SELECT id FROM point WHERE name = ?", &e);
+
+	db_bind_text(q, 1, p->name);
+	return find_number(q);
+}
+
+bool curves_has_id(struct db *d, int64_t id)
+{
+	struct err e = { 0 };
+	struct db_query *q =
+		db_prepare(d, "SELECT id FROM point WHERE id = ?", &e);
+
+	db_bind_int(q, 1, id);
+	return find_number(q) == id;
+}
+
+int64_t curves_last_id(struct db *d)
+{
+	struct err e = { 0 };
+
+	return find_number(db_prepare(d, "SELECT max(id) FROM point", &e));
+}
+
+static int put_values(struct db *d, int64_t point, const struct batch_result *r,
+	struct err *e)
+{
+	struct row_value row = { .point = point };
 
 	for (uint32_t i = 0; i < r->n_figures; i++) {
 		row.name = r->figure[i].name;
@@ -138,12 +175,12 @@ static int put_values(struct db *d, const struct batch_result *r, struct err *e)
 	return e->code ? -1 : 0;
 }
 
-int curves_put(struct db *d, const struct curves_point *p,
+int curves_put(struct db *d, const struct curves_point *p, int64_t id,
 	const struct batch_result *r, struct err *e)
 {
 	char digest[24];
 	struct row_point row = {
-		.id = ROW_NULL,
+		.id = id,
 		.name = p->name,
 		.grp = p->group,
 		.curve = p->curve,
@@ -157,7 +194,7 @@ int curves_put(struct db *d, const struct curves_point *p,
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
 	return db_do(d, "BEGIN", e) || row_put_point(d, &row, e) ||
-			       put_values(d, r, e) || db_do(d, "COMMIT", e)
+			       put_values(d, id, r, e) || db_do(d, "COMMIT", e)
 		       ? -1
 		       : 0;
 }

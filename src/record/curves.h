@@ -50,12 +50,18 @@ struct db *curves_open(
 /* Whether the file has a point, and how that one ended. */
 bool curves_has(
 	struct db *d, const struct curves_point *p, enum load_ending *ending);
-int curves_put(struct db *d, const struct curves_point *p,
+/* The id of a point, also of one that failed, or 0; whether some point has an
+ * id; and the greatest id, or 0. */
+int64_t curves_id(struct db *d, const struct curves_point *p);
+bool curves_has_id(struct db *d, int64_t id);
+int64_t curves_last_id(struct db *d);
+/* The id is the point's, or no other one's. */
+int curves_put(struct db *d, const struct curves_point *p, int64_t id,
 	const struct batch_result *r, struct err *e);
-/* The spread of n values, from their mean and the sum of their squares. */
 /* Forgets a point. */
 int curves_drop(struct db *d, const struct curves_point *p, struct err *e);
 
+/* The spread of n values, from their mean and the sum of their squares. */
 struct curves_value curves_spread(uint64_t n, double mean, double squares);
 /* Adds a group for each figure of a group of points: its mean, half_width_95
  * and the number of seeds. */

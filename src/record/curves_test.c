@@ -28,6 +28,14 @@ static struct curves_point point(const char *load, const char *seed)
 	return p;
 }
 
+/* Its own, or the next one. */
+static int64_t id_of(struct db *d, const struct curves_point *p)
+{
+	int64_t id = curves_id(d, p);
+
+	return id ? id : curves_last_id(d) + 1;
+}
+
 /* A run whose only figure is a latency; of an error, none. */
 static void put(struct db *d, const struct curves_point *p, double latency,
 	const char *error)
@@ -42,7 +50,7 @@ static void put(struct db *d, const struct curves_point *p, double latency,
 	r.n_figures = error ? 0 : 1;
 	snprintf(r.figure[0].name, sizeof(r.figure[0].name), "latency_ns");
 	r.figure[0].value = latency;
-	assert_int_equal(curves_put(d, p, &r, &e), 0);
+	assert_int_equal(curves_put(d, p, id_of(d, p), &r, &e), 0);
 }
 
 /* A figure of a group; false where it has none. */
@@ -92,7 +100,7 @@ static void figures_are_averages_over_the_seeds_of_a_group(void **state)
 
 static void a_point_that_failed_is_run_again(void **state)
 {
-	struct curves_point a = point("0.1", "1");
+	struct curves_point a = point("0.1", "1"), b = point("0.2", "1");
 	enum load_ending ending = LOAD_FINISHED;
 	struct db *d = new_sweep();
 	struct curves_value v;
@@ -100,7 +108,10 @@ static void a_point_that_failed_is_run_again(void **state)
 	assert_false(curves_has(d, &a, &ending));
 	put(d, &a, 0, "no memory");
 	assert_false(curves_has(d, &a, &ending));
+	put(d, &b, 0, "no memory");
 	put(d, &a, 7, NULL);
+	assert_true(curves_id(d, &a) == 1 && curves_id(d, &b) == 2);
+	assert_true(curves_has_id(d, 2) && !curves_has_id(d, 3));
 	assert_true(curves_has(d, &a, &ending));
 	assert_int_equal(ending, LOAD_SATURATED);
 	assert_true(get(d, a.group, "latency_ns", &v));

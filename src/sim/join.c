@@ -158,6 +158,11 @@ struct cluster *cluster_join(struct err *e)
 	char path[PATH];
 	cluster_open *open;
 
+	if (number(k->size) > CLUSTER_MOST) {
+		err_set(e, "%u processes in a job of MPI (want at most %d)",
+			number(k->size), CLUSTER_MOST);
+		return NULL;
+	}
 	if (!find_object(k, path)) {
 		err_set(e,
 			"weft-cluster-%s.so is missing: to run in a job of "

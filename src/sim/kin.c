@@ -18,7 +18,6 @@
 #include "sim/room.h"
 
 enum {
-	MOST_KIN = 32,
 	KIN_GONE = 99, /* exit code of one that ends because another has */
 	PATIENCE = 2000, /* ms until one that hung up has ended */
 	WORDS = 512,
@@ -43,10 +42,10 @@ struct line {
 
 struct kin {
 	struct cluster c;
-	int socket[MOST_KIN]; /* to each process, or -1 */
-	pid_t child[MOST_KIN]; /* the first one's */
-	struct line line[MOST_KIN];
-	struct cluster_bytes said[MOST_KIN]; /* in a meeting */
+	int socket[KIN_MOST]; /* to each process, or -1 */
+	pid_t child[KIN_MOST]; /* the first one's */
+	struct line line[KIN_MOST];
+	struct cluster_bytes said[KIN_MOST]; /* in a meeting */
 	/* What a process said before it ended in the middle, in memory that
 	 * all share. */
 	char (*words)[WORDS];
@@ -259,7 +258,7 @@ static bool take_message(
 }
 
 /* Sends and receives what it can; whether something has come. */
-static bool try_all(struct kin *k, struct pollfd wait[MOST_KIN])
+static bool try_all(struct kin *k, struct pollfd wait[KIN_MOST])
 {
 	bool has_come = false;
 
@@ -283,7 +282,7 @@ static bool try_all(struct kin *k, struct pollfd wait[MOST_KIN])
 static void kin_wait(struct cluster *c)
 {
 	struct kin *k = of(c);
-	struct pollfd wait[MOST_KIN];
+	struct pollfd wait[KIN_MOST];
 	int64_t since = pace_clock();
 
 	while (!try_all(k, wait)) {
@@ -416,7 +415,7 @@ static const struct cluster_ops kin_ops = {
 /* --- a beginning --- */
 
 /* A process keeps its own end of its own pairs. */
-static void keep_own(struct kin *k, int pair[MOST_KIN][MOST_KIN])
+static void keep_own(struct kin *k, int pair[KIN_MOST][KIN_MOST])
 {
 	uint32_t me = k->c.me;
 
@@ -446,7 +445,7 @@ static bool fork_child(struct kin *k, uint32_t i)
 	return true;
 }
 
-static int make_pairs(uint32_t n, int pair[MOST_KIN][MOST_KIN], struct err *e)
+static int make_pairs(uint32_t n, int pair[KIN_MOST][KIN_MOST], struct err *e)
 {
 	int two[2];
 
@@ -475,13 +474,10 @@ static void *share_memory(size_t n)
 
 struct cluster *kin_start(uint32_t n, struct err *e)
 {
-	int pair[MOST_KIN][MOST_KIN];
+	int pair[KIN_MOST][KIN_MOST];
 	struct kin *k;
 
-	if (n > MOST_KIN) {
-		err_set(e, "%u processes (want at most %d)", n, MOST_KIN);
-		return NULL;
-	}
+	BUG_IF(n > KIN_MOST);
 	if (make_pairs(n, pair, e))
 		return NULL;
 	k = mem_alloc(1, sizeof(*k));

@@ -230,11 +230,10 @@ static struct outcome run_with(struct trial *t, const char *option)
 	return o;
 }
 
-/* Whether several processes were refused, or too many for few nodes. */
+/* Whether there were too many processes for few nodes. */
 static bool is_alone(const struct outcome *o)
 {
-	return o->code == 2 && (strstr(o->err, "by several processes") ||
-				       strstr(o->err, "processes for "));
+	return o->code == 2 && strstr(o->err, "processes for ");
 }
 
 static void run_alike(struct trial *t)
