@@ -147,6 +147,24 @@ for how in '30 3 2' '64 2 4' '56 2 4'; do
 		holds '.results.fraction_of_peak <= 1'
 	done
 done
+# Nor do the cards of its nodes send more out of a group than its global links
+# carry: of 32 nodes, to 30 links; of two groups of 8 and 3 nodes, to 8 links.
+peak() { # NODES GROUP LINKS: the greatest of packets of one way
+	holds "[.packets[1:][] | .random_peak_GBps_per_node - .one_way_GBps * $3 *
+		($1 - 1) / ($2 * ($1 - $2))] | max < 0.001"
+}
+ends 0 show dragonfly --shape 128 --set nic.cards=4 --json
+peak 128 32 30
+ends 0 show dragonfly --shape 1024 --set nic.cards=4 --json
+peak 1024 32 31
+uneven="$(fly 11 2 4) --set topology.groups=2 --set nic.cards=4"
+ends 0 show $uneven --json
+peak 11 8 8
+for mode in minimal ugal; do
+	ends 0 run $uneven random --set routing.mode=$mode load=max bytes=2048 \
+		warmup=5us measure=5us --json
+	holds '.results.fraction_of_peak <= 1'
+done
 report 'no routing carries more than the peak'
 
 # The permutation with the longest paths: all pairs of nodes as far from each

@@ -273,6 +273,9 @@ report "what is left of a bundle shares its load"
 
 refuses 'does not divide the 4 ports down' show fattree --shape 64 \
 	--set topology.ports=8 --set topology.rails=3 --set topology.join=2
+refuses 'rails: 8 does not divide the 60 ports of a switch of level 2' show \
+	fattree --shape 120 --set topology.ports=60 --set topology.rails=8 \
+	--set topology.join=2
 
 refuses 'leaves no link up for switches with 8 ports' show fattree \
 	--set topology.ports=8 --set topology.taper=8

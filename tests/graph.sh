@@ -172,6 +172,31 @@ ends 3 run $on --set routing.by=hop --set routing.reload=never \
 grep -q 'switch s0 to s9 died' "$tmp/err" || complain "$(cat "$tmp/err")"
 report 'paths around failed links'
 
+# The network of weft-own(7): paths use parallel links and both spines, whatever
+# spreads them, and one link of a bundle may die.
+sed -n '/^from,to,links/,/^```/{/^```/d;p}' "$src/man/weft-own.7.scd" \
+	>"$tmp/bundles.csv"
+on="graph random --set topology.edges=$tmp/bundles.csv load=max bytes=2048"
+for spread in hash rotate adaptive; do
+	ends 0 run $on $lasting --set routing.spread=$spread --json
+	holds '.results.fraction_of_peak | . > 0.9 and . <= 1'
+done
+ends 0 run $on $lasting --set routing.paths=1 --json
+holds '.results.fraction_of_peak > 0.75'
+ends 0 check graph --set topology.edges="$tmp/bundles.csv" --json
+holds '.proved'
+plan <<END
+  events:
+    - 2 us link leaf1 to spine1 dies
+END
+ends 0 run $on $lasting --set routing.reload=1us --faults "$tmp/plan.yaml" \
+	--json
+holds '.results.fraction_of_peak > 0.8 and .faults.lost_packets < 20'
+ends 0 check graph --set topology.edges="$tmp/bundles.csv" \
+	--faults "$tmp/plan.yaml" --json
+holds '.proved'
+report 'a path takes all of its parallel links'
+
 # A file that has changed is named when a run is repeated.
 cd "$tmp/own" || exit 1
 ends 0 run ./mine.yaml random $lasting --output run.db
@@ -194,6 +219,12 @@ refuses 'twice.csv:2: these switches are joined already' show graph \
 	--set topology.edges="$tmp/twice.csv"
 refuses 'ports.csv:1: want a number of parallel links, 1 to 64' show graph \
 	--set topology.edges="$tmp/ports.csv"
+printf 'a,b,1,5,1B/s\n' >"$tmp/rate.csv"
+refuses 'rate.csv:1: want a rate such as 400 Gb/s, 1 MB/s to 1000 GB/s' show \
+	graph --set topology.edges="$tmp/rate.csv"
+sed 's/^node,leaf2/node,laef2/' "$tmp/bundles.csv" >"$tmp/typo.csv"
+refuses 'typo.csv:7: no link joins switch laef2 to others; did you mean leaf2?' \
+	show graph --set topology.edges="$tmp/typo.csv"
 refuses 'cannot read' show graph --set topology.edges="$tmp/none.csv"
 refuses 'cannot read' show graph --set topology.edges="$tmp"
 refuses '6 is not a prime power' show slimfly --shape 6

@@ -81,6 +81,11 @@ for shape in 4x3 2x2 5; do
 done
 report 'packets go round failed links'
 
+# a route for each turn, not for each switch to go through: 135 million
+ends 0 check hyperx --shape 16x16 --json
+holds '.proved and .turns == 605696 and .routes < 2e6'
+report 'the proof of a large HyperX is short'
+
 refuses 'needs 6 channels for 3 dimensions' check hyperx --shape 3x3x3 \
 	--set routing.mode=dal
 refuses 'want 1 to 4 dimensions' show hyperx --shape 2x2x2x2x2

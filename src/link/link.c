@@ -10,22 +10,19 @@
 
 #define AT(field) offsetof(struct link_params, field)
 
-#define LINK_MIN_RATE 1000000 /* B/s */
-#define LINK_MAX_RATE INT64_C(1000000000000)
-
 #define SIZE(field_, def_, min_, max_, help_, source_)                         \
 	PARAM_ROW(PARAM_BYTES, #field_, AT(field_), def_, min_, max_, help_,   \
 		source_)
 
 const struct param link_params_table[] = {
-	PARAM_ROW(PARAM_RATE, "rate", AT(rate), "10 GB/s", LINK_MIN_RATE,
-		LINK_MAX_RATE, "raw rate of a link in each direction",
+	PARAM_ROW(PARAM_RATE, "rate", AT(rate), "10 GB/s", TOPO_MIN_RATE,
+		TOPO_MAX_RATE, "raw rate of a link in each direction",
 		"default"),
 	PARAM_ROW(PARAM_COUNT, "lanes", AT(lanes), "1", 1, 64,
 		"number of lanes of a link",
 		"assumed: one lane of the full rate"),
 	PARAM_ROW(PARAM_RATE, "lane-rate", AT(lane_rate), "0 B/s", 0,
-		LINK_MAX_RATE,
+		TOPO_MAX_RATE,
 		"raw rate of a lane, as an alternative to link.rate; 0 B/s: "
 		"the link's rate divided by the number of lanes",
 		NULL),
@@ -127,9 +124,9 @@ const struct param link_block_table[] = {
 
 const struct param link_lane_table[] = {
 	PARAM_ROW(PARAM_RATE, "lane-limit", AT(lane_limit), "0 B/s", 0,
-		LINK_MAX_RATE, "highest raw rate of a lane; 0: no limit", NULL),
+		TOPO_MAX_RATE, "highest raw rate of a lane; 0: no limit", NULL),
 	PARAM_ROW(PARAM_RATE, "lane-reliable", AT(lane_reliable), "0 B/s", 0,
-		LINK_MAX_RATE,
+		TOPO_MAX_RATE,
 		"raw rate of a lane above which links have the bit error rate "
 		"faults.fast-lanes; 0: never",
 		NULL),
@@ -206,7 +203,7 @@ int link_params_settle(struct link_params *p, bool has_rate, struct err *e)
 			"link.rate: %s, but link.lanes x link.lane-rate is %s; "
 			"set only one of the two",
 			given, all);
-	if (rate < LINK_MIN_RATE || rate > LINK_MAX_RATE)
+	if (rate < TOPO_MIN_RATE || rate > TOPO_MAX_RATE)
 		return err_set(e,
 			"link.lane-rate: %lld lanes of %s are out of range (1 "
 			"MB/s to 1000 GB/s)",

@@ -479,7 +479,10 @@ static void hyperx_walk(
 				  ? ~(port_mask)0
 				  : ((port_mask)1 << r->topo->n_ports) - 1;
 
-	route_follow(r, g, w);
+	if (of(r)->mode == HYPERX_UGAL)
+		hyperx_walk_ugal(r, g, w);
+	else
+		route_follow(r, g, w);
 	links &= ~(((port_mask)1 << t->p) - 1);
 	if (of(r)->spare)
 		spare_walk(of(r)->spare, g);

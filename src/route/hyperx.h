@@ -49,6 +49,10 @@ struct hyperx_route {
 
 extern const struct route_ops hyperx_route_ops;
 
+/* Follows routes of all classes of UGAL: hyperx_walk.c. */
+void hyperx_walk_ugal(const struct route *r, struct route_graph *g,
+	struct route_walks *found);
+
 static inline const struct hyperx_route *hyperx_route_of(const struct route *r)
 {
 	return (const struct hyperx_route *)r;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "route/spare.h"
 #include "testing/testing.h"
 #include "topo/topo_testing.h"
 
@@ -22,15 +24,16 @@ struct queues {
 	bool is_full;
 };
 
-static void make(struct world *x, int64_t mode)
+static void make_shape(
+	struct world *x, int64_t mode, struct param_list shape, int64_t links)
 {
 	struct err e = { 0 };
 
 	memset(x, 0, sizeof(*x));
 	x->t.switches.topo.ops = &hyperx_ops;
 	topo_defaults(&x->t.switches.topo);
-	x->t.shape = (struct param_list){ 2, { 5, 4 } };
-	x->t.links = (struct param_list){ 2, { 1, 2 } };
+	x->t.shape = shape;
+	x->t.links = (struct param_list){ shape.n, { 1, links, 1 } };
 	x->t.per_router = 2;
 	x->h.route.ops = &hyperx_route_ops;
 	x->h.mode = mode;
@@ -38,6 +41,11 @@ static void make(struct world *x, int64_t mode)
 	if (hyperx_ops.init(&x->t.switches.topo, &e) ||
 		hyperx_route_ops.init(&x->h.route, &x->t.switches.topo, &e))
 		fail_msg("%s", e.text);
+}
+
+static void make(struct world *x, int64_t mode)
+{
+	make_shape(x, mode, (struct param_list){ 2, { 5, 4 } }, 2);
 }
 
 static void drop(struct world *x)
@@ -232,8 +240,61 @@ static void ugal_stays_in_its_row(void **state)
 	drop(&x);
 }
 
+/* What is found by all routes and by those that the proof follows. */
+static void assert_same_graph(const struct route *r)
+{
+	const struct topo *t = r->topo;
+	struct route_walks all = { 0 }, some = { 0 };
+	struct route_graph want, found;
+
+	route_graph_init(&want, t, 2);
+	route_graph_init(&found, t, 2);
+	route_follow(r, &want, &all);
+	hyperx_route_ops.walk(r, &found, &some);
+	/* spare paths are added to both */
+	if (hyperx_route_of(r)->spare)
+		spare_walk(hyperx_route_of(r)->spare, &want);
+	assert_false(all.is_broken || some.is_broken);
+	assert_true(some.n_routes < all.n_routes);
+	for (size_t i = 0; i < (size_t)t->n_routers * t->n_ports * 4; i++)
+		assert_true(want.after[i] == found.after[i]);
+	route_graph_fini(&want);
+	route_graph_fini(&found);
+}
+
+/* NET-F19: the proof leaves out routes, but nothing that they wait for. */
+static void the_proof_follows_all_turns_of_ugal(void **state)
+{
+	static const struct param_list shapes[] = { { 2, { 5, 4 } },
+		{ 3, { 3, 2, 4 } }, { 3, { 2, 4, 3 } }, { 2, { 2, 6 } } };
+	struct world x;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct topo *t = &x.t.switches.topo;
+		port_mask *dead;
+		struct route *view;
+
+		make_shape(&x, HYPERX_UGAL, shapes[i], 1 + i % 2);
+		assert_same_graph(&x.h.route);
+		dead = mem_alloc(t->n_routers, sizeof(*dead));
+		for (uint32_t k = 0; k < 3; k++) {
+			router_id at = t->n_nodes + 2 * k;
+			struct topo_end far = t->ops->peer(t, at, 2 + k);
+
+			dead[at] |= (port_mask)1 << (2 + k);
+			dead[far.router] |= (port_mask)1 << far.port;
+		}
+		view = hyperx_route_ops.avoid(&x.h.route, dead);
+		assert_same_graph(view);
+		route_free(view);
+		mem_free(dead);
+		drop(&x);
+	}
+}
+
 TESTS(TEST(minimal_packets_correct_dimensions_in_order),
 	TEST(adaptive_packets_may_take_any_dimension),
 	TEST(dal_takes_one_detour_in_each_dimension),
 	TEST(packets_in_order_stay_on_minimal_paths),
-	TEST(ugal_goes_through_another_switch), TEST(ugal_stays_in_its_row))
+	TEST(ugal_goes_through_another_switch), TEST(ugal_stays_in_its_row),
+	TEST(the_proof_follows_all_turns_of_ugal))

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "link/link.h"
+#include "meas/digest.h"
 #include "route/spare.h"
 #include "sim/random.h"
 #include "topo/wires.h"
@@ -28,18 +29,26 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_COUNT, "layers", AT(most), "4", 1, LINK_CHANNELS,
 		"number of channels that there are at most",
 		"assumed: as many as routers have"),
-	PARAM_ROW(PARAM_COUNT, "paths", AT(paths), "1", 1, LAYERS_SETS,
-		"number of paths of each pair of switches",
-		"assumed: the simplest"),
+	{ .name = "paths",
+		.type = PARAM_COUNT,
+		.offset = AT(paths),
+		.def = "auto",
+		.min = 1,
+		.max = LAYERS_SETS,
+		.words = "auto",
+		.help = "number of paths of each pair of switches, of which "
+			"parallel links are one; auto: as many as the pair "
+			"with the fewest next switches on shortest paths has",
+		.source = "assumed: all that each pair has" },
 	PARAM_ROW(PARAM_COUNT, "slack", AT(slack), "0", 0, 1,
 		"number of hops that paths, except the first of each pair, may "
 		"be longer than the shortest",
 		"assumed: shortest paths"),
 	PARAM_ONE_OF("spread", AT(spread), "hash", "hash|rotate|adaptive",
-		"path of a packet; hash: by source, destination, queue and "
-		"flow (nic.entropy); rotate: the next one for each packet of a "
-		"node; "
-		"adaptive: the one whose first link has the least load",
+		"path of a packet, and its link of parallel ones; hash: by "
+		"source, destination, queue and flow (nic.entropy); rotate: "
+		"the next one for each packet of a node; adaptive: the one "
+		"whose first link has the least load",
 		"assumed: keeps packets of a flow in order"),
 	PARAM_ONE_OF("overflow", AT(overflow), "refuse", "refuse|updown",
 		"what happens to paths that fit into no layer; updown: they go "
@@ -99,6 +108,40 @@ static uint32_t *far_ends(const struct topo *t, uint32_t n_wires)
 	return far;
 }
 
+/* The ports of a switch that lead to the same one as port p, by wires of the
+ * same class. */
+static port_mask ports_beside(const struct layers *l, uint32_t at, port_id p)
+{
+	const struct topo *t = l->route.topo;
+	const uint32_t *far = l->far + layers_wire(l, at, 0);
+	uint32_t class = t->ops->wire(t, t->n_nodes + at, p);
+	port_mask m = 0;
+
+	for (port_id i = 0; i < t->n_ports; i++)
+		if (far[i] == far[p] &&
+			t->ops->wire(t, t->n_nodes + at, i) == class)
+			m |= (port_mask)1 << i;
+	return m;
+}
+
+/* Only the first wire of a bundle keeps its end. */
+static void find_bundles(struct layers *l)
+{
+	uint32_t ports = l->route.topo->n_ports, n = l->n * ports;
+
+	l->bundle = mem_alloc(n, sizeof(*l->bundle));
+	l->share = 1;
+	for (uint32_t i = 0; i < n; i++)
+		if (l->far[i] != LAYERS_NONE)
+			l->bundle[i] = ports_beside(l, i / ports, i % ports);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!l->bundle[i] || layers_first(l->bundle[i]) == i % ports)
+			continue;
+		l->far[i] = LAYERS_NONE;
+		l->share = TOPO_MAX_PORTS;
+	}
+}
+
 static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 {
 	l->n = t->n_routers - t->n_nodes;
@@ -111,6 +154,7 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 	l->door = mem_alloc(t->n_nodes, sizeof(*l->door));
 	l->nodes = mem_alloc(l->n, sizeof(*l->nodes));
 	l->far = far_ends(t, l->n * t->n_ports);
+	find_bundles(l);
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		struct topo_end far = t->ops->peer(t, i, 0);
 
@@ -126,7 +170,6 @@ static int layers_init(struct route *r, const struct topo *t, struct err *e)
 	struct layers *l = (struct layers *)r;
 
 	r->topo = t;
-	l->n_sets = (uint32_t)l->paths;
 	if (find_nodes(l, t, e) || layers_choose(l, e))
 		return -1;
 	r->looks = l->spread == LAYERS_ADAPTIVE && l->n_sets > 1;
@@ -152,7 +195,7 @@ static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
 	const struct layers *l = layers_of(r);
 
-	return l->at[src] == l->at[dst] ? 1 : (uint32_t)l->paths;
+	return l->at[src] == l->at[dst] ? 1 : l->n_sets;
 }
 
 static void put(struct packet *p, uint32_t shift, uint64_t v)
@@ -213,6 +256,20 @@ static uint8_t channel_of(const struct layers *l, uint32_t set, uint32_t from,
 	return (uint8_t)(hops < l->longest ? hops : l->longest - !!l->longest);
 }
 
+/* The least load of a link of a bundle. */
+static uint64_t load_of(const struct layers *l, const struct route_look *look,
+	uint32_t at, port_id port, uint8_t channel)
+{
+	port_mask m = layers_alive(l, at, port);
+	uint64_t load, least = UINT64_MAX;
+
+	for (; m; m &= m - 1) {
+		load = look->load(look, layers_first(m), channel);
+		least = load < least ? load : least;
+	}
+	return least;
+}
+
 /* Of all paths of the pair the one whose first link has the least load, for
  * each hop. */
 static void layers_decide(const struct route *r, struct packet *p, router_id at,
@@ -236,7 +293,8 @@ static void layers_decide(const struct route *r, struct packet *p, router_id at,
 		path = layers_begin(l, set, from, to);
 		path.at = at - r->topo->n_nodes;
 		port = layers_port(l, &path);
-		load = look->load(look, port, channel_of(l, set, from, to, 0));
+		load = load_of(l, look, path.at, port,
+			channel_of(l, set, from, to, 0));
 		layers_step(l, &path, port);
 		load = (load + 1) *
 		       (1u + l->hops[layers_entry(l, 0, to, path.at)]);
@@ -267,6 +325,52 @@ static struct route_step step_aside(const struct layers *l, struct packet *p)
 	};
 }
 
+/* The link of a bundle that a packet takes, if it cannot take any. */
+static port_mask one_of(const struct layers *l, const struct packet *p,
+	uint32_t at, port_mask m, bool is_ordered)
+{
+	uint32_t n = (uint32_t)__builtin_popcountll(m);
+	uint64_t pair = (uint64_t)p->src << 32 | p->dst;
+	uint64_t i = p->src + p->number / l->n_sets;
+
+	if (l->spread == LAYERS_ROTATE && !is_ordered)
+		i %= n;
+	else
+		i = random_below(
+			digest_mix(
+				pair ^ digest_mix((uint64_t)at << 32 | p->tag)),
+			n);
+	while (i--)
+		m &= m - 1;
+	return m & -m;
+}
+
+/* The links of a bundle that a packet may take, where there is a choice. */
+static port_mask choose_links(const struct layers *l, const struct packet *p,
+	uint32_t at, port_id port, bool is_ordered)
+{
+	port_mask m = layers_alive(l, at, port);
+
+	if (!(m & (m - 1)) || (l->spread == LAYERS_ADAPTIVE && !is_ordered))
+		return m;
+	return one_of(l, p, at, m, is_ordered);
+}
+
+static struct route_step to_next(const struct layers *l, struct route_step s,
+	const struct packet *p, const struct layers_path *path)
+{
+	port_id port = layers_port(l, path);
+	port_mask m = l->bundle[layers_wire(l, path->at, port)];
+
+	if (m & (m - 1)) {
+		m = choose_links(l, p, path->at, port, s.is_ordered);
+		port = layers_first(m);
+	}
+	s.escape = port;
+	s.ports = m;
+	return s;
+}
+
 static struct route_step layers_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
@@ -288,11 +392,12 @@ static struct route_step layers_next(
 	if (at >= r->topo->n_nodes && path.at == to) {
 		s.escape = l->door[p->dst];
 	} else if (at >= r->topo->n_nodes) {
-		s.escape = layers_port(l, &path);
+		s = to_next(l, s, p, &path);
 		put(p, HOPS_SHIFT, hops + 1);
 	}
 	(void)in;
-	s.ports = (port_mask)1 << s.escape;
+	if (!s.ports)
+		s.ports = (port_mask)1 << s.escape;
 	if (r->n_channels > 1 && at >= r->topo->n_nodes)
 		s.channel =
 			channel_of(l, (uint32_t)(p->way >> SET_SHIFT & FIELD),
@@ -302,23 +407,33 @@ static struct route_step layers_next(
 
 /* --- the proof --- */
 
+/* The links of one bundle wait for those of the next, on a channel; first is
+ * the vertex of port 0 of the switch before. */
+static void add_bundles(const struct route_graph *g, uint32_t first,
+	port_mask behind, port_mask next, uint32_t c)
+{
+	for (; behind; behind &= behind - 1)
+		route_add(g, first + layers_first(behind) * g->n_channels, next,
+			c);
+}
+
 /* Adds one path; a packet that waits at a node's wire waits for its start. */
 static void walk_path(const struct layers *l, struct route_graph *g,
 	struct layers_path path, uint32_t from)
 {
-	const struct topo *t = g->topo;
-	uint32_t behind = UINT32_MAX, hops = 0, set = path.set;
+	router_id first = g->topo->n_nodes;
+	uint32_t v = 0, hops = 0, set = path.set;
+	port_mask behind = 0, next;
 	port_id port;
 
 	while ((port = layers_port(l, &path)) != LAYERS_HERE) {
 		uint32_t c = channel_of(l, set, from, path.to, hops++);
-		uint32_t v = route_vertex(g, t->n_nodes + path.at, port,
-			g->n_channels > 1 ? c : 0);
 
-		if (behind != UINT32_MAX)
-			route_add(g, behind, (port_mask)1 << port,
-				v % g->n_channels);
-		behind = v;
+		c = g->n_channels > 1 ? c : 0;
+		next = l->bundle[layers_wire(l, path.at, port)];
+		add_bundles(g, v, behind, next, c);
+		v = route_vertex(g, first + path.at, 0, c);
+		behind = next;
 		layers_step(l, &path, port);
 	}
 }

@@ -7,6 +7,11 @@
  * Hoefler, Schneider, Lumsdaine, Hot Interconnects 2009).  With slack, paths of
  * all sets but the first may begin with a hop to a switch that is no nearer.
  *
+ * Parallel links of two switches are one bundle.  A path is a list of bundles,
+ * each named by its first port, and a packet takes one of the links of each.
+ * Links of a bundle wait for each other only if bundles do, so what follows is
+ * about bundles, too.
+ *
  * There are two ways to be free of deadlock:
  *
  *	layers	each path belongs to a layer, which is a channel, such that the
@@ -30,6 +35,7 @@ enum layers_overflow { LAYERS_REFUSE, LAYERS_UPDOWN };
 enum {
 	LAYERS_SETS = 16, /* the most */
 	LAYERS_HERE = 0xff, /* as a port: at the end */
+	LAYERS_AUTO = -1, /* as paths: all that each pair has */
 };
 
 #define LAYERS_NONE UINT32_MAX
@@ -38,7 +44,7 @@ struct layers {
 	struct route route;
 	int64_t by; /* an enum layers_by */
 	int64_t most; /* channels */
-	int64_t paths; /* of each pair: sets */
+	int64_t paths; /* of each pair: sets; or LAYERS_AUTO */
 	int64_t slack;
 	int64_t spread; /* an enum layers_spread */
 	int64_t overflow; /* an enum layers_overflow */
@@ -50,7 +56,11 @@ struct layers {
 	uint32_t *at; /* [node] its switch */
 	uint8_t *door; /* [node] the port of its switch that leads to it */
 	uint32_t *nodes; /* [switch] how many */
-	uint32_t *far; /* [wire] the switch at its end, or LAYERS_NONE */
+	port_mask *bundle; /* [wire] ports of all links of its bundle */
+	/* [wire] the switch at its end, or LAYERS_NONE, which all wires of a
+	 * bundle have but the first */
+	uint32_t *far;
+	uint32_t share; /* of a pair in the load of a bundle of one link */
 	uint8_t *hops; /* [to][at]: switches that are left on shortest paths */
 	uint8_t *port; /* [set][to][at] the next port */
 	uint8_t *first; /* [set][to][from] the first port if it is another */
@@ -86,12 +96,19 @@ static inline uint32_t layers_wire(
 	return at * l->route.topo->n_ports + p;
 }
 
-/* The other end of a port of a switch, by number; false: a node or nothing. */
+/* The other end of a port of a switch, by number; false: a node, nothing, or
+ * not the first link of its bundle. */
 static inline bool layers_peer(
 	const struct layers *l, uint32_t at, port_id p, uint32_t *to)
 {
 	*to = l->far[layers_wire(l, at, p)];
 	return *to != LAYERS_NONE;
+}
+
+/* The first port of a bundle. */
+static inline port_id layers_first(port_mask bundle)
+{
+	return (port_id)__builtin_ctzll(bundle);
 }
 
 /* A path from one switch to another. */
@@ -111,7 +128,9 @@ struct layers_path layers_begin(
 
 struct route *layers_avoid(const struct route *r, const port_mask *dead);
 void layers_fini(struct route *r);
-/* Whether all links of a path work. */
+/* The links of a bundle that work; all if none does. */
+port_mask layers_alive(const struct layers *l, uint32_t at, port_id p);
+/* Whether a path works: a link of each of its bundles does. */
 bool layers_works(
 	const struct layers *l, uint32_t set, uint32_t from, uint32_t to);
 /* A set for a packet: its own, or another one if a link of that has failed. */

@@ -8,7 +8,8 @@ enum { ROUNDS = 4, FAR = 0xff };
 
 struct chooser {
 	struct layers *l;
-	uint64_t *load; /* [wire] pairs of nodes on it */
+	uint64_t *load; /* [wire] pairs of nodes on it, for each link of its
+			 * bundle */
 	uint32_t *queue; /* switches, nearest first */
 };
 
@@ -95,14 +96,24 @@ static port_id best_port(
 	return best;
 }
 
+/* Adds a number of pairs to a bundle, and returns the switch behind it. */
+static uint32_t add_hop(
+	struct chooser *c, uint32_t at, port_id port, uint64_t pairs)
+{
+	uint32_t wire = layers_wire(c->l, at, port), share = c->l->share;
+
+	if (share > 1)
+		share /= (uint32_t)__builtin_popcountll(c->l->bundle[wire]);
+	c->load[wire] += pairs * share;
+	return c->l->far[wire];
+}
+
 /* Adds a number of pairs to the wires of a path. */
 static void add_path(struct chooser *c, const uint8_t *port, uint32_t to,
 	uint32_t at, uint64_t pairs)
 {
-	while (at != to) {
-		c->load[layers_wire(c->l, at, port[at])] += pairs;
-		layers_peer(c->l, at, port[at], &at);
-	}
+	while (at != to)
+		at = add_hop(c, at, port[at], pairs);
 }
 
 /* Takes the pairs of a tree away from the wires that they use. */
@@ -187,8 +198,7 @@ static void choose_first(
 		}
 	}
 	l->first[layers_entry(l, set, to, from)] = (uint8_t)best;
-	c->load[layers_wire(l, from, best)] += add;
-	layers_peer(l, from, best, &at);
+	at = add_hop(c, from, best, add);
 	add_path(c, port, to, at, add);
 }
 
@@ -202,14 +212,11 @@ static void choose_trees(struct chooser *c, uint32_t set, bool again)
  * All paths.  The first trees are chosen while most wires seem idle, so all are
  * chosen again.
  */
-static bool choose_all(struct chooser *c)
+static void choose_all(struct chooser *c)
 {
 	struct layers *l = c->l;
 	uint32_t set, from, to;
 
-	for (to = 0; to < l->n; to++)
-		if (!search(c, to))
-			return false;
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		for (set = 0; set < (l->slack ? 1 : l->n_sets); set++)
 			choose_trees(c, set, round > 0);
@@ -220,7 +227,42 @@ static bool choose_all(struct chooser *c)
 				if (from != to)
 					choose_first(c, set, from, to);
 	}
+}
+
+static bool search_all(struct chooser *c)
+{
+	for (uint32_t to = 0; to < c->l->n; to++)
+		if (!search(c, to))
+			return false;
 	return true;
+}
+
+/* Switches that are next on shortest paths of a pair. */
+static uint32_t n_nearer(const struct layers *l, uint32_t from, uint32_t to)
+{
+	const uint8_t *hops = l->hops + (size_t)to * l->n;
+	uint32_t n = 0, next;
+
+	for (port_id p = 0; p < l->route.topo->n_ports; p++)
+		n += layers_peer(l, from, p, &next) && hops[next] < hops[from];
+	return n;
+}
+
+/* The fewest of them of any pair with nodes. */
+static uint32_t count_sets(const struct layers *l)
+{
+	uint32_t least = LAYERS_SETS, n;
+	bool has_pair = false;
+
+	for (uint32_t to = 0; to < l->n && least > 1; to++)
+		for (uint32_t from = 0; from < l->n && least > 1; from++) {
+			if (from == to || !l->nodes[from] || !l->nodes[to])
+				continue;
+			n = n_nearer(l, from, to);
+			least = n < least ? n : least;
+			has_pair = true;
+		}
+	return has_pair ? least : 1;
 }
 
 static uint32_t longest(const struct layers *l)
@@ -237,19 +279,22 @@ int layers_choose(struct layers *l, struct err *e)
 {
 	struct chooser c = { .l = l };
 	size_t n = (size_t)l->n * l->n, wires;
-	bool can;
 
 	wires = (size_t)l->n * l->route.topo->n_ports;
 	c.load = mem_alloc(wires, sizeof(*c.load));
 	c.queue = mem_alloc(l->n, sizeof(*c.queue));
 	l->hops = mem_alloc(n, 1);
-	l->port = mem_alloc(n * l->n_sets, 1);
-	l->first = mem_alloc(n * l->n_sets, 1);
-	memset(l->first, LAYERS_HERE, n * l->n_sets);
-	can = choose_all(&c);
+	if (search_all(&c)) {
+		l->n_sets = l->paths == LAYERS_AUTO ? count_sets(l)
+						    : (uint32_t)l->paths;
+		l->port = mem_alloc(n * l->n_sets, 1);
+		l->first = mem_alloc(n * l->n_sets, 1);
+		memset(l->first, LAYERS_HERE, n * l->n_sets);
+		choose_all(&c);
+	}
 	mem_free(c.queue);
 	mem_free(c.load);
-	if (!can)
+	if (!l->n_sets)
 		return err_set(e,
 			"routing.kind: layers knows paths of at most 254 hops");
 	l->longest = longest(l) + (l->n_sets > 1 && l->slack);

@@ -154,15 +154,17 @@ static void climb(
 
 	for (uint32_t head = 0; head < c->n; head++) {
 		uint32_t at = c->queue[head], next;
+		port_id back;
 
 		for (port_id p = 0; p < t->n_ports; p++) {
 			if (!layers_peer(l, at, p, &next) || next == to ||
 				c->port[next] != LAYERS_HERE ||
 				(c->rank[next] < c->rank[at]) != is_down)
 				continue;
-			c->port[next] =
-				(uint8_t)t->ops->peer(t, t->n_nodes + at, p)
-					.port;
+			back = t->ops->peer(t, t->n_nodes + at, p).port;
+			back = layers_first(
+				l->bundle[layers_wire(l, next, back)]);
+			c->port[next] = (uint8_t)back;
 			c->queue[c->n++] = next;
 		}
 	}

@@ -14,7 +14,18 @@
 
 static bool is_dead(const struct layers *l, uint32_t at, port_id p)
 {
-	return l->dead[l->route.topo->n_nodes + at] >> p & 1;
+	port_mask bundle = l->bundle[layers_wire(l, at, p)];
+
+	return !(bundle & ~l->dead[l->route.topo->n_nodes + at]);
+}
+
+port_mask layers_alive(const struct layers *l, uint32_t at, port_id p)
+{
+	port_mask bundle = l->bundle[layers_wire(l, at, p)];
+
+	if (!l->dead || is_dead(l, at, p))
+		return bundle;
+	return bundle & ~l->dead[l->route.topo->n_nodes + at];
 }
 
 bool layers_works(
@@ -90,6 +101,7 @@ void layers_fini(struct route *r)
 	mem_free(l->door);
 	mem_free(l->nodes);
 	mem_free(l->far);
+	mem_free(l->bundle);
 	mem_free(l->hops);
 	mem_free(l->port);
 	mem_free(l->first);

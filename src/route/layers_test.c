@@ -1,5 +1,9 @@
 /* Paths of all pairs, their balance and their layers, on random networks. */
+#define _GNU_SOURCE
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "route/acyclic.h"
@@ -99,6 +103,24 @@ static void assert_all_arrive(const struct world *x, uint32_t slack)
 	assert_int_equal(!n_longer, !slack);
 }
 
+/* Ports of the switch behind a channel that lead to other switches. */
+static port_mask ports_behind(
+	const struct topo *t, uint32_t vertex, uint32_t n_channels)
+{
+	uint32_t wire = vertex / n_channels;
+	router_id r =
+		t->ops->peer(t, wire / t->n_ports, wire % t->n_ports).router;
+	port_mask m = 0;
+
+	for (port_id p = 0; r != NO_ROUTER && p < t->n_ports; p++) {
+		router_id to = t->ops->peer(t, r, p).router;
+
+		if (to != NO_ROUTER && to >= t->n_nodes)
+			m |= (port_mask)1 << p;
+	}
+	return m;
+}
+
 static uint64_t edges_between_switches(const struct world *x,
 	void (*walk)(const struct route *, struct route_graph *,
 		struct route_walks *))
@@ -117,10 +139,9 @@ static uint64_t edges_between_switches(const struct world *x,
 	assert_false(cycle_exists(&g));
 	for (uint32_t v = t->n_nodes * t->n_ports * g.n_channels; v < end; v++)
 		for (uint32_t i = 0; i < g.n_channels; i++)
-			for (port_id p = 2; p < t->n_ports; p++)
-				n += g.after[(size_t)v * g.n_channels + i] >>
-					     p &
-				     1;
+			n += (uint64_t)__builtin_popcountll(
+				g.after[(size_t)v * g.n_channels + i] &
+				ports_behind(t, v, g.n_channels));
 	route_graph_fini(&g);
 	return n;
 }
@@ -424,6 +445,111 @@ static void paths_around_failed_links_close_no_cycle(void **state)
 	}
 }
 
+/* --- parallel links --- */
+
+/* Two leaves and two spines with several links between them, and a third leaf
+ * that is three hops away. */
+static void make_leaves(struct world *x, const struct layers *how)
+{
+	static const char edges[] = "a,s,4\na,t,3\nb,s,4\nb,t,2\nc,u,2\nu,s,2\n"
+				    "node,a,4\nnode,b,4\nnode,c,4\n";
+	int fd = memfd_create("edges", 0);
+	struct err e = { 0 };
+
+	memset(x, 0, sizeof(*x));
+	x->t.switches.topo.ops = &graph_ops;
+	topo_defaults(&x->t.switches.topo);
+	assert_int_equal(write(fd, edges, strlen(edges)), strlen(edges));
+	snprintf(x->t.edges, sizeof(x->t.edges), "/proc/self/fd/%d", fd);
+	x->l = *how;
+	x->l.route.ops = &layers_ops;
+	if (graph_ops.init(&x->t.switches.topo, &e) ||
+		layers_ops.init(&x->l.route, &x->t.switches.topo, &e))
+		fail_msg("%s", e.text);
+	close(fd);
+}
+
+/* Ports by which packets of the nodes of the first leaf to those of the second
+ * leave it. */
+static port_mask seen_ports(const struct world *x, enum packet_kind kind)
+{
+	const struct topo *t = &x->t.switches.topo;
+	port_mask all = 0;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		struct packet p = { .src = i % 4,
+			.dst = 4 + i / 4 % 4,
+			.number = i / 16,
+			.kind = kind };
+
+		layers_ops.start(&x->l.route, &p);
+		all |= layers_ops.next(&x->l.route, &p, t->n_nodes, 0).ports;
+	}
+	return all;
+}
+
+/* NET-F24: a path is one of bundles, and packets use all links of each. */
+static void parallel_links_are_one_hop_of_a_path(void **state)
+{
+	static const struct layers how[] = {
+		{ .most = 4, .paths = 1 },
+		{ .most = 4, .paths = 1, .spread = LAYERS_ROTATE },
+		{ .most = 4, .paths = 2, .spread = LAYERS_ADAPTIVE },
+		{ .most = 1, .paths = LAYERS_AUTO, .overflow = LAYERS_UPDOWN },
+	};
+	struct world x;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t bundles = i == 2 ? 0x7f : 0xf;
+		port_mask seen, ordered;
+
+		make_leaves(&x, &how[i]);
+		assert_int_equal(x.l.n_sets, i == 2 ? 2 : 1);
+		seen = seen_ports(&x, PACKET_DYNAMIC);
+		assert_true(seen == (port_mask)bundles << 4 ||
+			    (seen == (port_mask)0x70 << 4 && i != 2));
+		ordered = seen_ports(&x, PACKET_DETERMINISTIC);
+		assert_true(ordered & (ordered - 1));
+		assert_true(!(ordered & ~seen));
+		if (i == 2)
+			assert_proved(&x);
+		/* a hash takes some of the links that the proof counts */
+		assert_true(edges_between_switches(&x, layers_ops.walk) >=
+			    edges_between_switches(&x, route_follow));
+		drop(&x);
+	}
+}
+
+/* NET-F24: packets stay on a path while a link of each bundle works. */
+static void a_dead_link_of_a_bundle_changes_no_path(void **state)
+{
+	const struct layers how = { .most = 4, .paths = 1 };
+	port_mask dead[16] = { 0 }, seen;
+	struct route *view;
+	struct world x, y;
+	port_id first;
+
+	make_leaves(&x, &how);
+	seen = seen_ports(&x, PACKET_DYNAMIC);
+	first = layers_first(seen);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct topo *t = &x.t.switches.topo;
+		struct topo_end far = t->ops->peer(t, t->n_nodes, first + i);
+
+		dead[t->n_nodes] |= (port_mask)1 << (first + i);
+		dead[far.router] |= (port_mask)1 << far.port;
+		view = layers_ops.avoid(&x.l.route, dead);
+		y = x;
+		y.l = *layers_of(view);
+		assert_null(y.l.spare);
+		assert_int_equal(count_ways(&y), 12 * 11);
+		assert_true(seen_ports(&y, PACKET_DYNAMIC) ==
+			    (seen & ~dead[t->n_nodes]));
+		route_free(view);
+	}
+	drop(&x);
+}
+
 /* --- acyclic.c --- */
 
 /* NET-F23: adds dependencies at random, and compares each answer with a search.
@@ -475,4 +601,6 @@ TESTS(TEST(layers_have_no_cycles),
 	TEST(too_few_layers_are_refused), TEST(loads_are_balanced),
 	TEST(spreading_uses_all_paths), TEST(a_hash_knows_flows),
 	TEST(paths_around_failed_links_close_no_cycle),
+	TEST(parallel_links_are_one_hop_of_a_path),
+	TEST(a_dead_link_of_a_bundle_changes_no_path),
 	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))

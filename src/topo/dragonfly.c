@@ -429,14 +429,15 @@ static uint64_t peak_of_edges(
 }
 
 /*
- * Of n - 1 destinations p are at another router of the group, and a * p in
- * another group, to which m links lead.  So of what each node sends
+ * Of n - 1 destinations p are at another router of the group, and n - a * p in
+ * other groups, to each of which m links lead.  So of what each node sends
  *
- *	a global link carries	(a p)^2 / m			of n - 1,
+ *	a global link carries	a p (n - a p) / (m (g - 1))	of n - 1,
  *	a local one		p^2 (1 + a (s + s') / m)	at most,
  *
  * where s and s' are the global links of the routers at its ends: what comes
- * from outside goes on by it, and what leaves by them comes to it.
+ * from outside goes on by it, and what leaves by them comes to it.  No routing
+ * exceeds the first bound, which is that of all links of a group.
  */
 static uint64_t dragonfly_peak(
 	const struct topo *topo, const struct topo_rates *k)
@@ -447,15 +448,17 @@ static uint64_t dragonfly_peak(
 	uint128 m = t->m ? t->m : 1, bound;
 
 	if (t->g > 1) {
-		bound = k->rate(k, DRAGONFLY_GLOBAL, 0, 1) * (n - 1) * m /
-			(ap * ap);
+		bound = k->rate(k, DRAGONFLY_GLOBAL, 0, 1) * (n - 1) * m *
+			(t->g - 1) / (ap * (n - ap));
 		peak = bound < peak ? bound : peak;
 	}
 	if (t->a > 1) {
 		bound = k->rate(k, DRAGONFLY_LOCAL, 0, 1) * (n - 1) * m /
 			(p * p * (m + t->a * most_global(t)));
-		if (bound < peak && t->a * t->g <= MOST_SWITCHES)
-			return peak_of_edges(t, k);
+		if (bound < peak && t->a * t->g <= MOST_SWITCHES) {
+			bound = peak_of_edges(t, k);
+			peak = bound < peak ? bound : peak;
+		}
 	}
 	return (uint64_t)peak;
 }

@@ -233,6 +233,25 @@ int fattree_check_siblings(const struct fattree *t, struct err *e)
 	return 0;
 }
 
+/*
+ * Rails have equal parts of the ports of a switch where they join.  At the top
+ * of chips of a given size these are all of its ports.
+ */
+static int check_parts(const struct fattree *t, struct err *e)
+{
+	bool is_top = t->join == t->n_levels;
+	uint32_t down = is_top && is_packed(t) ? (uint32_t)t->ports
+					       : t->n_below[t->join];
+
+	if (!(down % t->rails))
+		return 0;
+	return err_set(e,
+		"topology.rails: %lld does not divide the %u ports%s of a "
+		"switch of level %lld (topology.join)",
+		(long long)t->rails, down, is_top ? "" : " down",
+		(long long)t->join);
+}
+
 /* Rails that join have whole units, all below the same switches. */
 int fattree_check_join(const struct fattree *t, struct err *e)
 {
@@ -253,11 +272,5 @@ int fattree_check_join(const struct fattree *t, struct err *e)
 			"nodes below each rail's switches of level %lld "
 			"(topology.join)",
 			(long long)t->nodes, unit, (long long)t->join - 1);
-	if (t->join < t->n_levels && t->n_below[t->join] % t->rails)
-		return err_set(e,
-			"topology.rails: %lld does not divide the %u ports "
-			"down of a switch of level %lld (topology.join)",
-			(long long)t->rails, t->n_below[t->join],
-			(long long)t->join);
-	return 0;
+	return check_parts(t, e);
 }

@@ -331,6 +331,18 @@ static void shapes_that_cannot_be_are_refused(void **state)
 				.join = "2" },
 		"topology.rails: 3 does not divide the 8 ports down of a "
 		"switch of level 2");
+	/* four ports of each spine would belong to no rail */
+	tree_is_refused(&(struct tree_how){ .nodes = "120",
+				.ports = "60",
+				.rails = "8",
+				.join = "2" },
+		"topology.rails: 8 does not divide the 60 ports of a switch "
+		"of level 2");
+	tree_is_refused(
+		&(struct tree_how){
+			.nodes = "8", .radix = "8", .rails = "3", .join = "2" },
+		"topology.rails: 3 does not divide the 8 ports of a switch of "
+		"level 2");
 	tree_is_refused(&(struct tree_how){ .nodes = "30",
 				.ports = "16",
 				.rails = "2",

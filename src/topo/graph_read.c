@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/index.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/units.h"
 #include "meas/digest.h"
 #include "topo/graph.h"
@@ -18,6 +19,7 @@ struct reader {
 	struct switches_plan *plan;
 	struct index names; /* by hash: 1 + a switch */
 	struct index pairs; /* joined switches: 1 */
+	uint32_t *line; /* [switch] where it is named first */
 	struct fields in; /* where an error is */
 };
 
@@ -55,6 +57,8 @@ static int64_t switch_of(struct reader *r, const char *name)
 	if (p->n == TOPO_MAX_ROUTERS)
 		return wrong(r, "too many switches", NULL);
 	p->name = mem_more(p->name, p->n, sizeof(*p->name));
+	r->line = mem_more(r->line, p->n, sizeof(*r->line));
+	r->line[p->n] = r->in.line;
 	memcpy(p->name[p->n], name, strlen(name) + 1);
 	switches_plan_nodes(p, 0);
 	index_add(&r->names, h, p->n);
@@ -117,21 +121,32 @@ static int read_number(struct reader *r, const char *what, const char *text,
 	return wrong(r, must, text);
 }
 
+static int read_rate(struct reader *r, const char *text, int64_t *v)
+{
+	char must[160], min[48], max[48];
+	const char *why;
+
+	if (!units_read(UNIT_RATE, text, v, &why) && *v >= TOPO_MIN_RATE &&
+		*v <= TOPO_MAX_RATE)
+		return 0;
+	units_format(UNIT_RATE, TOPO_MIN_RATE, min, sizeof(min));
+	units_format(UNIT_RATE, TOPO_MAX_RATE, max, sizeof(max));
+	snprintf(must, sizeof(must),
+		"want a rate such as 400 Gb/s, %s to %s, not", min, max);
+	return wrong(r, must, text);
+}
+
 /* One of the words links, metres and rate. */
 static int read_property(
 	struct reader *r, const char *word, const char *text, struct cable *c)
 {
-	const char *why;
-
 	if (!strcmp(word, "links"))
 		return read_number(r, "a number of parallel links", text,
 			TOPO_MAX_PORTS, &c->links);
 	if (!strcmp(word, "metres"))
 		return read_number(
 			r, "a length in metres", text, 10000, &c->metres);
-	if (units_read(UNIT_RATE, text, &c->rate, &why) || c->rate <= 0)
-		return wrong(r, "want a rate such as 400 Gb/s, not", text);
-	return 0;
+	return read_rate(r, text, &c->rate);
 }
 
 static struct cable usual(const struct reader *r)
@@ -500,6 +515,40 @@ static enum graph_form form_of(const struct graph *t)
 	return strcmp(dot, ".anynet") ? GRAPH_COLUMNS : GRAPH_ANYNET;
 }
 
+/* Reports a switch that no edge names; is_joined has those that have one. */
+static int refuse_alone(struct reader *r, uint32_t alone, const bool *is_joined)
+{
+	const struct switches_plan *p = r->plan;
+	const char **names = mem_alloc(p->n, sizeof(*names));
+	char hint[NAME_HINT];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if (is_joined[i])
+			names[n++] = p->name[i];
+	name_hint(p->name[alone], names, n, "", hint);
+	mem_free(names);
+	return err_set(r->in.e, "%s:%u: no link joins switch %s to others%s",
+		r->in.path, r->line[alone], p->name[alone], hint);
+}
+
+/* If there are edges, each switch has one: others are mistyped. */
+static int check_alone(struct reader *r)
+{
+	const struct switches_plan *p = r->plan;
+	bool *is_joined = mem_alloc(p->n + 1, sizeof(*is_joined));
+	uint32_t i;
+	int failed;
+
+	for (size_t k = 0; k < p->n_edges; k++)
+		is_joined[p->edge[k].a] = is_joined[p->edge[k].b] = true;
+	for (i = 0; i < p->n && (is_joined[i] || !p->n_edges);)
+		i++;
+	failed = i < p->n && refuse_alone(r, i, is_joined);
+	mem_free(is_joined);
+	return failed;
+}
+
 int graph_read(const struct graph *t, struct switches_plan *p, struct err *e)
 {
 	static int (*const read[])(struct reader *) = {
@@ -512,8 +561,9 @@ int graph_read(const struct graph *t, struct switches_plan *p, struct err *e)
 
 	if (fields_open(&r.in, t->edges, e))
 		return -1;
-	failed = read[form_of(t)](&r);
+	failed = read[form_of(t)](&r) || check_alone(&r);
 	fields_close(&r.in);
+	mem_free(r.line);
 	index_fini(&r.names);
 	index_fini(&r.pairs);
 	return failed ? -1 : 0;

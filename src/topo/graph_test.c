@@ -158,6 +158,14 @@ static void bad_columns_are_refused(void **state)
 		"a,h,1,7\na,i,1,8\na,j,1,9\na,k,1,11\na,l,1,12\na,m,1,13\n",
 		":12: too many kinds");
 	is_refused(GRAPH_COLUMNS, "a,b,1,1,1 GB/s,x,y,z,w\n", "too many");
+	is_refused(GRAPH_COLUMNS, "a,b\nb,c,1,1,999 kB/s\n",
+		":2: want a rate such as 400 Gb/s, 1 MB/s to 1000 GB/s, not");
+	is_refused(GRAPH_COLUMNS, "a,b,1,1,1001 GB/s\n", "to 1000 GB/s, not");
+	is_refused(GRAPH_COLUMNS, "leaf,top\nnode,leaf\n# all\nnode,laef,4\n",
+		":4: no link joins switch laef to others; "
+		"did you mean leaf?");
+	is_refused(GRAPH_COLUMNS, "node,z\na,b\n",
+		":1: no link joins switch z to others");
 }
 
 static void bad_files_of_others_are_refused(void **state)
@@ -176,6 +184,11 @@ static void bad_files_of_others_are_refused(void **state)
 	is_refused(GRAPH_DOT, "graph { \"a", "no end");
 	is_refused(GRAPH_DOT, "graph { /* a", "comment has no end");
 	is_refused(GRAPH_DOT, "graph { a -- b -- a }", "joined already");
+	is_refused(
+		GRAPH_DOT, "graph {\na -- b [rate=\"1 B/s\"] }", ":2: want a");
+	is_refused(GRAPH_DOT, "graph {\nspine -- b;\nspin [nodes=4] }",
+		":3: no link joins switch spin to others; "
+		"did you mean spine?");
 }
 
 /* As many links at each switch, none twice, and all connected. */

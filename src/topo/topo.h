@@ -6,6 +6,10 @@
 #include "base/param.h"
 #include "weft/plugin/topo.h"
 
+/* The raw rate of a link, in bytes per second. */
+#define TOPO_MIN_RATE INT64_C(1000000)
+#define TOPO_MAX_RATE INT64_C(1000000000000)
+
 /* "node 17 (1,0,3)", "node 17", "switch 2.5". */
 void topo_name_site(const struct topo *t, router_id r, char *text, size_t size);
 
