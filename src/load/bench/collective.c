@@ -76,10 +76,11 @@ static const struct param params[] = {
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
 	KEY_WARM(AT(bench.warm)),
-	KEY(PARAM_COUNT, "root", AT(root), "0", 0, TOPO_MAX_ROUTERS, "rotate",
+	KEY(PARAM_COUNT, "root", AT(root), "auto", 0, TOPO_MAX_ROUTERS,
+		"rotate|auto",
 		"node, or rank if nodes have several processes, that "
 		"broadcasts or receives the sum; rotate: each in turn, a round "
-		"each"),
+		"each; auto: 0, or the first of group if 0 is not in it"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_WORD("type", AT(type), "double",
 		"double|signed|unsigned|bits|float",
@@ -526,6 +527,8 @@ static int collective_init(struct load *l, struct err *e)
 	if (load_check_node(l, "nodes", c->nodes - 1, e) ||
 		collective_algo_init(c, e))
 		return -1;
+	if (c->root == COLLECTIVE_ROOT_AUTO)
+		c->root = 0;
 	n.n_programs = n_nodes(c);
 	if (c->root >= n.n_programs * c->bench.procs)
 		return err_set(e,
