@@ -246,6 +246,12 @@ static int plan_one(struct collective *c, struct err *e)
 	return algo_settle(&a->plan[0], e);
 }
 
+/* Whether the switch of the only node adds. */
+static bool is_in_node(const struct load *l)
+{
+	return load_n_nodes(l) == 1 && driver_domain_adds(l);
+}
+
 int collective_algo_init(struct collective *c, struct err *e)
 {
 	struct load *l = &c->bench.programs.load;
@@ -253,11 +259,11 @@ int collective_algo_init(struct collective *c, struct err *e)
 
 	c->is_network = !strcmp(c->algo, "network");
 	has_steps = !is_library && !c->is_network;
-	bench_set_processes(&c->bench, c->by != BY_HARDWARE && !c->is_network);
+	if (c->is_network)
+		c->by = is_in_node(l) ? BY_DOMAIN : BY_HARDWARE;
+	bench_set_processes(&c->bench, c->by != BY_HARDWARE);
 	if (check_op(c, !is_library, e) || check_keys(c, has_steps, e))
 		return -1;
-	if (c->is_network)
-		c->by = BY_HARDWARE;
 	if (!has_steps)
 		return 0;
 	if (c->bench.bytes % GRAIN || !c->bench.bytes)
@@ -585,11 +591,12 @@ void collective_algo_report(
 	const struct collective *c, double time, struct load_result *r)
 {
 	uint32_t n = c->steps ? c->steps->group.n : c->bench.needs.n_programs;
+	bool is_in_network = c->is_network || c->by == BY_DOMAIN;
 	double rate = (double)c->bench.bytes / time;
 
 	load_figure(r, "algbw_GBps", rate);
 	load_figure(r, "busbw_GBps",
-		rate * algo_bus_factor(op_of(c), n, c->is_network));
+		rate * algo_bus_factor(op_of(c), n, is_in_network));
 }
 
 void collective_algo_facts(const struct collective *c, struct facts *f)
