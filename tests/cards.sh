@@ -157,6 +157,19 @@ ends 3 run torus --shape 4 --quiet collective op=barrier rounds=9 \
 grep -q 'weft: card 1 died at 5.000 us; ' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
 report 'a card that has returned is named: its work was lost'
+# Packets go round the link.
+plan <<-EOF
+  events:
+    - 10 us link 0:1.0 up 0 dies
+    - 15 us card 3.2 dies
+EOF
+ends 3 run fattree --shape 8 --quiet --set nic.cards=4 \
+	--set topology.rails=4 collective op=allreduce algo=ring procs=4 \
+	bytes=128KiB rounds=3 --faults "$tmp/plan.yaml"
+grep -q '^retries  *[1-9]' "$tmp/out" &&
+	grep -q 'weft: card 3.2 died at 15.000 us; ' "$tmp/err" ||
+	complain "$(cat "$tmp/err")"
+report 'a card that has died is named before a link'
 plan <<-EOF
   events:
     - 5 us card 0.1 dies

@@ -478,6 +478,14 @@ run sweep fattree matrix file=none load=0.1 -o "$tmp/again.db"
 run sweep fattree $point load=0.1 -o "$tmp/again.db"
 [ $code -eq 0 ] || complain "$(cat "$tmp/err")"
 report 'a sweep without a result does not hold its file'
+echo 'faults: [' >"$tmp/no-plan.yaml"
+for plan in missing.yaml no-plan.yaml; do
+	run sweep fattree $point load=0.1 --faults "none,$tmp/$plan" \
+		-o "$tmp/plans.db"
+	[ ! -e "$tmp/plans.db" ] || complain "$plan: there is a file"
+	judge 2 "/$plan:"
+done
+report 'a plan that cannot be read ends a sweep before its first run'
 echo '# more' >>"$tmp/plan.yaml"
 refused 'the sweep cannot continue: plan of faults' sweep fattree $point \
 	load=0.1 --faults "$tmp/plan.yaml" -o "$db"

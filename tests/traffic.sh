@@ -226,6 +226,23 @@ n=$(sed -n 's/.*; links that hold packets: \([0-9]*\),.*/\1/p' "$tmp/err")
 	complain "$(grep -A 9 '^dead links' "$tmp/out")"
 report 'of many links that hold packets, the first eight are named'
 
+# What is lost waits nowhere.
+cat >"$tmp/switch.yaml" <<-EOF
+	schema: 1
+	faults:
+	  events:
+	    - 0 us switch last dies
+EOF
+run run dragonfly random load=0.3 warmup=2us measure=3us --shape 64 \
+	--faults "$tmp/switch.yaml"
+grep -q '^packets lost [1-9]' "$tmp/out" &&
+	! grep -q '^warning .*offered' "$tmp/out" || complain "$(cat "$tmp/out")"
+run run fattree hotspot share=0.5 load=0.2 warmup=2us measure=5us --shape 64 \
+	--faults "$tmp/switch.yaml"
+grep -q '^warning .* offered load is delivered, [1-9][0-9]* % is lost to' \
+	"$tmp/out" || complain "$(cat "$tmp/out")"
+report 'load that faults take is not called queued'
+
 refused 'nothing retransmits those of alltoall' run torus alltoall --shape 3x3 \
 	--faults "$tmp/dead.yaml"
 

@@ -53,6 +53,8 @@ alike() { # PER-CENT PACKETS WORKLOAD...
 alike 2 16 --shape 16 collective op=allreduce algo=ring bytes=16MiB \
 	chunk=1MiB rounds=1 warm=0
 alike 3 4 --shape 32 alltoall via=msg bytes=256KiB
+alike 0.001 1 --shape 16 collective op=allreduce algo=ring bytes=2MiB \
+	chunk=128KiB rounds=1 warm=0
 report 'coarse=auto: one message a step, and an all-to-all of pieces'
 
 run run fattree --shape 16 random message=256KiB bytes=2048 load=0.7 \
@@ -62,6 +64,11 @@ grep -q '^error ' "$tmp/out" &&
 	complain "$(cat "$tmp/out" "$tmp/err")"
 run run fattree --shape 16 alltoall via=msg bytes=64KiB coarse=31 --error
 grep -q '^warning .*differs by .* trains of 15 packets' "$tmp/out" ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+run goal training tensor=4 pipeline=2 data=2 layers=4 hidden=512 \
+	sequence=128 tokens=512 compute=20us as=operations -o "$tmp/step.goal"
+run run fattree --shape 16 replay file="$tmp/step.goal" coarse=4 --error
+grep -q '^warning .*time_ns differs by .* a run without trains' "$tmp/out" ||
 	complain "$(cat "$tmp/out" "$tmp/err")"
 report '--error prints the difference of each figure, and warns above 3 %'
 

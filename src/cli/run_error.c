@@ -11,6 +11,12 @@
 
 /* --- the other run --- */
 
+/* Packets of its trains: short trains, without gaps, are not finer. */
+static int64_t shorter(int64_t train)
+{
+	return train / 2 < LINK_GAPS ? 1 : train / 2;
+}
+
 struct again {
 	const struct machine_run *run;
 	struct batch_result *result;
@@ -28,7 +34,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->on_progress = NULL;
 	s->book = NULL;
 	s->launch.is_silent = true; /* it has been printed */
-	s->coarse = x->run->machine->link.train / 2;
+	s->coarse = shorter(x->run->machine->link.train);
 	return true;
 }
 
@@ -83,13 +89,14 @@ struct difference {
 	char name[BATCH_NAME]; /* of the figure that differs most */
 };
 
-/* Times of trains, which are longer than those of packets. */
+/* Times and hops of trains, which are not those of packets. */
 static bool is_of_trains(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
 	name = dot ? dot + 1 : name;
-	return !strncmp(name, "latency_", 8) || !strncmp(name, "packet_", 7);
+	return !strncmp(name, "latency_", 8) || !strncmp(name, "packet_", 7) ||
+	       !strcmp(name, "hops_per_packet");
 }
 
 static void add_figure(void *arg, const char *name, double value)
@@ -130,7 +137,7 @@ void run_error_facts(struct facts *f, const struct machine_run *r,
 			  : "packets travel one by one: messages are too short "
 			    "for trains");
 	if (finer) {
-		facts_same(f, "finer_packets", (uint64_t)train / 2);
+		facts_same(f, "finer_packets", (uint64_t)shorter(train));
 		facts_list(f, "error");
 		machine_run_each(r, add_figure, &d);
 		facts_end(f);
@@ -140,10 +147,13 @@ void run_error_facts(struct facts *f, const struct machine_run *r,
 			facts_real(f, "worst_percent", d.most);
 		}
 		facts_line(f, "warning",
-			"[{worst_figure} differs by {worst_percent:+.1f} % "
-			"from "
-			"a run with trains of {finer_packets} "
-			"packet{finer_packets|s}]");
+			shorter(train) > 1
+				? "[{worst_figure} differs by "
+				  "{worst_percent:+.1f} % from a run with "
+				  "trains of {finer_packets} packets]"
+				: "[{worst_figure} differs by "
+				  "{worst_percent:+.1f} % from a run without "
+				  "trains]");
 	}
 	facts_end(f);
 }

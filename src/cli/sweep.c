@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/sweep.h"
+#include "machine/tree.h"
 #include "out/file.h"
 #include "sim/barrier.h"
 #include "sim/cluster.h"
@@ -65,6 +66,35 @@ static bool is_argument(const struct sweep *w, const char *word)
 	       !load_find(w->args->word[1]);
 }
 
+/* A value of --faults. */
+static const char *plan_of(const char *value)
+{
+	return strcmp(value, "none") ? value : NULL;
+}
+
+/* What is no plan at all is found before the first run; whether its parts are
+ * in a machine, by the runs of that machine. */
+static int check_plan(const char *path, struct err *e)
+{
+	struct tree t = { .e = e };
+	int failed = tree_read_file(&t, path);
+
+	tree_free(&t);
+	return failed;
+}
+
+static int add_plans(struct axes *x, const char *text, struct err *e)
+{
+	const struct axis *a = &x->axis[x->n];
+
+	if (axes_add(x, AXIS_FAULTS, "faults", text, e))
+		return -1;
+	for (size_t k = 0; k < a->n; k++)
+		if (plan_of(a->value[k]) && check_plan(a->value[k], e))
+			return -1;
+	return 0;
+}
+
 /* The seed is fastest, then what is drawn along x. */
 static int read_axes(struct sweep *w, struct err *e)
 {
@@ -75,7 +105,7 @@ static int read_axes(struct sweep *w, struct err *e)
 	if (axes_add(x, AXIS_MACHINE, "machine", a->word[0], e))
 		return -1;
 	if ((a->shape && axes_add(x, AXIS_SHAPE, "shape", a->shape, e)) ||
-		(a->faults && axes_add(x, AXIS_FAULTS, "faults", a->faults, e)))
+		(a->faults && add_plans(x, a->faults, e)))
 		return -1;
 	for (size_t i = 0; i < a->n_sets; i++)
 		if (add_pair(x, AXIS_SET, a->set[i], e))
@@ -133,12 +163,6 @@ void sweep_name_point(const struct sweep *w, size_t i, struct curves_point *p)
 	snprintf(p->name, sizeof(p->name), "%s", p->group);
 	snprintf(p->seed, sizeof(p->seed), "%s", axes_value(x, i, w->seed));
 	append(p->name, "seed", p->seed);
-}
-
-/* A value of --faults. */
-static const char *plan_of(const char *value)
-{
-	return strcmp(value, "none") ? value : NULL;
 }
 
 /* The plan of faults of all points; NULL: there is none, or several. */

@@ -64,6 +64,7 @@ struct load_result {
 	bool has_throughput;
 	sim_time measured; /* over which time */
 	uint64_t bytes; /* of payload, delivered in it, by all nodes */
+	uint64_t gone; /* bytes offered in it that faults took */
 	int64_t offered_bps; /* per node; 0: as much as the network takes */
 	/* Time of a message on a link, if the measured time is too short for
 	 * messages; 0: it is long enough. */

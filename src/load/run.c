@@ -263,7 +263,8 @@ static void tell_part(const struct load *l, char *text, size_t size)
 }
 
 /* How it ends where something waits for ever: what a machine check has stopped,
- * or a node or link that has died, is named first. */
+ * or what has died, is named first.  A card before a link, which others may
+ * stand in for. */
 static void tell_why(
 	const struct load *l, struct load_result *r, const char *who)
 {
@@ -284,10 +285,10 @@ static void tell_why(
 		snprintf(first, sizeof(first), "%s died at %.3f us; ", site,
 			us(death->at));
 	} else if (f) {
-		tell_loss(l, first, sizeof(first));
+		tell_part(l, first, sizeof(first));
 	}
 	if (f && !*first)
-		tell_part(l, first, sizeof(first));
+		tell_loss(l, first, sizeof(first));
 	snprintf(r->why, sizeof(r->why), "%s%s", first, who);
 }
 

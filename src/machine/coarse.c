@@ -61,7 +61,7 @@ int coarse_choose(const struct machine *m, const struct load *l,
 			l->ops->name);
 	n = m->link.payload ? bytes / COARSE_TRAINS / (uint64_t)m->link.payload
 			    : 0;
-	*packets = n ? (int64_t)n : 1;
+	*packets = n < LINK_GAPS ? 1 : (int64_t)n;
 	if (n > (uint64_t)most(m))
 		*packets = most(m);
 	return 0;

@@ -19,7 +19,9 @@ bool coarse_is_key(const char *word);
  */
 int coarse_read(
 	const char *const *keys, size_t n, int64_t *packets, struct err *e);
-/* Packets of a train for a workload whose init() has been called. */
+/* Packets of a train for a workload whose init() has been called; 1 where
+ * trains would have no gaps for requests, which makes them less exact than
+ * longer ones. */
 int coarse_choose(const struct machine *m, const struct load *l,
 	int64_t *packets, struct err *e);
 /* Before anything is built. */

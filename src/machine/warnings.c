@@ -26,22 +26,37 @@ static void warn_short(const struct machine_run *r, char *text, size_t size)
 		(double)(l->least_time / (1000 * SIM_NS) + 1));
 }
 
-/* Buffers may hide for a while that a link cannot carry what is offered. */
+/* Of what was offered, the part of some bytes of the measured time. */
+static double part_of(const struct machine_run *r, uint64_t bytes)
+{
+	const struct load_result *l = &r->result;
+
+	return (double)bytes * 1e12 / (double)l->measured /
+	       (double)r->machine->topo->n_nodes / (double)l->offered_bps;
+}
+
+/* Buffers may hide for a while that a link cannot carry what is offered.  What
+ * faults take waits nowhere. */
 static void warn_shortfall(const struct machine_run *r, char *text, size_t size)
 {
-	double offered = (double)r->result.offered_bps / 1e9;
-	double got = machine_throughput(&r->result, r->machine->topo->n_nodes);
-	double part = offered > 0 ? got / offered : 1;
-	char name[RUN_WARNING];
-	double busy;
+	const struct load_result *l = &r->result;
+	char name[RUN_WARNING], lost[64] = "";
+	double got, gone, busy;
 
-	if (part > 0.9 || !r->result.has_throughput || r->result.message_time ||
-		!facts_busiest(r, name, &busy))
+	if (!l->has_throughput || !l->measured || l->offered_bps <= 0 ||
+		l->message_time)
 		return;
+	got = part_of(r, l->bytes);
+	gone = part_of(r, l->gone);
+	if (got + gone > 0.9 || !facts_busiest(r, name, &busy))
+		return;
+	if (gone >= 0.005)
+		snprintf(lost, sizeof(lost), "%.0f %% is lost to faults, ",
+			gone * 100);
 	snprintf(text, size,
-		"only %.0f %% of the offered load is delivered, and the rest "
+		"only %.0f %% of the offered load is delivered, %sand the rest "
 		"is queued; %.96s is %.0f %% busy",
-		part * 100, name, busy * 100);
+		got * 100, lost, name, busy * 100);
 }
 
 /* --- the machine --- */

@@ -76,10 +76,11 @@ static const struct param params[] = {
 	KEY_COUNT("rounds", AT(bench.rounds), "10", 1, 1000000,
 		"number of back-to-back repetitions"),
 	KEY_WARM(AT(bench.warm)),
-	KEY(PARAM_COUNT, "root", AT(root), "0", 0, TOPO_MAX_ROUTERS, "rotate",
+	KEY(PARAM_COUNT, "root", AT(root), "auto", 0, TOPO_MAX_ROUTERS,
+		"rotate|auto",
 		"node, or rank if nodes have several processes, that "
 		"broadcasts or receives the sum; rotate: each in turn, a round "
-		"each"),
+		"each; auto: 0, or the first of group if 0 is not in it"),
 	KEY_PROCS(AT(bench.procs)),
 	KEY_WORD("type", AT(type), "double",
 		"double|signed|unsigned|bits|float",
@@ -410,6 +411,12 @@ static void run_messages(struct bench_end *x)
 
 /* --- the course of a run --- */
 
+/* What to write for messages. */
+static const char *by_messages(const struct collective *c)
+{
+	return c->is_network ? "algo=ring" : "by=software";
+}
+
 /* Keys that only some implementations have. */
 static int check_own_keys(const struct collective *c, struct err *e)
 {
@@ -419,7 +426,9 @@ static int check_own_keys(const struct collective *c, struct err *e)
 
 	if (c->by == BY_HARDWARE && !has_shape && c->bench.procs > 1)
 		return err_set(e,
-			"procs: several processes per node need by=software");
+			"procs: several processes per node need %s, or one "
+			"node with domain.sums",
+			by_messages(c));
 	if (c->nodes > 0 && !has_members)
 		return err_set(e, "nodes: all take part (want by=mpi, or "
 				  "hardware of interfaces)");
@@ -451,8 +460,10 @@ static int check_domain(const struct collective *c, struct err *e)
 		return err_set(e, "op: the switch of a node only adds (want "
 				  "op=allreduce or op=reduce)");
 	if (load_n_nodes(l) > 1 || c->bench.procs < 2)
-		return err_set(e, "by: domain is for processes of one node "
-				  "(want --shape 1 and procs of 2 or more)");
+		return err_set(e,
+			"%s is for processes of one node (want --shape 1 and "
+			"procs of 2 or more)",
+			c->is_network ? "algo: network" : "by: domain");
 	return 0;
 }
 
@@ -490,9 +501,10 @@ static int find_hardware(struct collective *c, struct err *e)
 		return collective_tree_check(c, l->topo, e);
 	if (!c->barrier && !c->cast)
 		return err_set(e,
-			"by: hardware %s need a network that %s, and the "
-			"network of the %s does not (want by=software)",
-			what[c->op], how[c->op], nic->title);
+			"%s: hardware %s need a network that %s, and the "
+			"network of the %s does not (want %s)",
+			c->is_network ? "algo" : "by", what[c->op], how[c->op],
+			nic->title, by_messages(c));
 	is_copied = c->cast || (c->barrier && c->barrier->is_copied);
 	if (is_copied && !l->route->ops->spread)
 		return err_set(e,
@@ -519,14 +531,16 @@ static int collective_init(struct load *l, struct err *e)
 		.data = sizeof(struct member),
 		.results = offsetof(struct member, own),
 		.is_msg = true,
-		.is_software = c->by != BY_DOMAIN,
 		.is_for_all = true,
 	};
 
 	if (load_check_node(l, "nodes", c->nodes - 1, e) ||
 		collective_algo_init(c, e))
 		return -1;
+	if (c->root == COLLECTIVE_ROOT_AUTO)
+		c->root = 0;
 	n.n_programs = n_nodes(c);
+	n.is_software = c->by != BY_DOMAIN;
 	if (c->root >= n.n_programs * c->bench.procs)
 		return err_set(e,
 			"root: out of range (want one of the %s 0 to %lld)",
@@ -536,8 +550,10 @@ static int collective_init(struct load *l, struct err *e)
 		return err_set(e, "by: hardware collectives are for all nodes "
 				  "(want by=software)");
 	if (c->bench.bytes > MOST_BYTES && !c->steps)
-		return err_set(e, "bytes: want at most 16 MiB, or an algorithm "
-				  "(algo=ring)");
+		return err_set(e,
+			"bytes: want at most 16 MiB%s, or an algorithm by "
+			"messages (algo=ring)",
+			c->is_network ? " with algo=network" : "");
 	if (c->bench.bytes % 8 && c->by != BY_HARDWARE)
 		return err_set(e, "bytes: want a multiple of 8");
 	if ((c->op != OP_BROADCAST || c->root < 0) && c->apart)

@@ -8,6 +8,7 @@
 enum { OP_BARRIER, OP_BROADCAST, OP_REDUCE, OP_ALLREDUCE };
 enum { BY_SOFTWARE, BY_HARDWARE, BY_MPI, BY_DOMAIN };
 enum { TYPE_FLOAT = 4 }; /* of the key */
+enum { COLLECTIVE_ROOT_AUTO = -2 };
 
 /* A program's state. */
 struct member {
@@ -25,7 +26,7 @@ struct collective {
 	struct bench bench; /* by messages, or by trees */
 	/* keys */
 	int64_t op, by, apart;
-	int64_t root; /* -1: each in turn */
+	int64_t root; /* -1: each in turn; until init(), -2: auto */
 	int64_t nodes; /* the first ones; -1: all */
 	struct param_list fan; /* of groups */
 	int64_t type, combine, word, channel, is_system; /* by trees */

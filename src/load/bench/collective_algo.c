@@ -98,12 +98,28 @@ static int check_keys(const struct collective *c, bool has_steps, struct err *e)
 	return 0;
 }
 
+static enum algo_op op_of(const struct collective *c)
+{
+	return (enum algo_op)(c->op - OP_BROADCAST);
+}
+
+/* Who it is where nobody was named. */
+static int64_t default_root(const struct algo_group *g)
+{
+	return algo_group_member(g, 0) == ALGO_NOBODY ? algo_group_rank(g, 0)
+						      : 0;
+}
+
 static int find_members(struct collective *c, uint32_t n_ranks, struct err *e)
 {
 	struct algo_group *g = &c->steps->group;
 
 	if (algo_group_read(g, c->members, n_ranks, e))
 		return -1;
+	if (c->root == COLLECTIVE_ROOT_AUTO)
+		c->root = default_root(g);
+	if (!algo_op_has_root(op_of(c)))
+		return 0;
 	if (c->root >= 0 && c->root < n_ranks &&
 		algo_group_member(g, (uint32_t)c->root) == ALGO_NOBODY)
 		return err_set(e, "root: rank %lld is not in the group",
@@ -151,7 +167,7 @@ static int read_sizes(struct collective *c, struct err *e)
 	struct collective_algo *a = c->steps;
 	struct matrix m;
 
-	if (c->op - OP_BROADCAST != ALGO_ALLTOALLV)
+	if (op_of(c) != ALGO_ALLTOALLV)
 		return strcmp(c->sizes, "none")
 			       ? err_set(e, "sizes: only for op=alltoallv")
 			       : 0;
@@ -189,13 +205,13 @@ static struct algo_plan plan_of(
 {
 	const struct collective_algo *a = c->steps;
 	uint64_t row = a->group.n + UINT64_C(1);
+	bool has_root = algo_op_has_root(op_of(c)) && c->root >= 0;
 	uint32_t root =
-		c->root > 0 ? algo_group_member(&a->group, (uint32_t)c->root)
-			    : 0;
+		has_root ? algo_group_member(&a->group, (uint32_t)c->root) : 0;
 
 	return (struct algo_plan){
 		.algo = algo,
-		.op = (enum algo_op)(c->op - OP_BROADCAST),
+		.op = op_of(c),
 		.n = a->group.n,
 		.root = root,
 		.bytes = longest(a, (uint64_t)c->bench.bytes),
@@ -230,6 +246,12 @@ static int plan_one(struct collective *c, struct err *e)
 	return algo_settle(&a->plan[0], e);
 }
 
+/* Whether the switch of the only node adds. */
+static bool is_in_node(const struct load *l)
+{
+	return load_n_nodes(l) == 1 && driver_domain_adds(l);
+}
+
 int collective_algo_init(struct collective *c, struct err *e)
 {
 	struct load *l = &c->bench.programs.load;
@@ -237,11 +259,11 @@ int collective_algo_init(struct collective *c, struct err *e)
 
 	c->is_network = !strcmp(c->algo, "network");
 	has_steps = !is_library && !c->is_network;
-	bench_set_processes(&c->bench, c->by != BY_HARDWARE && !c->is_network);
+	if (c->is_network)
+		c->by = is_in_node(l) ? BY_DOMAIN : BY_HARDWARE;
+	bench_set_processes(&c->bench, c->by != BY_HARDWARE);
 	if (check_op(c, !is_library, e) || check_keys(c, has_steps, e))
 		return -1;
-	if (c->is_network)
-		c->by = BY_HARDWARE;
 	if (!has_steps)
 		return 0;
 	if (c->bench.bytes % GRAIN || !c->bench.bytes)
@@ -517,7 +539,7 @@ static bool take_part(struct turn *t, int64_t round)
 {
 	struct member *m = t->x->data;
 
-	if (of(t->x)->root < 0)
+	if (of(t->x)->root < 0 && algo_op_has_root(t->plan.op))
 		t->plan.root = collective_root(of(t->x), round);
 	fill(t, round);
 	m->came = program_now();
@@ -569,12 +591,12 @@ void collective_algo_report(
 	const struct collective *c, double time, struct load_result *r)
 {
 	uint32_t n = c->steps ? c->steps->group.n : c->bench.needs.n_programs;
+	bool is_in_network = c->is_network || c->by == BY_DOMAIN;
 	double rate = (double)c->bench.bytes / time;
 
 	load_figure(r, "algbw_GBps", rate);
 	load_figure(r, "busbw_GBps",
-		rate * algo_bus_factor((enum algo_op)(c->op - OP_BROADCAST), n,
-			       c->is_network));
+		rate * algo_bus_factor(op_of(c), n, is_in_network));
 }
 
 void collective_algo_facts(const struct collective *c, struct facts *f)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "load/bench/collective.h"
 #include "load/coll/plan.h"
 #include "testing/trial_testing.h"
 
@@ -73,6 +74,35 @@ static void a_group_leaves_others_alone(void **state)
 	assert_true(three < all);
 	assert_true(time_of("torus 3x2", "op=broadcast algo=ring root=5 "
 					 "group=[1..5:2] bytes=64") > 0);
+}
+
+/* Only broadcasts and reductions to one rank have a root, by default rank 0 or,
+ * without it, the first of the group. */
+static void a_group_needs_no_rank_0(void **state)
+{
+	static const char *const keys[] = {
+		"op=allreduce algo=ring group=[5,1,3] bytes=4096",
+		"op=allreduce algo=auto group=[5,1,3] root=2 bytes=4096",
+		"op=allreduce algo=tree group=[5,1,3] root=rotate bytes=4096",
+		"op=alltoall algo=pairwise group=[3..5] bytes=960",
+		"op=broadcast algo=ring group=[5,1,3] bytes=4096",
+		"op=broadcast algo=tree group=[5,0,3] bytes=4096",
+		"op=reduce algo=tree group=[5,1,3] bytes=4096",
+	};
+	struct trial t;
+	char line[128];
+
+	for (uint32_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		assert_true(time_of("torus 3x2", keys[i]) > 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		snprintf(line, sizeof(line),
+			"collective op=reduce algo=ring group=[5,%u,3]",
+			i ? 0 : 1);
+		trial_open(&t, "torus 3x2", line);
+		assert_int_equal(
+			((struct collective *)t.run->load)->root, i ? 0 : 5);
+		trial_close(&t);
+	}
 }
 
 static void blocks_of_several_lengths_come_from_a_file(void **state)
@@ -171,6 +201,8 @@ static void what_cannot_be_done_is_refused(void **state)
 		{ "op=broadcast algo=ring root=6", "root: out of range" },
 		{ "op=broadcast algo=ring root=5 group=0..4",
 			"rank 5 is not in the group" },
+		{ "op=reduce algo=ring root=0 group=1..4",
+			"rank 0 is not in the group" },
 		{ "op=allreduce algo=ring group=0,1,0", "rank 0 is in it "
 							"twice" },
 		{ "op=allreduce algo=ring group=0..6", "no rank 6" },
@@ -193,6 +225,7 @@ static void what_cannot_be_done_is_refused(void **state)
 TESTS(TEST(results_are_right_on_every_machine),
 	TEST(every_algorithm_gives_what_a_plain_loop_gives),
 	TEST(long_data_travel_by_name), TEST(a_group_leaves_others_alone),
+	TEST(a_group_needs_no_rank_0),
 	TEST(blocks_of_several_lengths_come_from_a_file),
 	TEST(the_fastest_is_chosen), TEST(rates_are_those_of_nccl_tests),
 	TEST(long_data_have_the_rate_of_the_card),

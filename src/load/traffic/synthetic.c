@@ -372,7 +372,8 @@ static struct judged look(const struct synthetic *y, uint32_t n)
 	sim_sum(y->load.net->sim, x, N);
 	now.generated = (uint64_t)((uint128)x[PACKETS] * (uint64_t)y->message /
 				   y->per_message);
-	now.inside = now.generated - x[DELIVERED] - x[GONE] * (uint64_t)y->each;
+	now.gone = x[GONE] * (uint64_t)y->each;
+	now.inside = now.generated - x[DELIVERED] - now.gone;
 	return now;
 }
 
@@ -383,8 +384,10 @@ static void begin_measuring(struct synthetic *y, sim_time now)
 	/* of several loads each would clear the others' */
 	if (!y->load.place)
 		book_clear(y->load.net->book);
-	if (y->is_open)
-		y->judged[0] = y->judged[1] = look(y, 0);
+	if (!y->is_open)
+		return;
+	y->judged[0] = y->judged[1] = look(y, 0);
+	y->gone = y->judged[0].gone;
 }
 
 /*
@@ -422,24 +425,24 @@ static bool is_chance(const struct synthetic *y, const struct judged *now,
  * the half width of the throughput's 95 % confidence interval, and by more than
  * chance.  Where few messages fit into the time nothing can be said.
  */
-static bool is_saturated(const struct synthetic *y, uint32_t n)
+static bool is_saturated(const struct synthetic *y, const struct judged *now)
 {
+	uint32_t n = now->batches;
 	const struct judged *was =
 		&y->judged[2 * y->judged[1].batches > n ? 0 : 1];
-	struct judged now = look(y, n);
 	uint32_t first = first_batch(y) + was->batches;
 	uint64_t *sample = samples(y, first, first_batch(y) + n);
 	uint32_t width = batches_half_width(sample, n - was->batches);
-	uint64_t made = now.generated - was->generated;
+	uint64_t made = now->generated - was->generated;
 	/* what faults took may be rounded up */
-	int64_t more = (int64_t)(now.inside - was->inside);
+	int64_t more = (int64_t)(now->inside - was->inside);
 
 	mem_free(sample);
 	if (more <= 0 || width == UINT32_MAX)
 		return false;
 	return (uint128)(uint64_t)more * PPM > (uint128)made * SHORTFALL_PPM &&
 	       (uint128)(uint64_t)more * PPM > (uint128)made * width &&
-	       !is_chance(y, &now, made, (uint64_t)more);
+	       !is_chance(y, now, made, (uint64_t)more);
 }
 
 /* That a packet is under way in an idle network, on average; 0: not known. */
@@ -465,11 +468,16 @@ static sim_time least_time(const struct synthetic *y)
 static void end_measuring(struct synthetic *y, sim_time now)
 {
 	uint32_t n = (uint32_t)((now - y->from) / y->batch);
+	struct judged end;
 
 	y->stage = DONE;
 	y->until = now;
 	y->is_short = now - y->from < least_time(y);
-	y->is_saturated = y->is_open && !y->is_short && is_saturated(y, n);
+	if (!y->is_open)
+		return;
+	end = look(y, n);
+	y->is_saturated = !y->is_short && is_saturated(y, &end);
+	y->gone = end.gone - y->gone;
 }
 
 static bool is_warm(const struct synthetic *y, uint32_t i)
@@ -598,6 +606,7 @@ static void synthetic_report(struct load *l, struct load_result *r)
 	first = first_batch(y);
 	last = (uint32_t)((y->until + y->shift) / y->batch);
 	r->has_throughput = true;
+	r->gone = y->gone;
 	if (y->is_short && y->is_open) {
 		r->message_time = unit_time(y) + way_time(y);
 		r->least_time = least_time(y);

@@ -83,12 +83,13 @@ struct synthetic {
 	sim_time packet_time;
 	enum stage stage;
 	sim_time from, until; /* measured */
-	/* Bytes generated and not delivered after so many measured batches:
-	 * the last two looks. */
+	/* Bytes generated, taken by faults and still under way after so many
+	 * measured batches: the last two looks. */
 	struct judged {
 		uint32_t batches;
-		uint64_t generated, inside;
+		uint64_t generated, gone, inside;
 	} judged[2];
+	uint64_t gone; /* before what is measured; at its end, in it */
 	bool is_saturated;
 	bool is_short; /* the measurement, for a few messages at most */
 };
