@@ -128,6 +128,10 @@ refused 'words of exactly 8 bytes' run gemini storm --shape 1x2x1 \
 	--set link.word=16B --set faults.bit-errors=1e-4
 refused 'no control words within its packets (want 0)' run gemini storm \
 	--shape 1x2x1 --set link.control.words=8 --set faults.bit-errors=1e-4
+# Whoever sets it is named, not a file that sets what it does not fit to.
+refused '--set: nic.cards: 2 cards, but' show graph --set nic.cards=2
+refused 'weft: --set: topology.rails is not' show torus --set topology.rails=2
+refused 'weft: --shape: topology.random' show graph --shape 3
 refused 'set only one of the two' show qsnet2 --set link.lane-rate=5Gb/s
 refused 'link.retry.window' show bgq --set link.retry=replay \
 	--set link.retry.window=16

@@ -236,7 +236,8 @@ EOF
 run run dragonfly random load=0.3 warmup=2us measure=3us --shape 64 \
 	--faults "$tmp/switch.yaml"
 grep -q '^packets lost [1-9]' "$tmp/out" &&
-	! grep -q '^warning .*offered' "$tmp/out" || complain "$(cat "$tmp/out")"
+	! grep -q '^warning .*offered' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
 run run fattree hotspot share=0.5 load=0.2 warmup=2us measure=5us --shape 64 \
 	--faults "$tmp/switch.yaml"
 grep -q '^warning .* offered load is delivered, [1-9][0-9]* % is lost to' \

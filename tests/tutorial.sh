@@ -22,8 +22,12 @@ fi >"$tmp/script"
 mkdir "$tmp/here"
 (
 	cd "$tmp/here" && weft() {
+		want=0 code=0
+		# the hotspot of few nodes is saturated
+		case ${WHOLE:-few}:$* in few:*hotspot*) want=4 ;; esac
 		echo "== weft $*"
-		"$weft" "$@" || [ $? -eq 4 ] # saturated
+		"$weft" "$@" || code=$?
+		[ $code -eq $want ]
 	} && set -e && . "$tmp/script"
 ) >"$tmp/out" 2>"$tmp/err" </dev/null ||
 	complain "exit code $?: $(tail -n 2 "$tmp/err")"
@@ -39,6 +43,8 @@ done
 report 'one plot has three curves'
 grep -A 1 '^hottest' "$tmp/out" | head -n 1 | grep -q 'switch 1.0 down 0' ||
 	complain "$(grep -A 1 '^hottest' "$tmp/out")"
+grep -A 2 '^link  *use' "$tmp/out" | grep -q '^switch 1.0 down 0  *0.9' ||
+	complain "$(grep -A 2 '^link  *use' "$tmp/out")"
 [ "$(wc -l <links.csv)" -gt 64 ] || complain 'few links'
 [ -s hot.svg ] && [ -s hot.html ] || complain 'no picture or page'
 report 'the hottest link of a hotspot leads down to it'

@@ -629,8 +629,8 @@ struct machine *machine_look(const char *name, struct err *e)
 	return machine_load_from(&s, e);
 }
 
-/* The place in the machine's own file that sets a key of n characters, such as
- * "topology.fill"; NULL: there is none. */
+/* The place in the machine's own file, or the option, that sets a key of n
+ * characters, such as "topology.fill"; NULL: there is none. */
 static const char *place_of(const struct machine *m, const char *key, size_t n)
 {
 	char name[PARAM_TEXT_MAX];
@@ -641,7 +641,7 @@ static const char *place_of(const struct machine *m, const char *key, size_t n)
 		for (size_t k = 0; k < b->n_rows; k++) {
 			const struct param_origin *o = &b->origins[k];
 
-			if (!o->set || o->is_based || !strchr(o->place, ':'))
+			if (!o->set || o->is_based || !*o->place)
 				continue;
 			snprintf(name, sizeof(name), "%s.%s", b->section,
 				b->rows[k].name);
@@ -669,7 +669,7 @@ static const char *place_in(const struct machine *m, const char *text)
 }
 
 /* What a shape of other dimensions than the file's may have broken; else where
- * the file says what is wrong. */
+ * the file says what is wrong, or which option. */
 void machine_explain(const struct machine *m, struct err *e)
 {
 	const char *place = place_in(m, e->text);
@@ -682,7 +682,7 @@ void machine_explain(const struct machine *m, struct err *e)
 			"; %.40s has %lld dimensions, but --shape has %lld",
 			m->header.name, (long long)m->dims,
 			(long long)m->dims_given);
-	else if (place)
+	else if (place && strncmp(e->text, "--", 2) != 0)
 		snprintf(e->text, sizeof(e->text), "%.200s: %.270s", place,
 			was.text);
 }
