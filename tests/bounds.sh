@@ -150,8 +150,8 @@ done
 # Nor do the cards of its nodes send more out of a group than its global links
 # carry: of 32 nodes, to 30 links; of two groups of 8 and 3 nodes, to 8 links.
 peak() { # NODES GROUP LINKS: the greatest of packets of one way
-	holds "[.packets[1:][] | .random_peak_GBps_per_node - .one_way_GBps * $3 *
-		($1 - 1) / ($2 * ($1 - $2))] | max < 0.001"
+	holds "[.packets[1:][] | .random_peak_GBps_per_node -
+		.one_way_GBps * $3 * ($1 - 1) / ($2 * ($1 - $2))] | max < 0.001"
 }
 ends 0 show dragonfly --shape 128 --set nic.cards=4 --json
 peak 128 32 30

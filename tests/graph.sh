@@ -223,7 +223,7 @@ printf 'a,b,1,5,1B/s\n' >"$tmp/rate.csv"
 refuses 'rate.csv:1: want a rate such as 400 Gb/s, 1 MB/s to 1000 GB/s' show \
 	graph --set topology.edges="$tmp/rate.csv"
 sed 's/^node,leaf2/node,laef2/' "$tmp/bundles.csv" >"$tmp/typo.csv"
-refuses 'typo.csv:7: no link joins switch laef2 to others; did you mean leaf2?' \
+refuses 'typo.csv:7: no link joins switch laef2 to others; did you mean leaf2' \
 	show graph --set topology.edges="$tmp/typo.csv"
 refuses 'cannot read' show graph --set topology.edges="$tmp/none.csv"
 refuses 'cannot read' show graph --set topology.edges="$tmp"

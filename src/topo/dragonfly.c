@@ -457,7 +457,9 @@ static uint64_t dragonfly_peak(
 			(p * p * (m + t->a * most_global(t)));
 		if (bound < peak && t->a * t->g <= MOST_SWITCHES) {
 			bound = peak_of_edges(t, k);
-			peak = bound < peak ? bound : peak;
+			/* of one card as ever: loads are fractions of it */
+			if (bound < peak || t->cards == 1)
+				peak = bound;
 		}
 	}
 	return (uint64_t)peak;
