@@ -157,6 +157,8 @@ ends 0 show dragonfly --shape 128 --set nic.cards=4 --json
 peak 128 32 30
 ends 0 show dragonfly --shape 1024 --set nic.cards=4 --json
 peak 1024 32 31
+ends 0 show $(fly 56 2 4) --json
+peak 56 8 6
 uneven="$(fly 11 2 4) --set topology.groups=2 --set nic.cards=4"
 ends 0 show $uneven --json
 peak 11 8 8

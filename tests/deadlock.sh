@@ -135,7 +135,7 @@ while read -r text machine; do
 		words=$machine
 		[ $command = run ] && words="$machine random bytes=64"
 		ends 2 $command $words
-		grep -qE "^weft: (/.*:[0-9]+: )?$text: " "$tmp/err" ||
+		grep -qE "^weft: (/.*:[0-9]+: |--set: )?$text: " "$tmp/err" ||
 			complain "$command: $(cat "$tmp/err")"
 	done
 done <<-EOF

@@ -207,8 +207,7 @@ int cli_cluster_refuse(const struct cli_command *c, struct err *e)
 	if (n < 2 || c->takes & (CLI_PROCESSES | CLI_SWEEP) ||
 		!(c->takes & runs))
 		return 0;
-	err_set(e,
-		"weft %s cannot be run in a job of MPI with %u processes",
+	err_set(e, "weft %s cannot be run in a job of MPI with %u processes",
 		c->name, n);
 	if (!cli_cluster_end(NULL, -1, e))
 		exit(EXIT_FINISHED);

@@ -668,13 +668,22 @@ static const char *place_in(const struct machine *m, const char *text)
 	return place;
 }
 
+static void put_place(const char *place, struct err *e)
+{
+	size_t n = strlen(place) + 2;
+	struct err was = *e;
+
+	if (n < sizeof(e->text) / 2)
+		snprintf(e->text, sizeof(e->text), "%s: %.*s", place,
+			(int)(sizeof(e->text) - n - 1), was.text);
+}
+
 /* What a shape of other dimensions than the file's may have broken; else where
  * the file says what is wrong, or which option. */
 void machine_explain(const struct machine *m, struct err *e)
 {
 	const char *place = place_in(m, e->text);
 	size_t n = strlen(e->text);
-	struct err was = *e;
 
 	if (m->dims_given && m->dims_given != m->dims &&
 		!strncmp(e->text, "router.kind", 11))
@@ -683,8 +692,7 @@ void machine_explain(const struct machine *m, struct err *e)
 			m->header.name, (long long)m->dims,
 			(long long)m->dims_given);
 	else if (place && strncmp(e->text, "--", 2) != 0)
-		snprintf(e->text, sizeof(e->text), "%.200s: %.270s", place,
-			was.text);
+		put_place(place, e);
 }
 
 static int read_files(

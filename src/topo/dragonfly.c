@@ -457,9 +457,7 @@ static uint64_t dragonfly_peak(
 			(p * p * (m + t->a * most_global(t)));
 		if (bound < peak && t->a * t->g <= MOST_SWITCHES) {
 			bound = peak_of_edges(t, k);
-			/* of one card as ever: loads are fractions of it */
-			if (bound < peak || t->cards == 1)
-				peak = bound;
+			peak = bound < peak ? bound : peak;
 		}
 	}
 	return (uint64_t)peak;
