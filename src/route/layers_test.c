@@ -524,7 +524,7 @@ static void parallel_links_are_one_hop_of_a_path(void **state)
 static void a_dead_link_of_a_bundle_changes_no_path(void **state)
 {
 	const struct layers how = { .most = 4, .paths = 1 };
-	port_mask dead[16] = { 0 }, seen;
+	port_mask dead[32] = { 0 }, seen; /* [router] */
 	struct route *view;
 	struct world x, y;
 	port_id first;

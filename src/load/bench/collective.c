@@ -602,6 +602,8 @@ static void collective_start(struct load *l)
 	};
 	struct collective *c = (struct collective *)l;
 
+	if (c->steps)
+		collective_algo_start(c);
 	bench_start_all(&c->bench, c->barrier	     ? &barriers
 				   : c->tree	     ? &trees
 				   : c->group	     ? &groups

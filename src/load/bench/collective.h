@@ -113,6 +113,7 @@ int collective_algo_init(struct collective *c, struct err *e);
 uint64_t collective_algo_message(const struct load *l);
 uint64_t collective_algo_memory(const struct collective *c, uint64_t *touched);
 bool collective_algo_is_named(const struct collective *c);
+void collective_algo_start(struct collective *c);
 void collective_algo_run(struct bench_end *x);
 /* Size, algbw and busbw as nccl-tests print them; time is of one round, ns. */
 void collective_algo_report(

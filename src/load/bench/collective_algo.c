@@ -31,6 +31,8 @@ struct collective_algo {
 	double time_ns[ALGO_TRIED]; /* of these, by the program of rank 0 */
 	uint32_t n_plans, chosen;
 	uint64_t *blocks; /* of alltoallv */
+	struct coll_run *runs; /* [rank] what each takes part in */
+	uint32_t n_runs;
 	bool is_real, is_auto;
 };
 
@@ -38,7 +40,7 @@ struct collective_algo {
 struct turn {
 	struct collective_algo *a;
 	struct bench_end *x;
-	struct coll_run run;
+	struct coll_run *run;
 	struct algo_plan plan;
 	uint32_t member; /* or ALGO_NOBODY */
 	int region;
@@ -278,10 +280,21 @@ int collective_algo_init(struct collective *c, struct err *e)
 	return 0;
 }
 
+void collective_algo_start(struct collective *c)
+{
+	c->steps->n_runs = c->bench.needs.n_programs;
+	c->steps->runs = mem_alloc(c->steps->n_runs, sizeof(*c->steps->runs));
+}
+
+/* Programs that wait when a run ends leave theirs open. */
 void collective_algo_close(struct collective *c)
 {
 	if (!c->steps)
 		return;
+	for (uint32_t i = 0; i < c->steps->n_runs; i++)
+		if (c->steps->runs[i].request)
+			coll_run_close(&c->steps->runs[i]);
+	mem_free(c->steps->runs);
 	algo_group_free(&c->steps->group);
 	mem_free(c->steps->blocks);
 	mem_free(c->steps);
@@ -478,10 +491,10 @@ static bool play(struct turn *t)
 {
 	int code;
 
-	coll_run_open(&t->run, &t->plan, t->member, t->a->is_real);
-	code = coll_run_finish(&t->run);
-	t->come += t->run.come;
-	coll_run_close(&t->run);
+	coll_run_open(t->run, &t->plan, t->member, t->a->is_real);
+	code = coll_run_finish(t->run);
+	t->come += t->run->come;
+	coll_run_close(t->run);
 	return programs_did(t->x->programs, "collective", code);
 }
 
@@ -492,8 +505,8 @@ static bool agree(struct turn *t, int64_t *time)
 
 	weft_msg_store(AGREED_AT, time, sizeof(*time));
 	did = programs_did(t->x->programs, "weft_msg_allreduce",
-		weft_msg_allreduce(
-			t->run.msg, WEFT_MSG_MAX_INT, AGREED_AT, AGREED_AT, 1));
+		weft_msg_allreduce(t->run->msg, WEFT_MSG_MAX_INT, AGREED_AT,
+			AGREED_AT, 1));
 	weft_msg_load(AGREED_AT, time, sizeof(*time));
 	return did;
 }
@@ -506,7 +519,7 @@ static bool try_one(struct turn *t, uint32_t i, int64_t *time)
 	t->come = 0;
 	if (is_member && !name_all(t))
 		return false;
-	weft_msg_barrier(t->run.msg);
+	weft_msg_barrier(t->run->msg);
 	*time = program_now();
 	did = !is_member || (play(t) && check_names(t));
 	*time = program_now() - *time;
@@ -556,7 +569,7 @@ static void run_rounds(struct turn *t)
 
 	for (int64_t round = 0; round < b->warm + b->rounds; round++) {
 		if (!round || round == b->warm) {
-			weft_msg_barrier(t->run.msg);
+			weft_msg_barrier(t->run->msg);
 			bench_count(x);
 		}
 		if (t->member != ALGO_NOBODY && !take_part(t, round))
@@ -574,11 +587,12 @@ void collective_algo_run(struct bench_end *x)
 		.a = c->steps,
 		.x = x,
 		.member = algo_group_member(&c->steps->group, x->rank),
-		.run = { .msg = bench_messages(x),
-			.group = &c->steps->group,
-			.at = BENCH_SOURCE },
+		.run = &c->steps->runs[x->rank],
 	};
 
+	*t.run = (struct coll_run){ .msg = bench_messages(x),
+		.group = &c->steps->group,
+		.at = BENCH_SOURCE };
 	m->index = t.member;
 	m->count = c->steps->group.n;
 	if (bench_open(x) && choose(&t))
