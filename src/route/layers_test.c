@@ -480,7 +480,7 @@ static port_mask seen_ports(const struct world *x, enum packet_kind kind)
 		struct packet p = { .src = i % 4,
 			.dst = 4 + i / 4 % 4,
 			.number = i / 16,
-			.kind = kind };
+			.kind = (uint8_t)kind };
 
 		layers_ops.start(&x->l.route, &p);
 		all |= layers_ops.next(&x->l.route, &p, t->n_nodes, 0).ports;
