@@ -111,13 +111,14 @@ static void compare_inputs(
 	for (; (kind = strsep(&rest, "\n")) && *kind; i++) {
 		path = strsep(&rest, "\n");
 		hash = strsep(&rest, "\n");
-		if (i == own->n || strcmp(own->of[i].path, path) != 0 ||
+		if (!path || !hash || i == own->n ||
+			strcmp(own->of[i].path, path) != 0 ||
 			strcmp(own->of[i].hash, hash) != 0)
 			break;
 	}
 	if (kind && *kind)
 		err_set(e, "the %s %.300s is not the same as that of process 0",
-			kind, path);
+			kind, path ? path : "");
 	else if (i < own->n)
 		err_set(e, "the %s %.300s is one that process 0 does not have",
 			own->of[i].kind, own->of[i].path);
@@ -137,7 +138,8 @@ int cli_cluster_compare(
 	if (!c->me)
 		memcpy(list, o.text, n);
 	cluster_tell(c, 0, list, n);
-	compare_inputs(in, list, e);
+	if (strcmp(list, o.text) != 0) /* names may have line ends */
+		compare_inputs(in, list, e);
 	mem_free(list);
 	mem_free(o.text);
 	return cluster_share_signed(c, e);
