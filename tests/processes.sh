@@ -225,14 +225,17 @@ else
 	skip 'a job of Open MPI' 'there is no mpirun, or no object for it'
 fi
 
-# Mail between workers, packed as if they were processes.
+# Workers as if they were processes: with mail between them packed, and with
+# memory of their own sites only, one after the other.
 packed() { # DIGEST ARGUMENTS
 	want=$1
 	shift
-	run "$@" --pack --threads 3
-	[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
-		complain "$(cat "$tmp/out" "$tmp/err")"
-	report "packed: $*"
+	for fence in '' --fence; do
+		run "$@" --pack $fence --threads 3
+		[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
+			complain "$fence: $(cat "$tmp/out" "$tmp/err")"
+	done
+	report "packed and fenced: $*"
 }
 
 # What the last run printed, but its times, threads and processes.

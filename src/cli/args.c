@@ -18,7 +18,7 @@
 #include "sim/kin.h"
 #include "sim/sim.h"
 
-enum { MOST_OPTIONS = 32, FIRST_KEY = 256 /* of options without letters */ };
+enum { MOST_OPTIONS = 48, FIRST_KEY = 256 /* of options without letters */ };
 enum { HELP_WIDTH = 79, HELP_INDENT = 29 };
 
 /* What an option does with its value. */
@@ -82,6 +82,7 @@ static const struct cli_option table[] = {
 		"number of processes of this computer that share the "
 		"simulation; the result does not depend on it" },
 	{ CLI_PROCESSES, "pack", 0, FLAG, AT(trial.packs), NULL, NULL },
+	{ CLI_PROCESSES, "fence", 0, FLAG, AT(trial.fences), NULL, NULL },
 	{ CLI_PROCESSES, "count-mail", 0, FLAG, AT(trial.counts), NULL, NULL },
 	{ CLI_PROCESSES, "ahead", 0, FLAG, AT(trial.is_ahead), NULL, NULL },
 	{ CLI_PROCESSES, "plain", 0, FLAG, AT(trial.is_plain), NULL, NULL },

@@ -282,6 +282,7 @@ static struct sim *make_sim(
 	p->owner = x.owner;
 	p->process = x.process;
 	p->lead = x.lead;
+	p->is_edge = x.is_edge;
 	sim = sim_new(p, e);
 	net_shares_fini(&x);
 	return sim;

@@ -222,6 +222,7 @@ static void find_leads_of(const struct net_shares *x, const struct topo *t,
 
 		if (to == from)
 			continue;
+		x->is_edge[r] = true;
 		k = least_on(t, r, port, far, least) / p->window;
 		note_lead(&x->lead[from * n + to], k);
 		note_lead(&x->lead[to * n + from], k);
@@ -246,7 +247,7 @@ void net_share_out(struct net_shares *x, const struct topo *t,
 		.process = mem_alloc(t->n_routers, sizeof(*x->process)),
 	};
 	net_share_processes(x->process, t, p->cluster ? p->cluster->n : 1);
-	if (p->trial.counts) /* workers stand for processes */
+	if (p->trial.counts || p->trial.fences) /* workers are as processes */
 		share_as_processes(x, t, p->n_workers);
 	else
 		share_workers(
@@ -255,6 +256,7 @@ void net_share_out(struct net_shares *x, const struct topo *t,
 		return;
 	x->lead = mem_alloc(
 		(size_t)p->cluster->n * p->cluster->n, sizeof(*x->lead));
+	x->is_edge = mem_alloc(t->n_routers, sizeof(*x->is_edge));
 	find_leads(x, t, p, least);
 }
 
@@ -305,6 +307,7 @@ void net_shares_fini(struct net_shares *x)
 	mem_free(x->owner);
 	mem_free(x->process);
 	mem_free(x->lead);
+	mem_free(x->is_edge);
 }
 
 /* --- links between processes --- */

@@ -11,6 +11,7 @@ struct net_shares {
 	uint8_t *owner; /* [site] a worker of its process */
 	uint16_t *process; /* [site] */
 	uint8_t *lead; /* [process][process], see sim_params */
+	uint8_t *is_edge; /* [site] whether a wire leads to another process */
 };
 
 /*

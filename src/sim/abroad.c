@@ -10,14 +10,8 @@
 #include "sim/abroad.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "sim/room.h"
-
-/* The most ranges of foreign sites in one array that are fenced off: each is a
- * mapping of the host, which has a limit. */
-enum { MOST_FENCES = 1024 };
 
 struct record {
 	sim_time t;
@@ -73,12 +67,15 @@ static void set_leads(struct sim *s)
 	find_ways(a->lead, n);
 }
 
-/* Notes go from any process to any, and are heard in the next window. */
+/* Notes go from any process to any, from any site, and are heard in the next
+ * window. */
 static void be_near_all(struct sim *s)
 {
 	const struct cluster *c = s->p.cluster;
 	size_t n = c->n;
 
+	mem_free(s->is_edge);
+	s->is_edge = NULL;
 	memset(s->abroad->lead, 1, n * n * sizeof(*s->abroad->lead));
 	for (size_t i = 0; i < n; i++)
 		s->abroad->is_near[i] = i != c->me;
@@ -108,6 +105,10 @@ void abroad_init(struct sim *s)
 	promises_init(s);
 	s->process = mem_alloc(s->p.n_sites, sizeof(*s->process));
 	memcpy(s->process, s->p.process, s->p.n_sites * sizeof(*s->process));
+	if (!s->p.is_edge)
+		return;
+	s->is_edge = mem_alloc(s->p.n_sites, sizeof(*s->is_edge));
+	memcpy(s->is_edge, s->p.is_edge, s->p.n_sites * sizeof(*s->is_edge));
 }
 
 void abroad_fini(struct sim *s)
@@ -130,6 +131,7 @@ void abroad_fini(struct sim *s)
 		mem_free(a->listener);
 	}
 	mem_free(a);
+	mem_free(s->is_edge);
 	mem_free(s->process);
 }
 
@@ -199,6 +201,7 @@ void abroad_send(struct sim_worker *w, sim_time t, const struct sim_event *e)
 
 	BUG_IF(!w->sim->abroad->is_near[process] || comes_early(w, process, t));
 	BUG_IF(w->start < w->sim->abroad->rests_until);
+	BUG_IF(w->sim->part == PART_REST);
 	cluster_add(to, sizeof(r));
 	pack(w, e, to);
 	cluster_add(to, -to->n % sizeof(uint64_t));
@@ -452,27 +455,40 @@ static bool rests(struct sim *s, uint64_t next)
 	return may;
 }
 
-uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
+/* Mail goes into boxes; next becomes the window of what that made it take, if
+ * that is earlier. */
+static void post_mail(struct sim *s, uint64_t *next, uint64_t *horizon)
 {
 	struct sim_abroad *a = s->abroad;
-	bool leaves = abroad_has_leaving(s);
 	uint64_t answer;
 
-	for (uint32_t i = 0; leaves && i < s->p.cluster->n; i++) {
+	if (!abroad_has_leaving(s))
+		return;
+	for (uint32_t i = 0; i < s->p.cluster->n; i++) {
 		if (!a->is_near[i])
 			continue;
 		abroad_collect(s, i);
 		a->n_put[i] = 0;
 		if (!a->out[i].n)
 			continue;
-		put_mail(s, i, &next);
+		put_mail(s, i, next);
 		answer = note_due(s, i);
 		*horizon = answer < *horizon ? answer : *horizon;
 	}
-	if (leaves)
-		abroad_forget(s);
+	abroad_forget(s);
+}
+
+uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
+{
+	post_mail(s, &next, horizon);
 	room_end(s->p.cluster->room, next, rests(s, next));
 	return next;
+}
+
+void abroad_post_early(struct sim *s, uint64_t next, uint64_t *horizon)
+{
+	post_mail(s, &next, horizon);
+	room_end(s->p.cluster->room, next, false);
 }
 
 uint64_t abroad_look(const struct sim *s, uint64_t end, bool *is_over)
@@ -672,31 +688,4 @@ int sim_share_first(const struct sim *s, struct err *e, uint64_t key)
 bool sim_is_first(const struct sim *s)
 {
 	return !s->p.cluster || !s->p.cluster->me;
-}
-
-/* Whole pages only, since own sites may begin in the last one. */
-static void fence_range(char *from, char *to)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t first = ((uintptr_t)from + page - 1) / page * page;
-	uintptr_t end = (uintptr_t)to / page * page;
-
-	if (first < end)
-		mprotect((void *)first, end - first, PROT_NONE);
-}
-
-void sim_fence(const struct sim *s, void *array, size_t size, site_id first,
-	site_id end)
-{
-	char *base = array;
-	site_id at = first, own;
-
-	for (uint32_t i = 0; s->process && at < end && i < MOST_FENCES; i++) {
-		own = sim_next_own(s, at);
-		own = own < end ? own : end;
-		fence_range(base + (at - first) * size,
-			base + (own - first) * size);
-		for (at = own; at < end && sim_has(s, at);)
-			at++;
-	}
 }

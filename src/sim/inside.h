@@ -19,6 +19,8 @@ struct notice {
 	bool stop;
 };
 
+enum sim_part { PART_WHOLE, PART_FIRST, PART_REST };
+
 struct sim {
 	struct sim_params p;
 	uint32_t n_slots;
@@ -28,6 +30,8 @@ struct sim {
 	uint16_t *process; /* the same; NULL: all are its own */
 	struct sim_abroad *abroad; /* NULL: there is no other process */
 	uint64_t window; /* that its workers run, of several processes */
+	enum sim_part part; /* of the window */
+	uint8_t *is_edge; /* [site]; NULL: windows have no parts */
 	struct notice *notices[2];
 	struct barrier gate, meet;
 	struct pace pace; /* this and the next: the first worker's */
@@ -43,12 +47,18 @@ struct sim {
 	bool is_guarded; /* whoever calls sim_run(), see base/err.h */
 	enum sim_ending ending;
 	struct census *census; /* NULL: nothing is counted */
+	struct fence *fence; /* [worker]; NULL: there are none between them */
 };
 
 /* --- sim.c --- */
 
-/* A worker's part of window k. */
+/* A worker's share of window k; and the same in two parts, of which the first
+ * may be all. */
 void sim_run_window(struct sim_worker *w, uint64_t k);
+void sim_run_first(struct sim_worker *w, uint64_t k);
+void sim_run_rest(struct sim_worker *w);
+/* Whether so many events are worth two parts. */
+bool sim_has_parts(const struct sim *s, uint64_t n_events);
 /* Visits all sites with mail, of which there is some, in a window. */
 void sim_visit_all(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events);
@@ -88,6 +98,14 @@ static inline sim_time mail_next_far(const struct sim_worker *w)
 /* All mail of the window for this worker's sites, in one array; of several
  * workers. */
 struct sim_event *mail_gather(struct sim_worker *w, uint32_t *n);
+
+/* --- fence.c --- */
+
+void fence_init(struct sim *s);
+void fence_fini(struct sim *s);
+/* Around a worker's part of a window, where there are fences. */
+void fence_close(const struct sim_worker *w);
+void fence_open(const struct sim_worker *w);
 
 /* --- census.c --- */
 
@@ -131,6 +149,8 @@ void abroad_meet(struct sim *s, struct abroad_view *v, struct err *e);
  * window, which is returned; boxes that are full may make it take mail.  The
  * horizon becomes that of answers, if that is earlier. */
 uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon);
+/* The same after the first part of the window before next. */
+void abroad_post_early(struct sim *s, uint64_t next, uint64_t *horizon);
 /* Takes mail only; the next window becomes that of mail, if that is earlier. */
 void abroad_take(struct sim *s, uint64_t *next);
 /* Says that it has got the mail, so that what is due of later mail is known,

@@ -11,6 +11,7 @@ enum {
 	AHEAD_TIMED = 512, /* and after which it pays to take their time */
 	CROWD = 8,
 	BATCH_FIRST = 64,
+	LEAST_FOR_PARTS = 64, /* events */
 	SLOTS_LEAST = 64,
 	SLOTS_MOST = 2048
 };
@@ -148,10 +149,8 @@ static void fill_by_parts(
 }
 
 static inline void prefetch_for(const struct sim_worker *w,
-	const struct sim_event *e, uint32_t i, uint32_t step)
+	const struct sim_event *e, site_id site, uint32_t step)
 {
-	site_id site = w->order[i];
-
 	w->sim->p.ops->prefetch(
 		w, site, (struct sim_waiting){ e, w->head[site] }, step);
 }
@@ -166,14 +165,14 @@ static void look_ahead(const struct sim_worker *w, const struct sim_event *e,
 	i += SIM_STEPS * AHEAD;
 	if (!v->crowd) {
 		if (i < n)
-			prefetch_for(w, e, i, 0);
+			prefetch_for(w, e, v->order[i], 0);
 		return;
 	}
 	if (i + AHEAD < n)
-		mem_prefetch(sim_listed(e, w->head[w->order[i + AHEAD]]));
+		mem_prefetch(sim_listed(e, w->head[v->order[i + AHEAD]]));
 	for (uint32_t step = 0; step < SIM_STEPS; step++, i -= AHEAD)
 		if (i < n)
-			prefetch_for(w, e, i, step);
+			prefetch_for(w, e, v->order[i], step);
 }
 
 void sim_fill_other(struct sim_worker *w, struct sim_event *e,
@@ -198,13 +197,13 @@ static inline bool may_look_ahead(
 	       p->ops->prefetch;
 }
 
-/* Sites from some number on are crowded. */
-static void visit_all(
-	struct sim_worker *w, struct sim_event *e, uint32_t n, uint64_t crowd)
+/* Some of the sites with mail; those from some number on are crowded. */
+static void visit_some(struct sim_worker *w, struct sim_event *e,
+	const site_id *order, uint32_t n, uint64_t crowd)
 {
 	const struct sim_ops *ops = w->sim->p.ops;
 	struct sim_visits v = {
-		.order = w->order,
+		.order = order,
 		.n = n,
 		.crowd = crowd,
 		.prefetches = may_look_ahead(w, n, AHEAD_LEAST) &&
@@ -251,6 +250,25 @@ static inline void visit_one(struct sim_worker *w, const struct sim_event *e)
 	w->sim->p.ops->visit(w, e->site);
 }
 
+/* The first of the sites that are crowded, if there is one. */
+static inline uint64_t first_crowded(
+	const struct sim_worker *w, uint32_t n, uint32_t n_events)
+{
+	if (n_events / CROWD >= n)
+		return 0;
+	return w->sim->p.crowd ? w->sim->p.crowd : UINT64_MAX;
+}
+
+/* Counts what is to be visited, and makes room. */
+static inline void begin_visits(
+	struct sim_worker *w, uint32_t n, uint32_t n_events)
+{
+	w->n_visits += n;
+	w->n_events += n_events;
+	if (n_events >= w->batch_room)
+		batch_reserve(w, n_events);
+}
+
 /* By itself, so that a window with one event does not pay for it. */
 static __attribute__((noinline)) void visit_many(
 	struct sim_worker *w, struct sim_event *e, uint32_t n_events)
@@ -260,16 +278,8 @@ static __attribute__((noinline)) void visit_many(
 	int64_t begin = is_timed ? pace_own_clock() : 0;
 	uint64_t before = w->n_events;
 
-	w->n_visits += n;
-	w->n_events += n_events;
-	if (n_events >= w->batch_room)
-		batch_reserve(w, n_events);
-	if (n_events / CROWD >= n)
-		visit_all(w, e, n, 0);
-	else if (w->sim->p.crowd)
-		visit_all(w, e, n, w->sim->p.crowd);
-	else
-		visit_all(w, e, n, UINT64_MAX);
+	begin_visits(w, n, n_events);
+	visit_some(w, e, w->order, n, first_crowded(w, n, n_events));
 	if (is_timed)
 		take_time(w, begin, before);
 }
@@ -317,20 +327,86 @@ static struct sim_event *gather(struct sim_worker *w, uint32_t *n)
 	return first;
 }
 
-void sim_run_window(struct sim_worker *w, uint64_t k)
+/* All mail of window k, with what has come within reach. */
+static struct sim_event *begin_window(
+	struct sim_worker *w, uint64_t k, uint32_t *n)
 {
-	struct sim_event *e;
-	uint32_t n;
-
 	w->start = (sim_time)k * w->width;
 	w->slot = (uint32_t)k & w->slot_mask;
 	w->n_windows++;
 	if (mail_may_be_near(w))
 		mail_take_far(w);
-	e = gather(w, &n);
-	if (!n)
+	return gather(w, n);
+}
+
+void sim_run_window(struct sim_worker *w, uint64_t k)
+{
+	uint32_t n;
+	struct sim_event *e = begin_window(w, k, &n);
+
+	if (n)
+		sim_visit_all(w, e, n);
+}
+
+/* --- a window in two parts --- */
+
+/* Puts the sites that send mail to other processes before the others; returns
+ * their number. */
+static uint32_t put_edge_first(
+	const uint8_t *is_edge, site_id *order, uint32_t n)
+{
+	uint32_t n_first = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		site_id site = order[i];
+
+		if (!is_edge[site])
+			continue;
+		order[i] = order[n_first];
+		order[n_first++] = site;
+	}
+	return n_first;
+}
+
+bool sim_has_parts(const struct sim *s, uint64_t n_events)
+{
+	return s->is_edge && n_events >= LEAST_FOR_PARTS;
+}
+
+void sim_run_first(struct sim_worker *w, uint64_t k)
+{
+	struct sim_halves *h = &w->halves;
+	uint32_t n_events;
+	struct sim_event *e = begin_window(w, k, &n_events);
+
+	*h = (struct sim_halves){ .e = e, .n_events = w->n_events };
+	if (!sim_has_parts(w->sim, n_events)) {
+		if (n_events)
+			sim_visit_all(w, e, n_events);
 		return;
-	sim_visit_all(w, e, n);
+	}
+	h->n = sort_by_site(w, e, n_events);
+	h->n_first = put_edge_first(w->sim->is_edge, w->order, h->n);
+	h->crowd = first_crowded(w, h->n, n_events);
+	h->is_timed = is_time_due(w, h->n);
+	begin_visits(w, h->n, n_events);
+	w->spent -= h->is_timed ? pace_own_clock() : 0;
+	visit_some(w, e, w->order, h->n_first, h->crowd);
+	w->spent += h->is_timed ? pace_own_clock() : 0;
+	w->visited = NO_SITE;
+}
+
+void sim_run_rest(struct sim_worker *w)
+{
+	const struct sim_halves *h = &w->halves;
+	int64_t begin = h->is_timed ? pace_own_clock() : 0;
+
+	if (!h->n)
+		return;
+	visit_some(w, h->e, w->order + h->n_first, h->n - h->n_first, h->crowd);
+	if (h->is_timed)
+		take_time(w, begin, h->n_events);
+	end_visits(w);
 }
 
 /* --- life --- */
@@ -427,7 +503,7 @@ static void start_threads(struct sim *s)
 
 	pthread_mutex_init(&s->starting, NULL);
 	pthread_mutex_lock(&s->starting);
-	while (i < s->p.n_workers && !s->census &&
+	while (i < s->p.n_workers && !s->census && !s->fence &&
 		!pthread_create(
 			&s->threads[i], NULL, sim_thread, &s->workers[i]))
 		i++;
@@ -471,6 +547,7 @@ struct sim *sim_new(const struct sim_params *p, struct err *e)
 	abroad_init(s);
 	census_init(s);
 	share_out(s);
+	fence_init(s);
 	s->threads = mem_alloc(s->p.n_workers, sizeof(*s->threads));
 	for (uint32_t i = 0; i < 2; i++)
 		s->notices[i] =
@@ -499,6 +576,7 @@ void sim_free(struct sim *s)
 	pthread_mutex_destroy(&s->starting);
 	abroad_fini(s);
 	census_fini(s);
+	fence_fini(s);
 	mem_free(s->threads);
 	mem_free(s->owner);
 	mem_free(s->workers);

@@ -135,6 +135,15 @@ struct cluster;
 struct cluster_bytes;
 struct sim;
 
+/* A window in two parts: sites that mail may leave this process from, then the
+ * others. */
+struct sim_halves {
+	struct sim_event *e;
+	uint32_t n, n_first; /* sites, of which so many come first */
+	uint64_t crowd, n_events; /* n_events: before it */
+	bool is_timed;
+};
+
 /*
  * One thread's share.  The fields that posting touches come first; a model may
  * read id and model, and uses the functions below for the rest.
@@ -180,6 +189,7 @@ struct sim_worker {
 	sim_time stirs_next; /* the same, but of mail that is still */
 	sim_time still_last; /* the last of that */
 	bool has_notes; /* among it */
+	struct sim_halves halves;
 	uint64_t mail_sent, mail_bytes; /* that were packed for other workers */
 
 	site_id visited; /* the visited site, or NO_SITE */
@@ -244,6 +254,9 @@ struct sim_ops {
 struct sim_trial {
 	bool packs; /* mail between workers, as if they were processes */
 	bool counts; /* the same, and counts it: see sim_census() */
+	/* One thread runs all workers, each of which can touch the memory of
+	 * its own sites only: see sim_fence(). */
+	bool fences;
 	/* Prefetches always where it may be useful, or never; otherwise the
 	 * host's time decides, and the number of instructions with it. */
 	bool is_ahead, is_plain;
@@ -270,6 +283,9 @@ struct sim_params {
 	/* [from][to] of processes: windows that mail takes at least, 0: there
 	 * is none; copied.  Without a room only its own are needed. */
 	const uint8_t *lead;
+	/* [site] whether it sends mail to other processes, copied; NULL: any
+	 * may. */
+	const uint8_t *is_edge;
 	struct sim_trial trial;
 };
 
@@ -376,8 +392,9 @@ site_id sim_next_own(const struct sim *s, site_id site);
 uint32_t sim_self(const struct sim *s, uint32_t *n);
 uint32_t sim_process(const struct sim *s, site_id site);
 /* Makes the memory of other processes' sites, in an array with one element for
- * each site from first up to end, impossible to touch. */
-void sim_fence(const struct sim *s, void *array, size_t size, site_id first,
+ * each site from first up to end, impossible to touch; in a trial that of other
+ * workers' sites, while a worker runs. */
+void sim_fence(struct sim *s, void *array, size_t size, site_id first,
 	site_id end);
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,

@@ -121,7 +121,11 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 
 static void step(struct sim_worker *w, uint64_t k)
 {
+	if (w->sim->fence)
+		fence_close(w);
 	sim_run_window(w, k);
+	if (w->sim->fence)
+		fence_open(w);
 	w->start += w->width;
 	w->slot = (w->slot + 1) & w->slot_mask;
 }
@@ -263,12 +267,21 @@ static void run_together(void *arg)
 		step(w, k);
 }
 
-/* A worker's part of one window, of several processes. */
+/* A worker's share of one window, or of a part of it, of several processes. */
 static void run_one(void *arg)
 {
 	struct sim_worker *w = arg;
+	const struct sim *s = w->sim;
 
-	step(w, w->sim->window);
+	if (s->part == PART_FIRST) {
+		sim_run_first(w, s->window);
+		return;
+	}
+	if (s->part == PART_WHOLE)
+		sim_run_window(w, s->window);
+	else
+		sim_run_rest(w);
+	move_on(w, 1);
 }
 
 /* The same, where a worker's mistake ends its part: the others learn of it
@@ -430,9 +443,10 @@ static void align(struct sim *s)
 }
 
 /* The window of all workers of this process, by one thread or by all. */
-static void run_window(struct sim *s)
+static void run_part(struct sim *s, enum sim_part part, enum pace_way way)
 {
-	if (choose_way(s, s->n_events) == PACE_ALONE) {
+	s->part = part;
+	if (way == PACE_ALONE) {
 		for (uint32_t i = 0; i < s->p.n_workers; i++)
 			run_guarded(&s->workers[i]);
 		return;
@@ -440,6 +454,55 @@ static void run_window(struct sim *s)
 	barrier_wait(&s->gate);
 	run_guarded(&s->workers[0]);
 	barrier_wait(&s->gate);
+}
+
+static void run_window(struct sim *s)
+{
+	run_part(s, PART_WHOLE, choose_way(s, s->n_events));
+}
+
+/* Events that wait for a window. */
+static uint64_t count_events(const struct sim *s, uint64_t k)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->p.n_workers; i++) {
+		const struct sim_worker *w = &s->workers[i];
+		uint32_t box = (uint32_t)k & w->slot_mask;
+
+		for (uint32_t to = 0; to < w->n_workers; to++) {
+			n += (uint64_t)(w->out[box].next - w->first[box]);
+			box += w->slot_mask + 1;
+		}
+	}
+	return n;
+}
+
+/*
+ * The same window in two parts, so that mail is on its way while the second one
+ * runs: first sites that send to other processes.  Whether mail may go before
+ * the second: the next window has events already, so what is to be said of it
+ * is known.
+ */
+static bool begin_window(struct sim *s, enum pace_way *way)
+{
+	const struct sim_worker *w = s->workers;
+
+	*way = choose_way(s, s->n_events);
+	if (!sim_has_parts(s, count_events(s, s->window))) {
+		run_part(s, PART_WHOLE, *way);
+		return false;
+	}
+	run_part(s, PART_FIRST, *way);
+	return !abroad_has_failed(s) &&
+	       is_awaited(s, (w->slot + 1) & w->slot_mask);
+}
+
+static void end_window(struct sim *s, enum pace_way way)
+{
+	if (s->part == PART_FIRST && !abroad_has_failed(s))
+		run_part(s, PART_REST, way);
+	s->part = PART_WHOLE;
 }
 
 /* The windows of this process before a horizon; mail that leaves brings that
@@ -462,11 +525,14 @@ static void run_ahead(struct sim *s, uint64_t horizon)
 static uint64_t run_and_tell(struct sim *s, uint64_t next, uint64_t end)
 {
 	uint64_t horizon = promises_look(s);
+	enum pace_way way;
 
 	while (next < horizon && next < end && !abroad_has_failed(s)) {
 		s->window = next;
-		run_window(s);
 		promises_note_run(s, next);
+		if (begin_window(s, &way))
+			promises_tell(s, next + 1);
+		end_window(s, way);
 		next = windows_next(s);
 		promises_tell(s, next);
 	}
@@ -490,19 +556,27 @@ static void run_by_promises(
 	}
 }
 
-/* The windows of a process in a room before a horizon, until mail leaves, or
- * for so many that the others hear of it in time. */
-static uint64_t run_some(struct sim *s, uint64_t next, uint64_t horizon)
+/* The windows of a process in a room before a horizon and before end, until
+ * mail leaves, or for so many that the others hear of it in time.  The horizon
+ * may come nearer. */
+static uint64_t run_some(
+	struct sim *s, uint64_t next, uint64_t *horizon, uint64_t end)
 {
-	if (s->p.n_workers == 1) {
-		s->window = horizon;
+	uint64_t until = *horizon < end ? *horizon : end;
+	enum pace_way way;
+
+	if (s->p.n_workers == 1 && !sim_has_parts(s, count_events(s, next))) {
+		s->window = until;
 		err_guard(run_until_mail, s->workers, &s->workers->failure);
 		return windows_next(s);
 	}
-	for (uint32_t i = 0; i < MOST_UNHEARD && next < horizon; i++) {
+	for (uint32_t i = 0; i < MOST_UNHEARD && next < until; i++) {
 		s->window = next;
-		run_window(s);
+		if (begin_window(s, &way))
+			abroad_post_early(s, next + 1, horizon);
+		end_window(s, way);
 		next = windows_next(s);
+		until = *horizon < until ? *horizon : until;
 		if (abroad_has_leaving(s) || abroad_has_failed(s))
 			break;
 	}
@@ -528,7 +602,7 @@ static void run_in_room(struct sim *s, uint64_t end, bool may_stop)
 				abroad_confirm(s, next);
 		}
 		if (next < horizon && next < end) {
-			next = run_some(s, next, horizon < end ? horizon : end);
+			next = run_some(s, next, &horizon, end);
 			abroad_take(s, &next); /* so that boxes do not fill */
 		} else if (abroad_has_posted(s, next)) {
 			if (is_over && next >= end)
