@@ -117,10 +117,11 @@ report 'a plan names routers and each of their links'
 
 # Round the other side of a ring, or beside it; old and new paths together have
 # no cycle.  Hint bits lead round rings, so that one that is cut twice has pairs
-# without a way; directions in order have spare paths.
+# without a way; meshes, and directions in order, have spare paths.
 one_cut='5 us link 0,0 A+ dies; 40 us link 0,0 A+ returns'
 twice="5 us link 0,0 A+ dies; 6 us link 2,0 A+ dies; 7 us link 1,1 B+ dies"
-for how in kind=hint kind=order 'kind=order --set topology.wrap=mesh' \
+for how in kind=hint 'kind=hint --set topology.wrap=mesh' kind=order \
+	'kind=order --set topology.wrap=mesh' \
 	'kind=order --set topology.nodes=2' \
 	'kind=order --set topology.nodes=2 --set router.kind=crossbar'; do
 	set -- --shape 4x4 --set routing.$how

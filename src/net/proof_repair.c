@@ -48,6 +48,29 @@ static void check_rings(struct proof_step *s, const struct route *r)
 			   "routing.escape");
 }
 
+/* Lines: spare paths on the channels by which all packets can go on. */
+static void check_lines(struct proof_step *s, const struct net_repair *x)
+{
+	struct route_graph g;
+
+	if (!x->whole->has_escape) {
+		snprintf(s->why, sizeof(s->why),
+			"paths around failed links need routing.escape");
+		return;
+	}
+	route_graph_init(&g, x->whole->topo, 1);
+	for (size_t i = 0; i < x->n_views; i++)
+		hint_walk_lines(x->view[i].route, &g);
+	proof_find_cycle(s, &g, 0);
+	if (s->holds)
+		snprintf(s->why, sizeof(s->why),
+			"spare paths of %zu repair%s followed, no cycle with "
+			"those in the order of dimensions; so injection need "
+			"not stop",
+			x->n_views, x->n_views == 1 ? "" : "s");
+	route_graph_fini(&g);
+}
+
 /* The paths of the whole network, and of views since the last stop. */
 struct union_of {
 	const struct net_repair *x;
@@ -183,7 +206,9 @@ void proof_repair(struct proof *p, const struct net_repair *x)
 	s->letter = (char)('a' + p->n_steps++);
 	s->what = "no channel waits for itself by paths before and after "
 		  "repairs together";
-	if (hint_find(x->whole))
+	if (x->n_views && hint_has_spare(x->view[0].route))
+		check_lines(s, x);
+	else if (hint_find(x->whole))
 		check_rings(s, x->whole);
 	else
 		check_paths(s, x);

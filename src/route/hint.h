@@ -69,6 +69,10 @@ static inline uint16_t hint_from_io(const struct torus *t, uint32_t link)
 
 /* See struct route_ops: hint_repair.c. */
 struct route *hint_avoid(const struct route *r, const port_mask *dead);
+/* Whether a routing around failed links may use spare paths; what these and
+ * paths in the order of dimensions make wait. */
+bool hint_has_spare(const struct route *r);
+void hint_walk_lines(const struct route *r, const struct route_graph *g);
 
 /*
  * Programs one set of zone masks: "none", "longest-first", "order" (one

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "sim/random.h"
 
-enum { TRIES = 4 };
+enum { TRIES = 4, LEAST_TRIES = 16 };
 
 #define NONE UINT32_MAX
 
@@ -37,6 +37,8 @@ struct spare {
 	struct paths now; /* pairs in use */
 	struct paths had; /* by the one that this is a copy of */
 	struct search search;
+	uint32_t patience; /* see spare_set_patience() */
+	uint32_t n_failed; /* pairs in a row */
 };
 
 static uint64_t pair_of(router_id from, router_id to)
@@ -49,6 +51,7 @@ static struct spare *make(void)
 	struct spare *s = mem_alloc(1, sizeof(*s));
 
 	s->search.from = NO_ROUTER;
+	s->patience = UINT32_MAX;
 	return s;
 }
 
@@ -63,11 +66,17 @@ struct spare *spare_new(const struct route_graph *g)
 	return NULL;
 }
 
+void spare_set_patience(struct spare *s, uint32_t n_pairs)
+{
+	s->patience = n_pairs;
+}
+
 struct spare *spare_copy(const struct spare *old)
 {
 	struct spare *s = make();
 
 	acyclic_copy(&s->order, &old->order);
+	s->patience = old->patience;
 	s->hop = mem_alloc(old->n_hops + 1, sizeof(*s->hop));
 	if (old->n_hops)
 		memcpy(s->hop, old->hop, old->n_hops * sizeof(*s->hop));
@@ -290,15 +299,19 @@ static bool take_any(struct spare *s, const port_mask *dead, router_id to)
 {
 	router_id from = s->search.from;
 	uint32_t n = s->order.n_channels;
+	uint32_t tries = n > 1 ? TRIES * n : LEAST_TRIES;
 	bool is_found = false;
 
-	for (uint32_t i = 0; i < TRIES * n && !is_found; i++) {
+	if (s->n_failed >= s->patience)
+		return false;
+	for (uint32_t i = 0; i < tries && !is_found; i++) {
 		search(s, dead, from, n - 1 - i % n, 1 + to + i);
 		if (s->search.best[to] == NONE)
 			break;
 		is_found = take(s, to);
 	}
 	s->search.from = NO_ROUTER; /* the order may be another one */
+	s->n_failed = is_found ? 0 : s->n_failed + 1;
 	return is_found;
 }
 

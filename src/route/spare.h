@@ -29,6 +29,9 @@ struct spare;
 struct spare *spare_new(const struct route_graph *g);
 struct spare *spare_copy(const struct spare *s);
 void spare_free(struct spare *s);
+/* After so many pairs in a row without a path, of this one and of each copy,
+ * others are searched only among the paths that keep to the order. */
+void spare_set_patience(struct spare *s, uint32_t n_pairs);
 
 /*
  * Gives a pair of sites a path without failed links, if there is one: the one
