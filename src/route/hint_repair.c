@@ -325,9 +325,8 @@ static struct topo_end *list_failed(
 	for (router_id r = 0; r < t->n; r++)
 		for (port_mask m = dead[r]; m; m &= m - 1) {
 			v = mem_more(v, *n, sizeof(*v));
-			v[(*n)++] = (struct topo_end){
-				r, (port_id)__builtin_ctzll(m)
-			};
+			v[(*n)++] = (struct topo_end){ r,
+				(port_id)__builtin_ctzll(m) };
 		}
 	return v;
 }

@@ -160,7 +160,7 @@ static const struct hint_how meshes[] = {
 
 enum { N_MESHES = sizeof(meshes) / sizeof(*meshes) };
 
-/* NET-F28: whichever it is. */
+/* NET-F35: whichever it is. */
 static void one_failed_link_of_a_mesh_cuts_no_pair(void **state)
 {
 	for (uint32_t i = 0; i < N_MESHES; i++) {
@@ -181,7 +181,7 @@ static void one_failed_link_of_a_mesh_cuts_no_pair(void **state)
 	(void)state;
 }
 
-/* NET-F28: links fail and return one after the other.  Not every path fits
+/* NET-F35: links fail and return one after the other.  Not every path fits
  * among those that there were, so that a plane, which has few, loses some. */
 static void most_pairs_have_a_path_when_many_links_fail(void **state)
 {
@@ -208,7 +208,7 @@ static void most_pairs_have_a_path_when_many_links_fail(void **state)
 	(void)state;
 }
 
-/* NET-F28: a packet on its way stays on its path when others get new ones. */
+/* NET-F35: a packet on its way stays on its path when others get new ones. */
 static void a_packet_keeps_its_spare_path(void **state)
 {
 	struct hint_how how = { .shape = "4x4", .wrap = "mesh" };
@@ -238,6 +238,7 @@ static void a_packet_keeps_its_spare_path(void **state)
 	(void)state;
 }
 
+/* NET-F35 */
 static void rings_have_no_spare_paths(void **state)
 {
 	struct hint_how how = { .shape = "4x4", .wrap = "mesh,torus" };

@@ -96,8 +96,8 @@ static void fence_process(const struct sim *s, const struct array *a)
 	}
 }
 
-void sim_fence(struct sim *s, void *array, size_t size, site_id first,
-	site_id end)
+void sim_fence(
+	struct sim *s, void *array, size_t size, site_id first, site_id end)
 {
 	struct array a = { array, size, first, end };
 

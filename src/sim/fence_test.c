@@ -58,8 +58,8 @@ static bool runs(struct model *m)
 	m->site = map_alloc(SITES * sizeof(*m->site));
 	sim_fence(s, m->site, sizeof(*m->site), 0, SITES);
 	for (site_id i = 0; i < SITES; i++)
-		sim_post(sim_owner(s, i), i, 0, SIM_KEY(PHASE_ARRIVAL, 0), 0,
-			0);
+		sim_post(
+			sim_owner(s, i), i, 0, SIM_KEY(PHASE_ARRIVAL, 0), 0, 0);
 	sim_run(s, SIM_NEVER - 1);
 	for (site_id i = 0; i < SITES; i++)
 		are_right &= m->site[i].n >= ROUNDS;

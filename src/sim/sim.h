@@ -394,8 +394,8 @@ uint32_t sim_process(const struct sim *s, site_id site);
 /* Makes the memory of other processes' sites, in an array with one element for
  * each site from first up to end, impossible to touch; in a trial that of other
  * workers' sites, while a worker runs. */
-void sim_fence(struct sim *s, void *array, size_t size, site_id first,
-	site_id end);
+void sim_fence(
+	struct sim *s, void *array, size_t size, site_id first, site_id end);
 
 void sim_post_slow(struct sim_worker *w, site_id site, sim_time t,
 	uint64_t rank, uint32_t data);
