@@ -300,6 +300,10 @@ refuses 'nodes 0 to 63' run qsnet2 pingpong to=64
 refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"
 refuses 'more than the 4096 nodes' show qsnet2 --shape 4097
+refuses '129 is more than the 128 nodes' show fattree --shape 129 \
+	--set topology.ports=4
+refuses '65 is more than the 64 nodes' show fattree --shape 65 \
+	--set topology.ports=4 --set topology.rails=2 --set topology.join=2
 refuses 'a fattree has no dimensions' show qsnet2 --shape 4x4
 refuses 'topology.up' show qsnet2 --set topology.up=100
 refuses 'topology.shape is not a parameter' show qsnet2 \

@@ -1,5 +1,6 @@
 /* `weft new`: a machine file to begin with, like one that there is. */
 #define _XOPEN_SOURCE 700
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,12 +47,11 @@ static void print_comment(FILE *f, int indent, const char *text)
  */
 static void place_path(const char *page, char *text)
 {
-	char *whole =
-		strchr(page, '/') && *text != '/' ? realpath(text, NULL) : NULL;
+	char whole[PATH_MAX];
 
-	if (whole && strlen(whole) < PARAM_TEXT_MAX)
+	if (strchr(page, '/') && *text && *text != '/' &&
+		realpath(text, whole) && strlen(whole) < PARAM_TEXT_MAX)
 		memcpy(text, whole, strlen(whole) + 1);
-	free(whole);
 }
 
 static void print_value(FILE *f, const struct line *l, const char *page)
