@@ -237,6 +237,8 @@ done
 ends 0 run $on --faults "$tmp/plan.yaml" --set routing.tell=never --json
 holds '.results.time_ns > 1e6'
 report "a dead switch costs one time-out"
+same $on --faults "$tmp/plan.yaml"
+
 # what only happens later does not happen
 ends 0 run fattree random --shape 16 warmup=1us measure=2us \
 	--set 'faults.events=1 us uplinks 1.0 dies' --json
@@ -245,7 +247,6 @@ ends 0 run fattree random --shape 16 warmup=1us measure=102us \
 	--set 'faults.events=1 us uplinks 1.0 dies' --json
 holds '.faults.repairs == 1 and .faults.missing_pairs == 96'
 report 'a run counts the repairs until its end'
-same $on --faults "$tmp/plan.yaml"
 
 plan <<END
   events: ["0 us switch 2.3 dies"]
