@@ -48,7 +48,7 @@ static int64_t switch_of(struct reader *r, const char *name)
 			      : "the name of a switch is missing",
 			*name ? name : NULL);
 	for (const char *s = name; *s; s++)
-		if (!isgraph((unsigned char)*s))
+		if (!isgraph((unsigned char)*s) || strchr("\"\\", *s))
 			return wrong(r,
 				"want a name of letters and digits, not", name);
 	for (; (id = index_find(&r->names, h)); h++)

@@ -183,6 +183,7 @@ static void bad_columns_are_refused(void **state)
 		"did you mean leaf?");
 	is_refused(GRAPH_COLUMNS, "a,b\n\"b,c\n", ":2: a text in quotes");
 	is_refused(GRAPH_COLUMNS, "\"a\"b,c\n", "not one column: \"a\"");
+	is_refused(GRAPH_COLUMNS, "a\"1,b\n", ":1: want a name of letters");
 	is_refused(GRAPH_COLUMNS, "node,z\na,b\n",
 		":1: no link joins switch z to others");
 }
