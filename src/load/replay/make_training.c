@@ -128,9 +128,10 @@ void make_say_training(const struct goal_make *m, const char *start, FILE *f)
 		", pipeline %" PRId64 "\n",
 		start, make_training_ranks(m), m->tensor, m->data, m->pipeline);
 	fprintf(f,
-		"%sa rank has %" PRId64 " layers and %" PRId64
-		" micro-batches of %" PRId64 " tokens\n",
-		start, s.layers, s.batches, s.tokens);
+		"%sa rank has %" PRId64 " layer%s and %" PRId64
+		" micro-batch%s of %" PRId64 " token%s\n",
+		start, s.layers, s.layers == 1 ? "" : "s", s.batches,
+		s.batches == 1 ? "" : "es", s.tokens, s.tokens == 1 ? "" : "s");
 	if (m->tensor > 1)
 		fprintf(f,
 			"%stensor: %" PRId64 " all-reduces of %" PRIu64
