@@ -131,7 +131,7 @@ for how in kind=hint kind=order 'kind=order --set topology.wrap=mesh' \
 		kind=hint"$twice") continue ;;
 		esac
 		holds 'all(.repairs[]; .missing_pairs == 0)'
-		ends 0 run torus alltoall via=msg bytes=4KiB "$@" --json \
+		ends 0 run torus alltoall via=msg bytes=32KiB "$@" --json \
 			--set faults.events="$plan"
 		holds '.ending == "finished" and .faults.repairs >= 2'
 	done

@@ -269,8 +269,8 @@ static void add_lines(struct facts *f, const struct net *n)
 		"corrected, {codewords_failed} uncorrectable, "
 		"{codewords_miscorrected} miscorrected]");
 	facts_line(f, "repair",
-		"[paths changed {repairs} time{repairs|s} because links failed "
-		"or returned{_injection}]");
+		"[repairs?paths changed {repairs} time{repairs|s} because "
+		"links failed or returned{_injection}]");
 	if (n->repair && n->repair->n_stops)
 		facts_each(f, "stops", MOST_TOLD, "stopped",
 			"for repair {repair} from {from_us:.10g} us to "
