@@ -255,6 +255,9 @@ for keys in 'tensor=2 data=4 experts=2' 'data=8 shard=yes overlap=no' \
 	done
 done
 report 'a model has the bytes that follow from its keys, and is trained'
+run goal training data=4 algo=hierarchical
+judge 2 'hierarchical needs units, and training has no key'
+report 'an algorithm that training cannot use is refused'
 
 run run fattree --shape 16 --set domain.rate=100GB/s replay file="$goal" \
 	procs=4 --json

@@ -199,6 +199,10 @@ static int plan(const struct goal_make *m, enum algo_op op, int64_t n,
 		.bytes = bytes,
 		.chunk = m->chunk > 0 ? (uint64_t)m->chunk : 0,
 	};
+	if (p->algo == &algo_hierarchical)
+		return err_set(e,
+			"algo: hierarchical needs units, and training has no "
+			"key for them (want another algorithm)");
 	return p->algo ? algo_settle(p, e) : -1;
 }
 
