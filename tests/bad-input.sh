@@ -44,6 +44,8 @@ refused 'no machine is called ""' run '' random
 refused 'did you mean random?' run bgq rndom
 refused 'no workload is called ""' run bgq ''
 refused 'did you mean random?' params radnom
+refused 'no node of this machine has a neighbour' \
+	run torus neighbours --shape 1 --set topology.nodes=3
 refused 'did you mean load?' run bgq random laod=1
 refused 'unknown key' run bgq random qqqqqqqq=1
 refused 'this machine has no IO nodes' run bgq-board files
@@ -343,6 +345,10 @@ printf -- '- 1\n- 2\n' >"$bad"
 file_refused 'that is a list' 'map of sections'
 printf '%slink:\n  rate: 2\n' "$head" >"$bad"
 file_refused 'without a unit' 'bad.yaml:4:9: link.rate: "2"'
+printf '%sbase: fattree\nrouting:\n  kind: updown\n%s\n' "$head" \
+	'topology: { nodes: 70000, ports: 64 }' >"$bad"
+file_refused 'too large for its routing' \
+	"weft: $bad:5:9: routing.kind: updown sends to"
 printf '%slink:\n  raet: 2 GB/s\n' "$head" >"$bad"
 file_refused 'with an unknown key' 'bad.yaml:4:3: unknown key'
 printf '%slnik:\n  rate: 2 GB/s\n' "$head" >"$bad"

@@ -169,6 +169,15 @@ for mode in minimal ugal; do
 done
 report 'no routing carries more than the peak'
 
+# While queues still grow, what takes free ways may be more than the peak.
+short="dragonfly --shape 64 --set topology.global=1 random load=max measure=2us"
+ends 0 run $short warmup=1us
+grep -q '^warning .*more than the peak arrives' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+ends 0 run $short warmup=60us
+! grep -q 'more than the peak' "$tmp/out" || complain "$(cat "$tmp/out")"
+report 'more than the peak is said to be for a short time only'
+
 # The permutation with the longest paths: all pairs of nodes as far from each
 # other as can be, where each has one at the greatest distance.
 longest() { # HOPS MACHINE...

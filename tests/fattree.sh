@@ -239,6 +239,15 @@ holds '.results.time_ns > 1e6'
 report "a dead switch costs one time-out"
 same $on --faults "$tmp/plan.yaml"
 
+# what only happens later does not happen
+ends 0 run fattree random --shape 16 warmup=1us measure=2us \
+	--set 'faults.events=1 us uplinks 1.0 dies' --json
+holds '.faults.repairs == 0 and (.faults | has("missing_pairs") | not)'
+ends 0 run fattree random --shape 16 warmup=1us measure=102us \
+	--set 'faults.events=1 us uplinks 1.0 dies' --json
+holds '.faults.repairs == 1 and .faults.missing_pairs == 96'
+report 'a run counts the repairs until its end'
+
 plan <<END
   events: ["0 us switch 2.3 dies"]
 END
@@ -292,6 +301,10 @@ refuses 'nodes 0 to 63' run qsnet2 pingpong to=64
 refuses 'nodes 0 to 63' run qsnet2 pingpong --follow 64.0
 report "workloads that need more are refused"
 refuses 'more than the 4096 nodes' show qsnet2 --shape 4097
+refuses '129 is more than the 128 nodes' show fattree --shape 129 \
+	--set topology.ports=4
+refuses '65 is more than the 64 nodes' show fattree --shape 65 \
+	--set topology.ports=4 --set topology.rails=2 --set topology.join=2
 refuses 'a fattree has no dimensions' show qsnet2 --shape 4x4
 refuses 'topology.up' show qsnet2 --set topology.up=100
 refuses 'topology.shape is not a parameter' show qsnet2 \

@@ -208,6 +208,14 @@ cd "$OLDPWD" || exit 1
 ends 0 new graph "$tmp/new.yaml" --set topology.edges="$tmp/torus.csv"
 ends 0 check "$tmp/new.yaml" --json
 holds '.proved and .nodes == 128'
+cd "$tmp" || exit 1
+ends 0 new graph own/beside.yaml --set topology.edges=torus.csv
+cd own || exit 1
+ends 0 new ./mine.yaml "$tmp/far.yaml"
+cd "$OLDPWD" || exit 1
+cd /
+ends 0 show "$tmp/own/beside.yaml"
+ends 0 show "$tmp/far.yaml"
 report 'files of edges are inputs of a run, and of new machines'
 
 printf 'a,b\nc,d\n' >"$tmp/apart.csv"

@@ -85,6 +85,7 @@ machine='torus --shape 4x2'
 refused 'node 3 is in job a, too' "- { name: a, nodes: 0..3, $w }" \
 	"- { name: b, nodes: 3..5, $w }"
 refused 'there is no node 8' "- { name: a, nodes: 4..8, $w }"
+refused ':3:23: the list is empty' "- { name: a, nodes: [], $w }"
 refused 'did you mean random?' '- { name: a, nodes: 0..3, workload: randon }'
 refused 'only 2 nodes are free' "- { name: a, nodes: 0..5, $w }" \
 	"- { name: b, count: 3, $w }"

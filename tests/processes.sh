@@ -66,6 +66,8 @@ same '2x3' bgq alltoall --shape 4x3x2 via=nic bytes=1300
 same '4x1' qsnet2-16 alltoall via=msg bytes=600
 same '2x1' gemini alltoall --shape 2x2x1 via=msg bytes=600
 same '3x1' fattree alltoall --shape 16
+# trains: a packet between those of one, when tokens return
+same '2x1 3x1' hyperx alltoall --shape 4x4 via=msg bytes=10000 coarse=8
 
 # pairs and groups of programs, whose ends are in different processes
 same '2x1 3x1' torus pingpong --shape 4x4 from=13 to=2 rounds=20

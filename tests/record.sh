@@ -496,18 +496,19 @@ refused 'needs a step, as in 0.1..0.5:0.1' sweep torus random load=0.1..0.5
 refused 'longer than the range' sweep torus random load=0.1..0.5:0.5
 refused 'is not a range' sweep torus random seed=1..
 run sweep torus random load=0.2 --shape 16,4x4 warmup=1us measure=2us
-grep -q '^warning .*--shape 16 makes a ring.*--shape 4x2x2$' "$tmp/out" &&
+grep -q '^warning .*--shape 16 has only one .*--shape 4x2x2$' "$tmp/out" &&
 	[ $code -eq 0 ] || complain "sweep: $(cat "$tmp/out" "$tmp/err")"
 ring() { # WORDS: prints a warning for one dimension, and none for two
 	run "$@" --shape 64
-	grep -q '^warning .*makes a ring.*--shape 4x4x4$' "$tmp/out" ||
+	grep -q '^warning .*has only one .*--shape 4x4x4$' "$tmp/out" ||
 		complain "$*: $(cat "$tmp/out" "$tmp/err")"
 	run "$@" --shape 8x8
-	! grep -q ring "$tmp/out" || complain "8x8: $(cat "$tmp/out")"
+	! grep -q 'only one dimension' "$tmp/out" ||
+		complain "8x8: $(cat "$tmp/out")"
 }
 ring run torus random measure=1us
 ring show torus
-report 'a shape of one number, for a torus, is told to be a ring'
+report 'a shape of one number, for a torus, is said to be one dimension'
 refused 'value is missing' sweep torus random load=
 refused 'given twice' sweep torus random load=1 load=2
 refused 'no workload is called' sweep torus randm

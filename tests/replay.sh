@@ -222,7 +222,7 @@ run goal training layers=80 hidden=8192 sequence=4096 tokens=4194304 \
 	as=operations -o "$tmp/model.goal"
 [ $code -eq 0 ] || complain "$(cat "$tmp/err")"
 for text in '1024 ranks: tensor 8, data 32, pipeline 4' \
-	'a rank has 20 layers and 1 micro-batches of 131072 tokens' \
+	'a rank has 20 layers and 1 micro-batch of 131072 tokens' \
 	'tensor: 80 all-reduces of 2147483648 B a rank and step' \
 	'pipeline: 268435456 B between stages for each micro-batch, each way' \
 	'data: 4375000000 B of gradients a rank and step'; do
@@ -255,6 +255,9 @@ for keys in 'tensor=2 data=4 experts=2' 'data=8 shard=yes overlap=no' \
 	done
 done
 report 'a model has the bytes that follow from its keys, and is trained'
+run goal training data=4 algo=hierarchical
+judge 2 'hierarchical needs units, and training has no key'
+report 'an algorithm that training cannot use is refused'
 
 run run fattree --shape 16 --set domain.rate=100GB/s replay file="$goal" \
 	procs=4 --json

@@ -185,6 +185,19 @@ for machine in 'torus --shape 16x16x16' 'fattree --shape 2048' qsnet2-1024 \
 done
 report 'pictures of large machines have every site and link'
 
+printf 'schema: 1\nmachine: odd\nbase: fattree\ntitle: "<b>1 & 2</b>"\n' \
+	>"$tmp/odd.yaml"
+run show "$tmp/odd.yaml" --shape 1 --svg
+grep -q '<title>&lt;b&gt;1 &amp; 2&lt;/b&gt;</title>' "$tmp/out" ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+run show "$tmp/odd.yaml" --shape 1
+grep -q ', 1 node, 1 switch of 8 ports$' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+run show "$tmp/odd.yaml" --shape 5
+grep -q ', 5 nodes, 6 switches of 8 ports$' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+report 'titles are text in pictures, and numbers have their plurals'
+
 run show bgq-20pf --dot
 [ $code -eq 2 ] || complain "exit code $code"
 grep -q 'too many for a' "$tmp/err" || complain "$(cat "$tmp/err")"

@@ -132,7 +132,7 @@ for how in kind=hint 'kind=hint --set topology.wrap=mesh' kind=order \
 		kind=hint"$twice") continue ;;
 		esac
 		holds 'all(.repairs[]; .missing_pairs == 0)'
-		ends 0 run torus alltoall via=msg bytes=4KiB "$@" --json \
+		ends 0 run torus alltoall via=msg bytes=32KiB "$@" --json \
 			--set faults.events="$plan"
 		holds '.ending == "finished" and .faults.repairs >= 2'
 	done

@@ -41,17 +41,48 @@ char *fields_trim(char *s)
 	return s;
 }
 
-static int split(struct fields *f)
+/*
+ * Ends a field in quotes, as spreadsheets write them, and returns what follows
+ * it: a comma, or the end.  NULL: it has no end, or more than that follows.
+ */
+static char *end_of_quoted(char *field)
 {
-	char *at = f->lines.text, *next;
+	char *end = strchr(field + 1, '"');
+
+	if (!end)
+		return NULL;
+	*end++ = '\0';
+	end += strspn(end, " \t\r\n");
+	return *end && *end != ',' ? NULL : end;
+}
+
+static int split(struct fields *f, char *at)
+{
+	char *next;
 
 	for (f->n = 0; at && f->n < FIELDS_MOST; at = next) {
-		next = strchr(at, ',');
+		at += strspn(at, " \t");
+		next = *at == '"' ? end_of_quoted(at) : at + strcspn(at, ",");
+		if (!next)
+			return fields_wrong(f,
+				"a text in quotes is not one column:", at + 1);
+		f->field[f->n++] = at + (*at == '"');
+		next = *next ? next : NULL;
 		if (next)
 			*next++ = '\0';
-		f->field[f->n++] = fields_trim(at);
 	}
+	for (uint32_t i = 0; i < f->n; i++)
+		f->field[i] = fields_trim(f->field[i]);
 	return at ? fields_wrong(f, "too many columns", NULL) : 1;
+}
+
+/* The line without the mark that spreadsheets put at the start of UTF-8. */
+static char *unmarked(struct fields *f)
+{
+	char *text = f->lines.text;
+
+	return f->line == 1 && !strncmp(text, "\xef\xbb\xbf", 3) ? text + 3
+								 : text;
 }
 
 int fields_next(struct fields *f)
@@ -67,10 +98,10 @@ int fields_next(struct fields *f)
 					? "is not text"
 					: "the line is longer than 1 MiB",
 				NULL);
-		text = f->lines.text;
+		text = unmarked(f);
 		text[strcspn(text, "#")] = '\0';
 		if (*fields_trim(text))
-			return split(f);
+			return split(f, text);
 	}
 	if (ferror(f->lines.file))
 		return err_set(

@@ -23,9 +23,9 @@ int fields_open(struct fields *f, const char *path, struct err *e);
 void fields_close(struct fields *f);
 
 /*
- * The fields of the next line that has any, without blanks around them; what
- * follows a # is a comment.  1, 0 at the end, -1 on an error.  More columns
- * than FIELDS_MOST are an error.
+ * The fields of the next line that has any, without blanks or quotes around
+ * them; what follows a # is a comment.  1, 0 at the end, -1 on an error.  More
+ * columns than FIELDS_MOST are an error.
  */
 int fields_next(struct fields *f);
 

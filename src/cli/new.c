@@ -1,4 +1,7 @@
 /* `weft new`: a machine file to begin with, like one that there is. */
+#define _XOPEN_SOURCE 700
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,6 +19,7 @@ struct line {
 };
 
 struct page {
+	const char *path;
 	FILE *file;
 	struct line line[MOST_ROWS];
 	size_t n;
@@ -37,12 +41,27 @@ static void print_comment(FILE *f, int indent, const char *text)
 	fputc('\n', f);
 }
 
-static void print_value(FILE *f, const struct line *l)
+/*
+ * A path is relative to the directory of the file that names it: if the new
+ * file is in another one, it names the whole path.
+ */
+static void place_path(const char *page, char *text)
+{
+	char whole[PATH_MAX];
+
+	if (strchr(page, '/') && *text && *text != '/' &&
+		realpath(text, whole) && strlen(whole) < PARAM_TEXT_MAX)
+		memcpy(text, whole, strlen(whole) + 1);
+}
+
+static void print_value(FILE *f, const struct line *l, const char *page)
 {
 	char text[PARAM_TEXT_MAX];
 	int64_t rate;
 
 	param_format(l->block, l->row, text, sizeof(text));
+	if (l->row->type == PARAM_PATH)
+		place_path(page, text);
 	if (l->row->type == PARAM_RATE) {
 		memcpy(&rate, (char *)l->block->values + l->row->offset,
 			sizeof(rate));
@@ -92,7 +111,7 @@ static void print_rows(struct page *p, const char *prefix, int indent)
 		fprintf(p->file, "%*s%s:", indent, "", name);
 		if (goes_on(p, inner))
 			fprintf(p->file, "\n%*svalue:", indent + 2, "");
-		print_value(p->file, l);
+		print_value(p->file, l, p->path);
 		print_rows(p, inner, indent + 2);
 	}
 }
@@ -162,6 +181,7 @@ static int write_file(const struct machine *m, const char *path, struct err *e)
 	if (out_file_open(&f, path, &out_machine, e))
 		return -1;
 	p = mem_alloc(1, sizeof(*p));
+	p->path = path;
 	p->file = f.stream;
 	print(p, m, path);
 	mem_free(p);

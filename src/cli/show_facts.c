@@ -319,7 +319,8 @@ static void add_bisection(struct facts *f, const struct machine *m)
 		gbps(load_link_rate(l, (uint32_t)l->payload)) * n *
 			(double)rate / (double)link_data_rate(l));
 	facts_line(f, "bisection",
-		"{links} links {_where}: {_raw} GB/s each way, {_payload} of "
+		"{links} link{links|s} {_where}: {_raw} GB/s each way, "
+		"{_payload} of "
 		"payload");
 	facts_end(f);
 }
@@ -697,7 +698,8 @@ static void add_head(struct facts *f, const struct machine *m)
 	facts_count(f, "ports", n_ports(m->topo));
 	facts_line(f, NULL,
 		"{shape}, {nodes} node{nodes|s}[ with {processors} "
-		"processors][ of {cards} cards][, {switches} switches] of "
+		"processors][ of {cards} cards][, {switches} "
+		"switch{switches|es}] of "
 		"{ports} ports[, {io_nodes} IO node{io_nodes|s}]");
 	if (*m->advice)
 		facts_say(f, "warning", "%s", m->advice);

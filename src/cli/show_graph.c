@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cli/show.h"
 #include "machine/facts.h"
+#include "out/plot.h"
 
 enum {
 	MOST_SITES = 1 << 17, /* in a picture */
@@ -323,8 +324,9 @@ static void svg_site(const struct topo *t, const struct drawing *d, router_id r)
 			"height=\"%g\">",
 			d->at[r].x - size, d->at[r].y - size, 2 * size,
 			2 * size);
-	fprintf(d->file, "<title>%s</title></%s>\n", name,
-		is_node ? "circle" : "rect");
+	fputs("<title>", d->file);
+	plot_text(d->file, name);
+	fprintf(d->file, "</title></%s>\n", is_node ? "circle" : "rect");
 }
 
 static void svg_key(const struct topo *t, const struct drawing *d)
@@ -415,9 +417,12 @@ int show_svg(const struct machine *m, FILE *f, struct err *e)
 	wide = fmax(d.width, MARGIN + 90.0 * t->n_wires);
 	fprintf(f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f "
-		"%.0f\" font-family=\"sans-serif\">\n<title>%s</title>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		wide, d.height + MARGIN, m->header.title);
+		"%.0f\" font-family=\"sans-serif\">\n<title>",
+		wide, d.height + MARGIN);
+	plot_text(f, m->header.title);
+	fputs("</title>\n<rect width=\"100%\" height=\"100%\" "
+	      "fill=\"#fff\"/>\n",
+		f);
 	if (t->n_routers > DENSE_SITES)
 		draw_dense(t, &d);
 	else

@@ -18,7 +18,7 @@
  *   {time_ns:u}          with four digits and the unit that fits: 414.6 us
  *   {p99:v}              the same in the unit of the last u, without the unit
  *   {use*100} {t_ns/1e3} a number, multiplied or divided
- *   packet{lost|s}       an s, unless the value is 1
+ *   packet{lost|s}       an s, or another ending, unless the value is 1
  *   {}                   the value itself, in a line for each text of a list
  *   {names}              the texts of a list, with commas between them
  *   [ of {offered}]      left out if a value that it names is missing or null

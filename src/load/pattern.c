@@ -133,6 +133,31 @@ static int check(const struct pattern *p, struct err *e)
 	return 0;
 }
 
+/*
+ * The k-th wire's far end, passing over ports without a wire.  Where nodes are
+ * not routers: of the node's router, and there the node of the same number.
+ */
+static site_id neighbour(const struct pattern *p, site_id from, uint64_t k)
+{
+	const struct topo *t = p->topo;
+	bool is_direct = topo_is_direct(t);
+	router_id at = is_direct ? from : t->ops->peer(t, from, 0).router;
+	uint32_t n = topo_ports(t), i;
+
+	for (i = 0; i < n; i++) {
+		port_id port = (port_id)((k + i) % n);
+		router_id r = t->ops->peer(t, at, port).router;
+
+		if (r == NO_ROUTER || r == at)
+			continue;
+		if (is_direct)
+			return r;
+		if (r >= t->n_nodes)
+			return t->ops->home(t, r) + from - t->ops->home(t, at);
+	}
+	return NO_SITE;
+}
+
 int pattern_init(
 	struct pattern *p, const struct topo *t, uint64_t seed, struct err *e)
 {
@@ -142,6 +167,9 @@ int pattern_init(
 	p->n = p->n ? p->n : t->n_nodes;
 	if (check(p, e))
 		return -1;
+	if (p->kind == PATTERN_NEIGHBOUR && neighbour(p, 0, 0) == NO_SITE)
+		return err_set(e, "neighbours: no node of this machine has a "
+				  "neighbour (want several routers)");
 	if (p->kind == PATTERN_RANDOM || p->kind == PATTERN_NEIGHBOUR ||
 		p->kind >= PATTERN_HOTSPOT)
 		return 0;
@@ -168,31 +196,6 @@ int pattern_init(
 void pattern_fini(struct pattern *p)
 {
 	mem_free(p->target);
-}
-
-/*
- * The k-th wire's far end, passing over ports without a wire.  Where nodes are
- * not routers: of the node's router, and there the node of the same number.
- */
-static site_id neighbour(const struct pattern *p, site_id from, uint64_t k)
-{
-	const struct topo *t = p->topo;
-	bool is_direct = topo_is_direct(t);
-	router_id at = is_direct ? from : t->ops->peer(t, from, 0).router;
-	uint32_t n = topo_ports(t), i;
-
-	for (i = 0; i < n; i++) {
-		port_id port = (port_id)((k + i) % n);
-		router_id r = t->ops->peer(t, at, port).router;
-
-		if (r == NO_ROUTER || r == at)
-			continue;
-		if (is_direct)
-			return r;
-		if (r >= t->n_nodes)
-			return t->ops->home(t, r) + from - t->ops->home(t, at);
-	}
-	return NO_SITE;
 }
 
 static site_id in_group(const struct pattern *p, site_id from, uint64_t bits)

@@ -87,6 +87,7 @@ enum run_warning {
 	RUN_ROOM,
 	RUN_HOST,
 	RUN_SHORTFALL,
+	RUN_ABOVE,
 	RUN_TRAINS,
 	N_RUN_WARNINGS
 };

@@ -139,21 +139,30 @@ static void add_counts(
 	}
 }
 
-/* Repairs for which injection stopped. */
-static void add_stops(struct facts *f, const struct net_repair *r)
+/* Whether injection stopped for a repair before the run ended. */
+static bool has_stopped(const struct net_view *v, sim_time end)
 {
-	if (!r->n_stops) {
-		facts_text(f, "_injection", ", without stopping injection");
-		return;
-	}
+	return net_view_stops(v) && v->stop <= end;
+}
+
+/* Repairs for which injection stopped. */
+static void add_stops(struct facts *f, const struct net_repair *r, sim_time end)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < r->n_views; i++)
+		has_any = has_any || has_stopped(&r->view[i], end);
 	facts_text(f, "_injection",
-		"; injection stopped, because old and new paths together have "
-		"a cycle");
+		has_any ? "; injection stopped, because old and new paths "
+			  "together have a cycle"
+			: ", without stopping injection");
+	if (!r->n_stops)
+		return;
 	facts_list(f, "stops");
 	for (size_t i = 0; i < r->n_views; i++) {
 		const struct net_view *v = &r->view[i];
 
-		if (!net_view_stops(v))
+		if (!has_stopped(v, end))
 			continue;
 		facts_group(f, NULL);
 		facts_same(f, "repair", i + 1);
@@ -166,15 +175,27 @@ static void add_stops(struct facts *f, const struct net_repair *r)
 	facts_end(f);
 }
 
+/* Repairs that the run has reached. */
+static size_t repairs_until(const struct net_repair *r, sim_time end)
+{
+	size_t n = 0;
+
+	while (n < r->n_views && r->view[n].from <= end)
+		n++;
+	return n;
+}
+
 /* The view with the most pairs without a way stands for all. */
-static void add_repairs(struct facts *f, const struct net_repair *r)
+static void add_repairs(
+	struct facts *f, const struct net_repair *r, sim_time end)
 {
 	const struct net_view *worst = NULL;
+	size_t n = repairs_until(r, end);
 	char name[64];
 
-	facts_same(f, "repairs", r->n_views);
-	add_stops(f, r);
-	for (size_t i = 0; i < r->n_views; i++)
+	facts_same(f, "repairs", n);
+	add_stops(f, r, end);
+	for (size_t i = 0; i < n; i++)
 		if (r->view[i].missing.n &&
 			(!worst || r->view[i].missing.n > worst->missing.n))
 			worst = &r->view[i];
@@ -215,7 +236,7 @@ static void add_more(struct facts *f, const struct net *n,
 		facts_count(f, "codewords_miscorrected", c->wrong);
 	}
 	if (n->repair)
-		add_repairs(f, n->repair);
+		add_repairs(f, n->repair, r->end);
 	if (!n->n_tables)
 		return;
 	if (!n->repair)
@@ -248,8 +269,8 @@ static void add_lines(struct facts *f, const struct net *n)
 		"corrected, {codewords_failed} uncorrectable, "
 		"{codewords_miscorrected} miscorrected]");
 	facts_line(f, "repair",
-		"[paths changed {repairs} time{repairs|s} because links failed "
-		"or returned{_injection}]");
+		"[repairs?paths changed {repairs} time{repairs|s} because "
+		"links failed or returned{_injection}]");
 	if (n->repair && n->repair->n_stops)
 		facts_each(f, "stops", MOST_TOLD, "stopped",
 			"for repair {repair} from {from_us:.10g} us to "

@@ -66,6 +66,9 @@ static int take_nodes(struct jobs_reader *r)
 		return take_range(r, list, jobs_at(r, list)->text);
 	if (jobs_at(r, list)->kind != NODE_LIST)
 		return JOBS_FAIL(r, list, "nodes must be a list or a range");
+	if (jobs_at(r, list)->end == list + 1)
+		return JOBS_FAIL(r, list,
+			"the list is empty; want nodes such as [0, 4, 8..11]");
 	for (size_t i = list + 1; i < jobs_at(r, list)->end;
 		i = jobs_at(r, i)->end)
 		if (jobs_at(r, i)->kind != NODE_SCALAR ||

@@ -168,7 +168,7 @@ static void advise_shape(
 		return;
 	suggest_shape(shape->v[0], dims, other, sizeof(other));
 	snprintf(m->advice, sizeof(m->advice),
-		"--shape %lld makes a ring of one dimension; for the %lld "
+		"--shape %lld has only one dimension; for the %lld "
 		"dimensions of %.32s want --shape %s",
 		(long long)shape->v[0], (long long)dims, m->header.name, other);
 }
@@ -673,7 +673,7 @@ static void put_place(const char *place, struct err *e)
 	size_t n = strlen(place) + 2;
 	struct err was = *e;
 
-	if (n < sizeof(e->text) / 2)
+	if (n < sizeof(e->text) / 2 && strncmp(was.text, place, n - 2) != 0)
 		snprintf(e->text, sizeof(e->text), "%s: %.*s", place,
 			(int)(sizeof(e->text) - n - 1), was.text);
 }

@@ -7,6 +7,7 @@
 #include "net/use.h"
 
 #define HOST_ENOUGH 0.9 /* of a link's rate */
+#define ABOVE_PEAK  1.1 /* destinations may happen to be near */
 
 /* --- what was measured --- */
 
@@ -57,6 +58,24 @@ static void warn_shortfall(const struct machine_run *r, char *text, size_t size)
 		"only %.0f %% of the offered load is delivered, %sand the rest "
 		"is queued; %.96s is %.0f %% busy",
 		got * 100, lost, name, busy * 100);
+}
+
+/*
+ * A network that has just begun to fill delivers what takes free ways, and more
+ * than it can in the long run.
+ */
+static void warn_above(const struct machine_run *r, char *text, size_t size)
+{
+	const struct load_result *l = &r->result;
+
+	if (!l->has_throughput || !l->has_peak || !l->measured ||
+		l->offered_bps ||
+		machine_throughput(l, r->system->net->n_nodes) * 1e9 <=
+			ABOVE_PEAK * (double)l->peak_bps)
+		return;
+	snprintf(text, size,
+		"more than the peak arrives, since queues still grow; set a "
+		"longer warmup and measure");
 }
 
 /* --- the machine --- */
@@ -127,6 +146,7 @@ static void (*const warnings[N_RUN_WARNINGS])(
 	[RUN_ROOM] = warn_room,
 	[RUN_HOST] = warn_host,
 	[RUN_SHORTFALL] = warn_shortfall,
+	[RUN_ABOVE] = warn_above,
 	[RUN_TRAINS] = warn_trains,
 };
 

@@ -218,8 +218,10 @@ static int plan_sim(const struct net_setup *s, struct net *n,
 	sim_time least, most;
 
 	if (!nodes)
-		return err_set(e, "%u processes for %u nodes", s->cluster->n,
-			n->n_nodes);
+		return err_set(e,
+			"%u processes for %u node%s (want at most one process "
+			"for each)",
+			s->cluster->n, n->n_nodes, n->n_nodes == 1 ? "" : "s");
 	*p = (struct sim_params){
 		.n_sites = n->n_sites,
 		.n_workers = s->n_workers < nodes ? s->n_workers : nodes,

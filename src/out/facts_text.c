@@ -18,7 +18,7 @@ struct blank {
 	char path[64];
 	bool is_scaled;
 	double times, over; /* 0: not by that */
-	bool is_plural;
+	const char *plural; /* its ending, up to a brace; NULL: a value */
 	char how[16]; /* flags, width and precision, as of printf() */
 	char as; /* f, g, u, v; '\0': what the value is */
 };
@@ -44,7 +44,7 @@ static struct blank read_blank(const char *s)
 		*(*s == '*' ? &b.times : &b.over) = strtod(s + 1, &end);
 		s = end;
 	}
-	b.is_plural = *s == '|';
+	b.plural = *s == '|' ? s + 1 : NULL;
 	if (*s++ != ':')
 		return b;
 	n = strcspn(s, "fguv}");
@@ -136,9 +136,11 @@ static void write_blank(struct writer *w, const char *at)
 	double value;
 
 	BUG_IF(!x);
-	if (b.is_plural)
-		fputs(is_one(x) ? "" : "s", w->out);
-	else if (x->type == FACT_TEXT)
+	if (b.plural && !is_one(x))
+		fwrite(b.plural, 1, strcspn(b.plural, "}"), w->out);
+	if (b.plural)
+		return;
+	if (x->type == FACT_TEXT)
 		write_text(w, &b, x->is.text);
 	else if (x->type == FACT_LIST)
 		write_list(w, x);

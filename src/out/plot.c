@@ -165,8 +165,7 @@ static bool is_no_character(const char *s, size_t n)
 	       (!memcmp(s, "\xef\xbf\xbe", 3) || !memcmp(s, "\xef\xbf\xbf", 3));
 }
 
-/* XML has no control characters, by no name. */
-static void write_text(FILE *f, const char *s)
+void plot_text(FILE *f, const char *s)
 {
 	size_t n;
 
@@ -216,12 +215,12 @@ static void write_axes(const struct plot *p, const struct scale *x,
 	}
 	fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>",
 		(LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14);
-	write_text(f, p->x);
+	plot_text(f, p->x);
 	fprintf(f,
 		"</text>\n<text transform='translate(18 %d) rotate(-90)' "
 		"text-anchor='middle'>",
 		(TOP + HEIGHT - BOTTOM) / 2);
-	write_text(f, p->y);
+	plot_text(f, p->y);
 	fputs("</text>\n", f);
 }
 
@@ -264,7 +263,7 @@ static void write_legend(const struct plot *p, FILE *f)
 			"<path stroke='%s' stroke-width='3' d='M%d %dh22'/>"
 			"<text x='%d' y='%d'>",
 			colour[i % COLOURS], LEFT + 14, y - 4, LEFT + 42, y);
-		write_text(f, p->line[i].name);
+		plot_text(f, p->line[i].name);
 		fputs("</text>\n", f);
 	}
 }
@@ -294,7 +293,7 @@ void plot_write_bars(const struct plot *p, FILE *f)
 		length *= WIDTH - BAR_LEFT - BAR_RIGHT;
 		fprintf(f, "<text x='%d' y='%d' text-anchor='end'>",
 			BAR_LEFT - 10, at + 4);
-		write_text(f, p->line[i].name);
+		plot_text(f, p->line[i].name);
 		fprintf(f,
 			"</text><rect x='%d' y='%d' width='%.1f' height='18' "
 			"fill='%s'/><text x='%.1f' y='%d'>%.4g</text>\n",
@@ -302,7 +301,7 @@ void plot_write_bars(const struct plot *p, FILE *f)
 			BAR_LEFT + length + 8, at + 4, y);
 	}
 	fprintf(f, "<text x='%d' y='%d'>", BAR_LEFT, (int)(p->n + 1) * BAR + 8);
-	write_text(f, p->y);
+	plot_text(f, p->y);
 	fputs("</text>\n</svg>\n", f);
 }
 

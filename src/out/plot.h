@@ -21,6 +21,8 @@ size_t plot_n_curves(const struct plot *p);
 /* Fills the area below the curve, if there is only one. */
 void plot_set_filled(struct plot *p);
 void plot_write(const struct plot *p, FILE *f);
+/* A text as one of XML, which has no control characters, by no name. */
+void plot_text(FILE *f, const char *s);
 /* Writes bars instead: the first y of each curve with its name; x is not
  * used. */
 void plot_write_bars(const struct plot *p, FILE *f);

@@ -175,6 +175,21 @@ static void set_share(struct fattree *t, uint32_t level)
 		(UINT64_C(1) << FATTREE_SHARE_SHIFT) / t->span[level] + 1;
 }
 
+/* At the top, chips of a given size have no links up. */
+static int too_large(const struct fattree *t, struct err *e)
+{
+	uint64_t top = is_packed(t) ? (uint64_t)t->ports
+				    : t->n_below[FATTREE_MAX_LEVELS];
+	uint64_t most = t->span[FATTREE_MAX_LEVELS - 1] * top *
+			(uint64_t)t->nodes / t->ends;
+
+	return err_set(e,
+		"topology.nodes: %lld is more than the %llu node%s that fit "
+		"into %d levels",
+		(long long)t->nodes, (unsigned long long)most,
+		most == 1 ? "" : "s", FATTREE_MAX_LEVELS);
+}
+
 /* Levels until all ends are below one subtree. */
 int fattree_set_levels(struct fattree *t, struct err *e)
 {
@@ -199,11 +214,7 @@ int fattree_set_levels(struct fattree *t, struct err *e)
 				TOPO_MAX_ROUTERS);
 	}
 	if (l > FATTREE_MAX_LEVELS)
-		return err_set(e,
-			"topology.nodes: %lld is more than the %u nodes that "
-			"fit into %d levels",
-			(long long)t->nodes, t->span[FATTREE_MAX_LEVELS],
-			FATTREE_MAX_LEVELS);
+		return too_large(t, e);
 	t->n_levels = l;
 	set_top(t, l);
 	t->n_up[l] = 0;

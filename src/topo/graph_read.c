@@ -48,7 +48,7 @@ static int64_t switch_of(struct reader *r, const char *name)
 			      : "the name of a switch is missing",
 			*name ? name : NULL);
 	for (const char *s = name; *s; s++)
-		if (!isgraph((unsigned char)*s))
+		if (!isgraph((unsigned char)*s) || strchr("\"\\", *s))
 			return wrong(r,
 				"want a name of letters and digits, not", name);
 	for (; (id = index_find(&r->names, h)); h++)
@@ -328,16 +328,30 @@ static bool is_word(int c)
 	return isalnum(c) || c == '_' || c == '.' || c >= 0x80;
 }
 
-/* A name, in quotes or not; c is its first letter. */
+/* What a \ in quotes stands for: \" and \\ for the second sign. */
+static int escaped(FILE *f)
+{
+	int c = getc(f);
+
+	if (c == '"' || c == '\\')
+		return c;
+	ungetc(c, f);
+	return '\\';
+}
+
+/* A name, in quotes or not; c is its first letter, or the sign of a number. */
 static int read_name(struct dot *d, int c)
 {
 	FILE *f = d->r->in.lines.file;
-	bool is_quoted = c == '"';
+	bool is_quoted = c == '"', is_sign = c == '-';
 	size_t n = 0;
 
 	if (is_quoted)
 		c = getc(f);
-	for (; c != EOF && (is_quoted ? c != '"' : is_word(c)); c = getc(f)) {
+	for (; c != EOF && (is_quoted ? c != '"' : is_word(c) || is_sign);
+		c = getc(f), is_sign = false) {
+		if (is_quoted && c == '\\')
+			c = escaped(f);
 		if (!c || c == '\n' || n + 1 == TOKEN) {
 			d->text[n] = '\0';
 			return wrong(d->r,
@@ -372,6 +386,10 @@ static int next_token(struct dot *d)
 		return read_name(d, c);
 	if (c == '-') {
 		c = getc(d->r->in.lines.file);
+		if (isdigit(c) || c == '.') {
+			ungetc(c, d->r->in.lines.file);
+			return read_name(d, '-');
+		}
 		if (c != '-' && c != '>')
 			return wrong(
 				d->r, "want -- or -> between switches", NULL);
@@ -382,11 +400,15 @@ static int next_token(struct dot *d)
 	return 0;
 }
 
+/* Reports that something else was expected than the token. */
+static int not_this(struct dot *d, const char *what)
+{
+	return wrong(d->r, what, d->kind == END ? "the end" : d->text);
+}
+
 static int want(struct dot *d, int kind, const char *what)
 {
-	if (d->kind != kind)
-		return wrong(d->r, what, d->kind == END ? "the end" : d->text);
-	return next_token(d);
+	return d->kind == kind ? next_token(d) : not_this(d, what);
 }
 
 /* [links=2, metres=5, nodes=4]; other properties are for pictures. */
@@ -403,7 +425,7 @@ static int read_properties(struct dot *d, struct cable *c, int64_t *nodes)
 		if (next_token(d) || want(d, '=', "want = and a value, not"))
 			return -1;
 		if (d->kind != NAME)
-			return wrong(d->r, "want a value, not", d->text);
+			return not_this(d, "want a value, not");
 		if (!strcmp(word, "links") || !strcmp(word, "metres") ||
 			!strcmp(word, "rate")) {
 			if (read_property(d->r, word, d->text, c))
@@ -421,37 +443,55 @@ static int read_properties(struct dot *d, struct cable *c, int64_t *nodes)
 	return want(d, ']', "want ], not");
 }
 
-/* A switch of a statement; a new one has the usual number of nodes. */
-static int64_t read_switch(struct dot *d)
+/* A place at the border of a box, a:b:c, is for pictures. */
+static int skip_places(struct dot *d)
 {
-	uint32_t n = d->r->plan->n;
-	int64_t at;
-
-	if (d->kind != NAME)
-		return wrong(d->r, "want the name of a switch, not", d->text);
-	at = switch_of(d->r, d->text);
-	if (at >= n && add_nodes(d->r, at, d->nodes))
-		return -1;
-	return next_token(d) ? -1 : at;
+	while (d->kind == ':')
+		if (next_token(d) ||
+			want(d, NAME, "want the place of a line, not"))
+			return -1;
+	return 0;
 }
 
-/* a -- b -- c [links=2]; or a [nodes=4]; */
-static int read_chain(struct dot *d)
+/* A switch by its name, which stood in a line; a new one has the usual number
+ * of nodes. */
+static int64_t name_switch(struct dot *d, const char *name, uint32_t line)
 {
-	struct cable c = d->cable;
-	int64_t *at = NULL, nodes = -1;
-	size_t n = 0, i;
-	int failed = 0;
+	uint32_t n = d->r->plan->n, now = d->r->in.line;
+	int64_t at;
 
-	for (;;) {
+	d->r->in.line = line;
+	at = switch_of(d->r, name);
+	if (at < 0 || (at >= n && add_nodes(d->r, at, d->nodes)))
+		return -1;
+	d->r->in.line = now;
+	return skip_places(d) ? -1 : at;
+}
+
+/* The next switch of a chain. */
+static int64_t read_switch(struct dot *d)
+{
+	uint32_t line = d->r->in.line;
+	char name[TOKEN];
+
+	if (d->kind != NAME)
+		return not_this(d, "want the name of a switch, not");
+	memcpy(name, d->text, sizeof(name));
+	return next_token(d) ? -1 : name_switch(d, name, line);
+}
+
+/* a -- b -- c [links=2]; or a [nodes=4]; behind the first switch. */
+static int read_chain(struct dot *d, int64_t first)
+{
+	int64_t *at = mem_more(NULL, 0, sizeof(*at)), nodes = -1;
+	struct cable c = d->cable;
+	int failed = first < 0;
+	size_t n = 1, i;
+
+	at[0] = first;
+	for (; !failed && d->kind == LINE; n++) {
 		at = mem_more(at, n, sizeof(*at));
-		at[n] = read_switch(d);
-		failed = at[n++] < 0;
-		if (failed || d->kind != LINE)
-			break;
-		failed = next_token(d);
-		if (failed)
-			break;
+		failed = next_token(d) || (at[n] = read_switch(d)) < 0;
 	}
 	failed = failed || read_properties(d, &c, &nodes);
 	for (i = 1; !failed && i < n; i++)
@@ -460,6 +500,20 @@ static int read_chain(struct dot *d)
 		d->r->plan->nodes[at[0]] = (uint32_t)nodes;
 	mem_free(at);
 	return failed ? -1 : 0;
+}
+
+/* A chain, or a property of the whole graph, such as rankdir=LR. */
+static int read_named(struct dot *d)
+{
+	uint32_t line = d->r->in.line;
+	char name[TOKEN];
+
+	memcpy(name, d->text, sizeof(name));
+	if (next_token(d))
+		return -1;
+	if (d->kind != '=')
+		return read_chain(d, name_switch(d, name, line));
+	return next_token(d) || want(d, NAME, "want a value, not");
 }
 
 static int read_statement(struct dot *d)
@@ -475,7 +529,7 @@ static int read_statement(struct dot *d)
 		return next_token(d) || read_properties(d, &ignored, &none);
 	if (!strcmp(d->text, "subgraph"))
 		return wrong(d->r, "subgraphs cannot be read", NULL);
-	return read_chain(d);
+	return read_named(d);
 }
 
 static int read_dot(struct reader *r)
@@ -488,7 +542,7 @@ static int read_dot(struct reader *r)
 	if (!strcmp(d.text, "strict") && next_token(&d))
 		return -1;
 	if (strcmp(d.text, "graph") != 0 && strcmp(d.text, "digraph") != 0)
-		return wrong(r, "want graph { ... }, not", d.text);
+		return not_this(&d, "want graph { ... }, not");
 	if (next_token(&d) || (d.kind == NAME && next_token(&d)) ||
 		want(&d, '{', "want {, not"))
 		return -1;
@@ -499,7 +553,9 @@ static int read_dot(struct reader *r)
 			if (next_token(&d))
 				return -1;
 	}
-	return d.kind == '}' ? 0 : wrong(r, "want a switch or }, not", d.text);
+	if (want(&d, '}', "want a switch or }, not"))
+		return -1;
+	return d.kind == END ? 0 : not_this(&d, "want one graph, not also");
 }
 
 /* --- all forms --- */

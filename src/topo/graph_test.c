@@ -89,6 +89,23 @@ static void three_forms_are_read(void **state)
 	switches_fini(&t.switches.topo);
 }
 
+/* NET-F21: marks, quotes, and properties that are for pictures. */
+static void files_of_other_programs_are_read(void **state)
+{
+	struct graph t;
+
+	make(&t, GRAPH_COLUMNS,
+		"\xef\xbb\xbf\"From\",\"To\",\"Links\"\r\n"
+		"\"a\", \"b\" ,\"2\"\r\n\"node\",\"a\",3\r\nnode,b\r\n");
+	assert_is(&t, "a3 b b; b1 a a; ");
+	switches_fini(&t.switches.topo);
+	make(&t, GRAPH_DOT,
+		"digraph { rankdir=LR; size = \"7,5\" node [nodes=1]\n"
+		"a:e -> b:p:w [label=\"the \\\"first\\\\\", x=-.5]; }\n// end");
+	assert_is(&t, "a1 b; b1 a; ");
+	switches_fini(&t.switches.topo);
+}
+
 /* NET-F21: all that may be said of an edge, and what else is the default. */
 static void edges_have_cables_of_their_own(void **state)
 {
@@ -164,6 +181,9 @@ static void bad_columns_are_refused(void **state)
 	is_refused(GRAPH_COLUMNS, "leaf,top\nnode,leaf\n# all\nnode,laef,4\n",
 		":4: no link joins switch laef to others; "
 		"did you mean leaf?");
+	is_refused(GRAPH_COLUMNS, "a,b\n\"b,c\n", ":2: a text in quotes");
+	is_refused(GRAPH_COLUMNS, "\"a\"b,c\n", "not one column: \"a\"");
+	is_refused(GRAPH_COLUMNS, "a\"1,b\n", ":1: want a name of letters");
 	is_refused(GRAPH_COLUMNS, "node,z\na,b\n",
 		":1: no link joins switch z to others");
 }
@@ -184,6 +204,12 @@ static void bad_files_of_others_are_refused(void **state)
 	is_refused(GRAPH_DOT, "graph { \"a", "no end");
 	is_refused(GRAPH_DOT, "graph { /* a", "comment has no end");
 	is_refused(GRAPH_DOT, "graph { a -- b -- a }", "joined already");
+	is_refused(GRAPH_DOT, "graph { a -- b [links=-1] }", "not \"-1\"");
+	is_refused(GRAPH_DOT, "graph { a = }", "want a value, not \"}\"");
+	is_refused(GRAPH_DOT, "graph { a: -- b }", "want the place");
+	is_refused(GRAPH_DOT, "graph { a -- b", "not \"the end\"");
+	is_refused(GRAPH_DOT, "graph {\n\"a b\"\n -- c }", ":2: want a name");
+	is_refused(GRAPH_DOT, "graph { a -- b } graph { c }", "one graph");
 	is_refused(
 		GRAPH_DOT, "graph {\na -- b [rate=\"1 B/s\"] }", ":2: want a");
 	is_refused(GRAPH_DOT, "graph {\nspine -- b;\nspin [nodes=4] }",
@@ -270,7 +296,8 @@ static void other_random_graphs_are_refused(void **state)
 	}
 }
 
-TESTS(TEST(three_forms_are_read), TEST(edges_have_cables_of_their_own),
+TESTS(TEST(three_forms_are_read), TEST(files_of_other_programs_are_read),
+	TEST(edges_have_cables_of_their_own),
 	TEST(a_switch_without_nodes_has_the_nearest_home),
 	TEST(bad_columns_are_refused), TEST(bad_files_of_others_are_refused),
 	TEST(random_graphs_are_regular_and_connected),

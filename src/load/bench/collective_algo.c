@@ -638,7 +638,7 @@ void collective_algo_facts(const struct collective *c, struct facts *f)
 		facts_end(f);
 	}
 	facts_line(f, "algorithm",
-		"{algorithm}: {members} members, {channels} "
+		"{algorithm}: {members} member{members|s}, {channels} "
 		"channel{channels|s}, messages of up to {chunk_bytes} B, data "
 		"{data}");
 	if (a->is_auto)

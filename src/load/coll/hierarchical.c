@@ -118,13 +118,29 @@ static void hierarchical_step(const struct algo_plan *p, uint32_t member,
 		allreduce_step(p, member, lane, i, out);
 }
 
+/* Asks for the smallest unit of several members, if there is one. */
+static int refuse_unit(const struct algo_plan *p, struct err *e)
+{
+	uint32_t unit = 2;
+
+	while (unit < p->n && p->n % unit)
+		unit++;
+	if (unit >= p->n)
+		return err_set(e,
+			"algo: hierarchical needs several units of several "
+			"members, and %u member%s cannot be divided so (want "
+			"another algorithm)",
+			p->n, p->n == 1 ? "" : "s");
+	return err_set(e,
+		"unit: hierarchical needs several units of several members "
+		"(want a divisor of %u, such as %u)",
+		p->n, unit);
+}
+
 static int hierarchical_check(const struct algo_plan *p, struct err *e)
 {
 	if (p->unit < 2 || p->unit == p->n)
-		return err_set(e,
-			"unit: hierarchical needs several units of several "
-			"members (want a number above 1 and below %u)",
-			p->n);
+		return refuse_unit(p, e);
 	if (p->channels > 1 && p->op != ALGO_ALLREDUCE &&
 		!algo_op_has_root(p->op))
 		return err_set(e,

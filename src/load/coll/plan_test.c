@@ -703,7 +703,11 @@ static void what_an_algorithm_cannot_do_is_refused(void **state)
 	refused((struct algo_plan){ .algo = &algo_hierarchical,
 			.op = ALGO_ALLREDUCE,
 			.n = 8 },
-		"several units");
+		"want a divisor of 8, such as 2");
+	refused((struct algo_plan){ .algo = &algo_hierarchical,
+			.op = ALGO_ALLREDUCE,
+			.n = 7 },
+		"7 members cannot be divided so");
 	assert_null(algo_find("rnig", &e));
 	assert_non_null(strstr(e.text, "did you mean ring?"));
 }

@@ -13,6 +13,7 @@ struct alike_shape {
 struct alike_peer {
 	uint32_t op;
 	uint32_t shape; /* + 1 of a collective; or 0, and: */
+	bool is_first; /* of the shape */
 	int64_t offset;
 };
 
@@ -83,11 +84,13 @@ int goal_alike_coll(struct goal_alike *a, const struct goal_build *b,
 	const struct algo_plan *plan, uint32_t members, uint32_t stride,
 	struct err *e)
 {
+	bool is_first;
 	uint32_t i = 0;
 
 	while (i < a->n_shapes && !is_same(&a->shape[i], plan, members, stride))
 		i++;
-	if (i == a->n_shapes) {
+	is_first = i == a->n_shapes;
+	if (is_first) {
 		a->shape = mem_more(a->shape, i, sizeof(*a->shape));
 		a->shape[a->n_shapes++] = (struct alike_shape){
 			.plan = *plan, .members = members, .stride = stride
@@ -95,7 +98,7 @@ int goal_alike_coll(struct goal_alike *a, const struct goal_build *b,
 		if (find_coll(b->goal, current(b), &a->shape[i], e))
 			return -1;
 	}
-	add(a, b, (struct alike_peer){ .shape = i + 1 });
+	add(a, b, (struct alike_peer){ .shape = i + 1, .is_first = is_first });
 	b->rank->op[b->rank->n_ops - 1].peer = a->shape[i].coll;
 	return 0;
 }
@@ -112,13 +115,14 @@ static int copy(struct goal_alike *a, struct goal *g,
 	to->edge = mem_alloc(from->n_edges + 1, sizeof(*to->edge));
 	memcpy(to->edge, from->edge, from->n_edges * sizeof(*to->edge));
 	g->n_ops += to->n_ops;
-	for (uint32_t i = 0; i < a->n_shapes; i++)
-		if (find_coll(g, rank, &a->shape[i], e))
-			return -1;
 	for (uint32_t i = 0; i < a->n_peers; i++) {
 		const struct alike_peer *x = &a->peer[i];
 		uint32_t *peer = &to->op[x->op].peer;
 
+		a->line = to->op[x->op].line;
+		if (x->is_first &&
+			find_coll(g, rank, &a->shape[x->shape - 1], e))
+			return -1;
 		if (x->shape)
 			*peer = a->shape[x->shape - 1].coll;
 		else if (find_peer(g, rank, x->offset, peer, e))
@@ -132,10 +136,12 @@ int goal_alike_end(struct goal_alike *a, struct goal_build *b, uint32_t last,
 {
 	uint32_t first = current(b);
 	uint64_t others = last - first;
+	uint32_t line = a->line;
 
 	if (b->goal->n_ops + others * b->rank->n_ops > GOAL_OPS)
 		return err_set(e, "more than %d operations", GOAL_OPS);
 	for (uint32_t i = first + 1; i <= last; i++) {
+		a->line = line;
 		if (b->goal->rank[i].edge)
 			return err_set(e, "rank %u is defined twice", i);
 		if (copy(a, b->goal, b->rank, i, e))

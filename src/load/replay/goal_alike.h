@@ -19,6 +19,7 @@ struct goal_alike {
 	struct alike_shape *shape; /* collectives that differ */
 	struct alike_peer *peer; /* operations that depend on the rank */
 	uint32_t n_shapes, n_peers;
+	uint32_t line; /* of the end of a block; of what is wrong in it */
 };
 
 /* Both for the last operation of a block, by its first rank; an error has no
@@ -29,8 +30,8 @@ int goal_alike_coll(struct goal_alike *a, const struct goal_build *b,
 	const struct algo_plan *plan, uint32_t members, uint32_t stride,
 	struct err *e);
 
-/* The block of the current rank is that of all ranks up to the last one, too.
- */
+/* The block of the current rank, which ends in the line, is that of all ranks
+ * up to the last one, too. */
 int goal_alike_end(struct goal_alike *a, struct goal_build *b, uint32_t last,
 	struct err *e);
 void goal_alike_fini(struct goal_alike *a);

@@ -205,14 +205,14 @@ static void a_block_that_does_not_fit_its_ranks_is_refused(void **state)
 	bad("num_ranks 2\nrank 1..0 {\n}\n", "want a rank");
 	bad("num_ranks 2\nrank 0..1x {\n}\n", "want a rank");
 	bad("num_ranks 2\nrank 0..1 {\nsend 8b to +1\n}\n",
-		"rank 1 has no peer +1");
+		"x:3: rank 1 has no peer +1");
 	bad("num_ranks 2\nrank 0..1 {\nsend 8b to -1\n}\n",
 		"x:3: rank 0 has no peer -1");
 	bad("num_ranks 2\nrank 1 {\n}\nrank 0..1 {\n}\n",
 		"rank 1 is defined twice");
 	bad("num_ranks 6\nrank 0..5 {\n"
 	    "allreduce 8b algo ring members 4 stride 1\n}\n",
-		"no rank 7");
+		"x:3: group: no rank 7");
 	bad("num_ranks 2\nrank 0..1 {\nallreduce 8b algo ring members 2\n}\n",
 		"want a stride");
 	bad("num_ranks 2\nrank 0..1 {\n"

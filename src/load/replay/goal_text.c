@@ -530,7 +530,11 @@ static int end_ranks(struct reader *r, uint32_t last)
 
 	if (goal_build_end(r->b))
 		return -1;
-	return goal_alike_end(&r->alike, r->b, last, &e) ? wrong(r, e.text) : 0;
+	r->alike.line = r->line;
+	if (!goal_alike_end(&r->alike, r->b, last, &e))
+		return 0;
+	r->line = r->alike.line;
+	return wrong(r, e.text);
 }
 
 static int read_rank(struct reader *r)

@@ -128,9 +128,10 @@ void make_say_training(const struct goal_make *m, const char *start, FILE *f)
 		", pipeline %" PRId64 "\n",
 		start, make_training_ranks(m), m->tensor, m->data, m->pipeline);
 	fprintf(f,
-		"%sa rank has %" PRId64 " layers and %" PRId64
-		" micro-batches of %" PRId64 " tokens\n",
-		start, s.layers, s.batches, s.tokens);
+		"%sa rank has %" PRId64 " layer%s and %" PRId64
+		" micro-batch%s of %" PRId64 " token%s\n",
+		start, s.layers, s.layers == 1 ? "" : "s", s.batches,
+		s.batches == 1 ? "" : "es", s.tokens, s.tokens == 1 ? "" : "s");
 	if (m->tensor > 1)
 		fprintf(f,
 			"%stensor: %" PRId64 " all-reduces of %" PRIu64
@@ -198,6 +199,10 @@ static int plan(const struct goal_make *m, enum algo_op op, int64_t n,
 		.bytes = bytes,
 		.chunk = m->chunk > 0 ? (uint64_t)m->chunk : 0,
 	};
+	if (p->algo == &algo_hierarchical)
+		return err_set(e,
+			"algo: hierarchical needs units, and training has no "
+			"key for them (want another algorithm)");
 	return p->algo ? algo_settle(p, e) : -1;
 }
 

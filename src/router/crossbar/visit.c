@@ -207,7 +207,9 @@ static __attribute__((noinline)) bool slips_in(struct crossbar *x,
 		others_wait(x, o, c, how) ||
 		(first == c.in + 1 && turn == (c.came + 1) % CROSSBAR_CHANNELS))
 		return false;
-	link_collect(l, &o->returns, t);
+	/* tokens that return now may also be events of another worker, which
+	 * come after arrivals */
+	link_collect(l, &o->returns, t - 1);
 	if (l->tokens[channel] < crossbar_takes(x, p, channel))
 		return false;
 	l->free_at = gap;
