@@ -181,9 +181,9 @@ void sim_fill_other(struct sim_worker *w, struct sim_event *e,
 {
 	if (v->prefetches)
 		look_ahead(w, e, v, (uint32_t)(site - v->order));
-	if (*site >= v->crowd)
+	if (e && *site >= v->crowd)
 		fill_by_parts(w, e, *site);
-	else
+	else if (e)
 		sim_fill_batch(w, e, *site);
 }
 

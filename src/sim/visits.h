@@ -16,7 +16,8 @@ struct sim_visits {
 	uint64_t crowd; /* sites from this one on may have many events */
 };
 
-/* As sim_fill_batch(), for a site that has many events, or with prefetching. */
+/* As sim_fill_batch(), for a site that has many events, or with prefetching;
+ * nothing if they are the batch already, where there is no e. */
 void sim_fill_other(struct sim_worker *w, struct sim_event *e,
 	const struct sim_visits *v, const site_id *site);
 
@@ -59,7 +60,6 @@ static inline void sim_fill_batch(
 	sim_end_batch(w, end);
 }
 
-/* No e: the events of a single site are the batch already. */
 INLINE void sim_visits(struct sim_worker *w, struct sim_event *e,
 	const struct sim_visits *v,
 	void (*visit)(struct sim_worker *w, site_id site))
@@ -70,10 +70,10 @@ INLINE void sim_visits(struct sim_worker *w, struct sim_event *e,
 	for (; at < end; at++) {
 		site_id site = *at;
 
-		if (site < others)
-			sim_fill_batch(w, e, site);
-		else if (e)
+		if (site >= others)
 			sim_fill_other(w, e, v, at);
+		else
+			sim_fill_batch(w, e, site);
 		w->visited = site;
 		visit(w, site);
 	}
