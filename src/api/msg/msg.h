@@ -556,7 +556,10 @@ bool msg_has_no_requests(struct msg_state *m);
 /* --- request.c --- */
 
 /* Whether an operation has ended; its status holds the result. */
-bool msg_is_over(const struct weft_msg_request *r);
+static inline bool msg_is_over(const struct weft_msg_request *r)
+{
+	return r->state == MSG_OVER;
+}
 
 static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
 {
