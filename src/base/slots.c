@@ -37,17 +37,6 @@ uint32_t slots_take(struct slots *s)
 	return id;
 }
 
-void slots_push(struct slots *s, struct slot_list *l, uint32_t id)
-{
-	slot_of(s, id)->next = 0;
-	slot_of(s, id)->prev = l->last;
-	if (l->last)
-		slot_of(s, l->last)->next = id;
-	else
-		l->first = id;
-	l->last = id;
-}
-
 void slots_remove(struct slots *s, struct slot_list *l, uint32_t id)
 {
 	const struct slot *x = slot_of(s, id);

@@ -83,15 +83,31 @@ static inline uint64_t slots_memory(const struct slots *s)
 
 /* --- lists --- */
 
-void slots_push(struct slots *s, struct slot_list *l, uint32_t id);
+static inline void slots_push(struct slots *s, struct slot_list *l, uint32_t id)
+{
+	struct slot *x = slots_at(s, id);
+
+	x->next = 0;
+	x->prev = l->last;
+	if (l->last)
+		((struct slot *)slots_at(s, l->last))->next = id;
+	else
+		l->first = id;
+	l->last = id;
+}
+
 void slots_remove(struct slots *s, struct slot_list *l, uint32_t id);
 
 /* Takes out the first of a list that is not empty. */
 static inline uint32_t slots_pop(struct slots *s, struct slot_list *l)
 {
-	uint32_t id = l->first;
+	uint32_t id = l->first, next = ((struct slot *)slots_at(s, id))->next;
 
-	slots_remove(s, l, id);
+	l->first = next;
+	if (next)
+		((struct slot *)slots_at(s, next))->prev = 0;
+	else
+		l->last = 0;
 	return id;
 }
 

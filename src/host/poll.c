@@ -97,6 +97,7 @@ static bool sleeps_on(struct program *p, struct sim_worker *w, sim_time t)
 	news = p->through->news(p->test_arg);
 	if (news == POLL_QUIET && !p->back_at)
 		p->back_at = next_look(p, t) + p->loop.load;
+	p->seen = p->loop.stays;
 	if (news != POLL_ENDS || !p->back_at)
 		return news != POLL_ENDS;
 	/* it comes back because of something else, and finds this, too */

@@ -178,15 +178,11 @@ static struct program *find(const struct node *n, uint32_t thread)
 	return p;
 }
 
-bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
+/* The same as host_is_stale() of a program's own event. */
+static inline bool is_stale(
+	const struct program *p, sim_time t, const struct sim_event *e)
 {
-	const struct program *p = &h->programs[e->data];
 	bool is_polling = p->state == STATE_POLLING;
-
-	if (sim_aux(e) < HOST_ENGINE_EVENTS)
-		return false;
-	if (sim_aux(e) == EVENT_TOLD)
-		return !find(&h->nodes[e->site], e->data);
 
 	switch (sim_aux(e)) {
 	case EVENT_LOOK: /* of a poll that has missed its deadline */
@@ -196,6 +192,15 @@ bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
 	default:
 		return p->state == STATE_DEAD;
 	}
+}
+
+bool host_is_stale(const struct host *h, sim_time t, const struct sim_event *e)
+{
+	if (sim_aux(e) < HOST_ENGINE_EVENTS)
+		return false;
+	if (sim_aux(e) == EVENT_TOLD)
+		return !find(&h->nodes[e->site], e->data);
+	return is_stale(&h->programs[e->data], t, e);
 }
 
 /*
@@ -255,23 +260,29 @@ static __attribute__((noinline)) void be_told(struct host *h,
 	host_poke(h, w, node, t);
 }
 
+/* Not of a program. */
+static void on_other(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, const struct sim_event *e)
+{
+	if (sim_aux(e) == EVENT_TOLD)
+		be_told(h, w, node, t, e->data);
+	else
+		h->engine.on_event(h->engine.arg, w, node, t, sim_aux(e));
+}
+
 void host_event(struct host *h, struct sim_worker *w, site_id node, sim_time t,
 	const struct sim_event *e)
 {
 	struct program *p = &h->programs[e->data];
 
-	if (sim_aux(e) < HOST_ENGINE_EVENTS) {
-		h->engine.on_event(h->engine.arg, w, node, t, sim_aux(e));
-		return;
-	}
-	if (sim_aux(e) == EVENT_TOLD) {
-		be_told(h, w, node, t, e->data);
+	if (sim_aux(e) <= EVENT_TOLD) {
+		on_other(h, w, node, t, e);
 		return;
 	}
 	BUG_IF(p->host != h || p->node != node);
-	if (host_is_stale(h, t, e))
+	if (is_stale(p, t, e))
 		return;
-	if (t >= host_dies_at(h, node)) {
+	if (h->dies_at && t >= h->dies_at[node]) {
 		kill(p);
 		return;
 	}
@@ -495,14 +506,20 @@ bool program_has(uint64_t at, uint64_t bytes)
 	return at <= each && bytes <= each - at;
 }
 
-/* One that is ahead does not know whether it will lose its CPU until then. */
+/* One that is ahead does not know whether it will lose its CPU until then.  By
+ * itself, so that others do not pay for it. */
+static __attribute__((noinline)) sim_time now_apart(struct program *p)
+{
+	if (!p->is_card)
+		program_settle(p);
+	return p->now;
+}
+
 sim_time program_now(void)
 {
 	struct program *p = self();
 
-	if (__builtin_expect(p->is_apart, 0) && !p->is_card)
-		program_settle(p);
-	return p->now;
+	return __builtin_expect(p->is_apart, 0) ? now_apart(p) : p->now;
 }
 
 struct sim_worker *program_worker(void)

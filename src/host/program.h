@@ -197,7 +197,8 @@ enum poll_news { POLL_NOTHING, POLL_QUIET, POLL_ENDS };
 
 struct poll_through {
 	/* What has come since it was called last: nothing, only what ends no
-	 * wait, or more: then the test passes. */
+	 * wait, or more: then the test passes, and with poll_loop.stays sees
+	 * 1. */
 	enum poll_news (*news)(void *arg);
 	/* The loop with which it polls anew; draw: as program_draw(). */
 	struct poll_loop (*again)(void *arg, uint64_t draw);

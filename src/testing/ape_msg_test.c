@@ -1,6 +1,7 @@
 /* Messages on APEnet+ between any two memories, host's and GPUs'. */
 #include <errno.h>
 
+#include "api/msg/msg.h"
 #include "parts/gpus/gpus.h"
 #include "testing/ape_testing.h"
 #include "weft/msg.h"
@@ -44,6 +45,64 @@ static void messages_go_between_any_two_memories(void **state)
 
 	ape_world_run(&w, NULL, NULL, false);
 	kit_close(&w.kit);
+}
+
+enum { STREAM = 60 };
+
+/* When each message of a stream had come, or could leave. */
+struct stream {
+	bool is_woken; /* by the ends of its own writes, too */
+	sim_time at[2][STREAM];
+};
+
+/* Of a library above, which has nothing to do. */
+static bool go_on(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static void stream(struct ape_world *w, uint32_t node)
+{
+	struct weft_msg_options o = late();
+	struct stream *x = w->arg;
+	struct weft_msg m;
+	uint64_t bytes;
+
+	assert_int_equal(weft_msg_init(&m, &o), 0);
+	msg_state(&m)->go_on = x->is_woken ? go_on : NULL;
+	for (uint32_t i = 0; i < STREAM; i++) {
+		/* now and then one that the receiver gets, or an answer */
+		bytes = i % 11 == 5 ? LONG : SHORT;
+		if (node == (i % 7 == 3))
+			weft_msg_send(&m, !node, TAG, w->at[HOST], bytes);
+		else
+			weft_msg_receive(
+				&m, !node, TAG, w->at[HOST], bytes, NULL);
+		x->at[node][i] = program_now();
+	}
+	assert_int_equal(weft_msg_fini(&m), 0);
+}
+
+static uint64_t stream_of(struct stream *x)
+{
+	struct ape_world w = { .run = stream, .arg = x };
+	uint64_t digest;
+
+	digest = ape_world_run(&w, NULL, NULL, false);
+	kit_close(&w.kit);
+	return digest;
+}
+
+static void calls_that_sleep_on_return_when_they_would_have(void **state)
+{
+	struct stream x[2] = { { .is_woken = true } };
+
+	assert_int_equal(stream_of(&x[0]), stream_of(&x[1]));
+	for (uint32_t i = 0; i < STREAM; i++) {
+		assert_int_equal(x[0].at[0][i], x[1].at[0][i]);
+		assert_int_equal(x[0].at[1][i], x[1].at[1][i]);
+	}
 }
 
 /* Puts with a counter, and gets. */
@@ -166,6 +225,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_go_between_any_two_memories),
+		cmocka_unit_test(
+			calls_that_sleep_on_return_when_they_would_have),
 		cmocka_unit_test(puts_gets_and_broadcasts_reach_gpu_memory),
 		cmocka_unit_test(a_copy_to_a_gpu_takes_its_copy_engine_s_time),
 		cmocka_unit_test(gpu_addresses_that_cannot_be_are_refused),

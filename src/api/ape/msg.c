@@ -87,6 +87,17 @@ static struct poll_loop msg_ape_loop(struct msg_state *m)
 	return ape_user_loop(user(m));
 }
 
+static enum poll_news msg_ape_peek(const struct msg_state *m, uint32_t *n)
+{
+	return ape_user_peek(user(m), n);
+}
+
+static struct poll_loop msg_ape_loop_by(
+	const struct msg_state *m, uint64_t draw)
+{
+	return ape_user_loop_by(user(m), draw);
+}
+
 /* --- transfers --- */
 
 /* The key for an address of a rank, and the offset. */
@@ -201,6 +212,8 @@ static const struct msg_ops ape_msg_ops = {
 	.loop = msg_ape_loop,
 	.poll = msg_ape_poll,
 	.has_events = msg_ape_has_events,
+	.peek = msg_ape_peek,
+	.loop_by = msg_ape_loop_by,
 	.check_gpu = msg_ape_check_gpu,
 };
 

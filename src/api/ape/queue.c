@@ -84,11 +84,17 @@ bool ape_user_has_lost_card(const struct ape_user *u)
 
 /* --- events --- */
 
-/* The place of the next one. */
+/* The place of the i-th from the next one on. */
+static inline uint64_t place_of(const struct ape_user *u, uint32_t i)
+{
+	uint32_t place = (u->taken + i) & (u->n_events - 1);
+
+	return events_at(u) + place * sizeof(struct workq_completion);
+}
+
 static inline uint64_t next_at(const struct ape_user *u)
 {
-	return events_at(u) +
-	       (u->taken & (u->n_events - 1)) * sizeof(struct workq_completion);
+	return place_of(u, 0);
 }
 
 /* Its number comes last. */
@@ -123,6 +129,12 @@ static void note_done(struct ape_user *u, uint32_t done)
 		u->done = done;
 }
 
+/* Whether the card is told when so many have been taken. */
+static inline bool is_told_at(const struct ape_user *u, uint32_t taken)
+{
+	return taken - u->told >= u->n_events / 4;
+}
+
 /* There is one.  By itself, so that looking for none does not pay for it. */
 static __attribute__((noinline)) void take_all(struct ape_user *u)
 {
@@ -134,7 +146,7 @@ static __attribute__((noinline)) void take_all(struct ape_user *u)
 		if (APE_EVENT(c.status) == APE_DONE ||
 			APE_EVENT(c.status) == APE_FAILED)
 			note_done(u, (uint32_t)c.id + 1);
-		if (u->taken - u->told >= u->n_events / 4)
+		if (is_told_at(u, u->taken))
 			ring(u, program_now());
 		if (u->on_event)
 			u->on_event(u->arg, &c);
@@ -149,6 +161,23 @@ bool ape_user_poll(struct ape_user *u)
 	return true;
 }
 
+enum poll_news ape_user_peek(const struct ape_user *u, uint32_t *n)
+{
+	struct workq_completion c;
+	uint32_t was = *n;
+
+	for (;; ++*n) {
+		host_read(
+			u->nic->host, u->node, place_of(u, *n), &c, sizeof(c));
+		if ((uint32_t)c.number != u->taken + *n + 1)
+			break;
+		if (APE_EVENT(c.status) != APE_DONE ||
+			is_told_at(u, u->taken + *n + 1))
+			return POLL_ENDS;
+	}
+	return *n == was ? POLL_NOTHING : POLL_QUIET;
+}
+
 static bool has_event(void *arg, uint64_t *seen)
 {
 	*seen = 0;
@@ -160,6 +189,14 @@ struct poll_loop ape_user_loop(const struct ape_user *u)
 	const struct workq_params *p = &params_of(u)->work;
 
 	return nic_poll_loop(u->nic, p->poll_period, p->poll_load);
+}
+
+struct poll_loop ape_user_loop_by(const struct ape_user *u, uint64_t draw)
+{
+	const struct workq_params *p = &params_of(u)->work;
+
+	return nic_poll_loop_by(
+		u->nic, u->node, draw, p->poll_period, p->poll_load);
 }
 
 bool ape_user_wait(struct ape_user *u, sim_time deadline)

@@ -39,10 +39,15 @@ void ape_user_close(struct ape_user *u);
 bool ape_user_poll(struct ape_user *u);
 /* Whether there are any; also outside of the program. */
 bool ape_user_has_event(const struct ape_user *u);
+/* For a program that sleeps (struct poll_through), from outside of it: whether
+ * there are any behind the first *n; *n becomes the number of those that say
+ * only that commands are done. */
+enum poll_news ape_user_peek(const struct ape_user *u, uint32_t *n);
 /* Waits for an event, until a deadline, or until the card is known to be dead;
  * false: there is none. */
 bool ape_user_wait(struct ape_user *u, sim_time deadline);
 struct poll_loop ape_user_loop(const struct ape_user *u);
+struct poll_loop ape_user_loop_by(const struct ape_user *u, uint64_t draw);
 
 /*
  * Sends a transfer as commands like c, which is the first one except for size

@@ -16,7 +16,6 @@ enum {
 	FIN = 16, /* bytes */
 	CREDITS = 2, /* words */
 	ASK = sizeof(struct msg_ask),
-	NEWS_ASK = 1, /* of an entry, beside the rank */
 };
 
 #define START (10000 * (sim_time)SIM_NS)
@@ -309,7 +308,8 @@ static void on_write(void *arg, sim_time t, uint64_t at, size_t n)
 	} else if (at >= m->asks_at) {
 		end -= m->asks_at;
 		if (end % ASK == 0)
-			add_news(m, (uint32_t)(end / ASK - 1) << 1 | NEWS_ASK);
+			add_news(m,
+				(uint32_t)(end / ASK - 1) << 1 | MSG_NEWS_ASK);
 	} else if (m->n_blocks && at >= m->credits_at) {
 		on_credit(m, at - m->credits_at);
 	} else if (at >= m->fins_at ||
@@ -336,121 +336,6 @@ void msg_watch_all(
 	m->on_touch = on_touch;
 	program_watch(m->base, m->end - m->base,
 		m->written ? on_tracked : on_write, m);
-}
-
-/* All but what a library above has to do stays until the process takes it. */
-static bool has_news(void *arg, uint64_t *seen)
-{
-	const struct msg_state *m = arg;
-
-	*seen = m->n_news || m->has_all || m->has_word ||
-		(m->ops->has_events && m->ops->has_events(m)) ||
-		m->tagged->has_next(m) ||
-		(m->domain && msg_domain_has_news(m)) ||
-		(m->awaited.kind == MSG_DONE_OWN &&
-			m->ops->is_done(m, &m->awaited));
-	return *seen || (m->can_go_on && m->can_go_on(m->on_end_arg));
-}
-
-/* There is no news now. */
-static struct poll_loop poll_loop(struct msg_state *m)
-{
-	struct poll_loop loop = m->ops->loop(m);
-
-	loop.stays = true;
-	loop.is_checked = true;
-	return loop;
-}
-
-static void look_at_all(struct msg_state *m)
-{
-	m->has_all = false;
-	for (uint32_t i = 0; i < m->n_ranks; i++) {
-		if (m->tagged->drain)
-			m->tagged->drain(m, i);
-		msg_atomic_serve(m, i);
-	}
-}
-
-bool msg_step(struct msg_state *m)
-{
-	bool did = m->ops->poll && m->ops->poll(m);
-
-	if (m->domain && msg_domain_has_news(m)) {
-		msg_domain_take_news(m);
-		did = true;
-	}
-	did |= m->n_news || m->has_all;
-	while (m->n_news || m->has_all) {
-		uint32_t what = m->news[m->news_first];
-
-		if (!m->n_news) {
-			look_at_all(m);
-			continue;
-		}
-		m->news_first = (m->news_first + 1) % MSG_NEWS;
-		m->n_news--;
-		if (what & NEWS_ASK)
-			msg_atomic_serve(m, what >> 1);
-		else
-			m->tagged->drain(m, what >> 1);
-	}
-	if (m->has_word && m->soft)
-		m->soft->is_stuck = false;
-	m->has_word = false;
-	did |= msg_advance_requests(m);
-	return (m->go_on && m->go_on(m->on_end_arg)) || did;
-}
-
-/* Its own calls do not know what the call waits for. */
-static sim_time call_between(struct msg_state *m)
-{
-	struct weft_msg_done awaited = m->awaited;
-	uint64_t at = m->awaited_at;
-	sim_time again;
-
-	m->awaited = (struct weft_msg_done){ 0 };
-	m->awaited_at = 0;
-	again = m->between(m->on_end_arg);
-	m->awaited = awaited;
-	m->awaited_at = at;
-	return again;
-}
-
-void msg_go_on(struct msg_state *m)
-{
-	sim_time again = m->between ? call_between(m) : SIM_NEVER;
-	uint64_t seen;
-
-	if (!again || msg_step(m) || has_news(m, &seen))
-		return;
-	if (again != SIM_NEVER)
-		msg_sleep_before(m, again);
-	else if (m->awaited_at)
-		program_poll_with(
-			m->awaited_at, has_news, m, poll_loop(m), &seen);
-	else
-		program_poll_until(has_news, m, poll_loop(m), &seen);
-}
-
-void msg_sleep_before(struct msg_state *m, sim_time t)
-{
-	uint64_t seen;
-
-	if (!has_news(m, &seen))
-		program_poll_before(has_news, m, poll_loop(m), t, &seen);
-}
-
-void weft_msg_progress(struct weft_msg *msg)
-{
-	struct msg_state *m = msg_state(msg);
-	struct poll_loop loop;
-
-	if (!m->ops)
-		return;
-	loop = m->ops->loop(m);
-	program_charge(loop.period > loop.load ? loop.period : loop.load);
-	msg_step(m);
 }
 
 /* --- words and answers --- */

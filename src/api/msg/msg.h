@@ -38,6 +38,7 @@ enum {
 	MSG_FINS = 64,
 	MSG_MORE_FINS = 16320,
 	MSG_NEWS = 64,
+	MSG_NEWS_ASK = 1, /* of an entry, beside the rank */
 	MSG_OWN_WORDS = 800,
 	MSG_STAGES = 8, /* of collectives, without slots */
 	MSG_PAGE = 4096,
@@ -183,6 +184,7 @@ struct __attribute__((may_alias)) msg_state {
 	bool has_word;
 	struct weft_msg_done awaited;
 	uint64_t awaited_at; /* an address that its end is written to, or 0 */
+	uint32_t n_peeked; /* events that it need not be woken for */
 
 	uint64_t dones, fins; /* bits of those in use */
 	uint64_t round, n_asked;
@@ -303,6 +305,14 @@ struct msg_ops {
 	/* Whether there are any; also called outside of the program, which the
 	 * interface wakes by host_poke(). */
 	bool (*has_events)(const struct msg_state *m);
+	/*
+	 * If most of these only say that the process's own writes have left:
+	 * whether there are more than *n that say so and nothing else, or any
+	 * others, as in struct poll_through; *n becomes their number.  And its
+	 * loop, by a draw.  Both are called from outside of the program.
+	 */
+	enum poll_news (*peek)(const struct msg_state *m, uint32_t *n);
+	struct poll_loop (*loop_by)(const struct msg_state *m, uint64_t draw);
 };
 
 static inline struct msg_state *msg_state(struct weft_msg *m)
@@ -405,12 +415,6 @@ void msg_track_slots(struct msg_state *m);
 void msg_watch_all(struct msg_state *m,
 	void (*on_touch)(void *arg, uint64_t at, size_t n));
 
-/* Handles everything that has arrived; returns whether there was anything. */
-bool msg_step(struct msg_state *m);
-/* The same, or sleeps until something has arrived. */
-void msg_go_on(struct msg_state *m);
-/* Sleeps until something has arrived, but no longer than until a time. */
-void msg_sleep_before(struct msg_state *m, sim_time t);
 /* weft_msg_memory() of a machine with an interface, and parameters of that;
  * NULL: the usual ones. */
 uint64_t msg_memory(const struct nic_ops *nic, const void *params,
@@ -434,6 +438,15 @@ int msg_check_host(
 void msg_copy(uint64_t to, uint64_t from, uint64_t bytes);
 void msg_read(uint64_t at, void *to, uint64_t bytes);
 void msg_write(uint64_t at, const void *from, uint64_t bytes);
+
+/* --- wait.c --- */
+
+/* Handles everything that has arrived; returns whether there was anything. */
+bool msg_step(struct msg_state *m);
+/* The same, or sleeps until something has arrived. */
+void msg_go_on(struct msg_state *m);
+/* Sleeps until something has arrived, but no longer than until a time. */
+void msg_sleep_before(struct msg_state *m, sim_time t);
 
 /* --- lane.c --- */
 
@@ -543,7 +556,10 @@ bool msg_has_no_requests(struct msg_state *m);
 /* --- request.c --- */
 
 /* Whether an operation has ended; its status holds the result. */
-bool msg_is_over(const struct weft_msg_request *r);
+static inline bool msg_is_over(const struct weft_msg_request *r)
+{
+	return r->state == MSG_OVER;
+}
 
 static inline void msg_append(struct msg_list *l, struct weft_msg_request *r)
 {

@@ -44,11 +44,6 @@ uint32_t msg_log_matched(const struct msg_state *m, uint32_t rank, uint64_t tag,
 
 /* --- calls --- */
 
-bool msg_is_over(const struct weft_msg_request *r)
-{
-	return r->state == MSG_OVER;
-}
-
 int weft_msg_send_start(struct weft_msg *msg, uint32_t rank, uint32_t tag,
 	uint64_t from, uint64_t bytes, struct weft_msg_request *r)
 {

@@ -63,19 +63,18 @@ static bool is_comment(const char *c)
 static void next_word(struct reader *r)
 {
 	const char *at = r->end;
+	uint8_t k;
 
-	while (kind(at) == SPACE)
+	while ((k = kind(at)) == SPACE)
 		at++;
 	r->word = at;
-	if (kind(at) <= MARK && !is_comment(at)) {
-		do
-			at++;
-		while (kind(at) <= MARK);
-	} else if (kind(at) == SIGN) {
+	if (k == IN_WORD || (k == MARK && !is_comment(at)))
+		while (kind(++at) <= MARK)
+			;
+	else if (k == SIGN)
 		at++;
-	} else {
+	else if (k != END)
 		r->word = at += strlen(at);
-	}
 	r->end = at;
 }
 

@@ -296,10 +296,12 @@ bool player_oldest(const struct player *p, uint32_t *op)
  * it computed. */
 static void account(struct player *p)
 {
+	sim_time now = program_now();
+
 	if (!p->computed)
 		exposed_add(&p->replay->exposed, player_rank(p), p->awaited,
-			program_now() - p->seen);
-	p->seen = program_now();
+			now - p->seen);
+	p->seen = now;
 }
 
 /* Begins and ends what can be; returns whether there was any. */

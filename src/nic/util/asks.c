@@ -102,7 +102,7 @@ static struct ask *make_room(
 		!payload_is_small(pool, x))
 		return x;
 	more = payload_take(pool, a->w->id);
-	memcpy(more, x, pool->small_bytes);
+	*more = *x;
 	payload_give(pool, a->w->id, x);
 	return more;
 }

@@ -142,7 +142,7 @@ void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 			cross_silently(a, r, p, t);
 			continue;
 		}
-		slots_remove(&r->pieces, &r->ready, id);
+		slots_pop(&r->pieces, &r->ready);
 		p->t = side->ops->data(
 			side, side_reads_place(a, r), p->t, p->at, p->bytes);
 		BUG_IF(!p->is_posted && p->t <= r->now);
