@@ -211,11 +211,11 @@ static void a_kind_that_is_given_drops_what_the_file_says(void **state)
 		"did you mean fattree?");
 }
 
-static void a_ring_is_seldom_meant(void **state)
+static void one_dimension_is_seldom_meant(void **state)
 {
 	struct machine *m = loaded("topology: { shape: 8x8x8 }\n", "64");
 
-	assert_non_null(strstr(m->advice, "ring"));
+	assert_non_null(strstr(m->advice, "one dimension"));
 	assert_non_null(strstr(m->advice, "--shape 4x4x4"));
 	machine_free(m);
 	m = loaded("topology: { shape: 8x8x8 }\n", "100");
@@ -260,5 +260,5 @@ TESTS(TEST(an_empty_file_is_nobodys_machine),
 	TEST(every_block_can_be_used),
 	TEST(a_base_of_another_kind_leaves_nothing_of_it),
 	TEST(a_kind_that_is_given_drops_what_the_file_says),
-	TEST(a_ring_is_seldom_meant),
+	TEST(one_dimension_is_seldom_meant),
 	TEST(every_machine_that_is_shipped_stands_a_look))

@@ -120,7 +120,7 @@ static bool sleeps_on(const struct msg_state *m)
 }
 
 /* There is no news. */
-static void sleep(struct msg_state *m)
+static void fall_asleep(struct msg_state *m)
 {
 	static const struct poll_through through = { news, again };
 	uint64_t seen;
@@ -147,7 +147,7 @@ void msg_go_on(struct msg_state *m)
 	if (again != SIM_NEVER)
 		msg_sleep_before(m, again);
 	else
-		sleep(m);
+		fall_asleep(m);
 }
 
 void msg_sleep_before(struct msg_state *m, sim_time t)
