@@ -138,8 +138,11 @@ static int take_listed(struct jobs_reader *r, uint64_t count, const char *path)
 	for (uint64_t i = 0; i < count && !failed; i++) {
 		if (fscanf(f, "%9llu", &node) != 1)
 			failed = JOBS_FAIL(r, where,
-				"%.100s: has no node for rank %llu", path,
-				(unsigned long long)i);
+				"%.100s: has no node for rank %llu (want %llu "
+				"numbers of nodes, with blanks or line ends "
+				"between them)",
+				path, (unsigned long long)i,
+				(unsigned long long)count);
 		else
 			failed = take(r, where, node);
 	}

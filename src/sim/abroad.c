@@ -478,17 +478,29 @@ static void post_mail(struct sim *s, uint64_t *next, uint64_t *horizon)
 	abroad_forget(s);
 }
 
+/* After an alarm: not all mail is in boxes, so the others must not hear that
+ * this process is done with its windows. */
+static bool has_rest(const struct sim *s)
+{
+	for (uint32_t i = 0; i < s->p.cluster->n; i++)
+		if (s->abroad->n_put[i] != s->abroad->out[i].n)
+			return abroad_is_alarmed(s);
+	return false;
+}
+
 uint64_t abroad_post(struct sim *s, uint64_t next, uint64_t *horizon)
 {
 	post_mail(s, &next, horizon);
-	room_end(s->p.cluster->room, next, rests(s, next));
+	if (!has_rest(s))
+		room_end(s->p.cluster->room, next, rests(s, next));
 	return next;
 }
 
 void abroad_post_early(struct sim *s, uint64_t next, uint64_t *horizon)
 {
 	post_mail(s, &next, horizon);
-	room_end(s->p.cluster->room, next, false);
+	if (!has_rest(s))
+		room_end(s->p.cluster->room, next, false);
 }
 
 uint64_t abroad_look(const struct sim *s, uint64_t end, bool *is_over)

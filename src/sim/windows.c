@@ -577,7 +577,8 @@ static uint64_t run_some(
 		end_window(s, way);
 		next = windows_next(s);
 		until = *horizon < until ? *horizon : until;
-		if (abroad_has_leaving(s) || abroad_has_failed(s))
+		if (abroad_has_leaving(s) || abroad_has_failed(s) ||
+			abroad_is_alarmed(s))
 			break;
 	}
 	return next;

@@ -65,6 +65,11 @@ static int draw(const struct graph *t, struct switches_plan *p, struct err *e)
 			"of each (2 to one less than switches, and with its "
 			"nodes at most %d), and a seed",
 			TOPO_MAX_PORTS);
+	if (v[0] > SWITCHES_TABLE)
+		return err_set(e,
+			"topology.random: %lld switches are more than the %d "
+			"that routes are computed for",
+			(long long)v[0], SWITCHES_TABLE);
 	switches_plan_cable(p, (struct switches_cable){ t->length, 0 });
 	while (p->n < v[0])
 		switches_plan_nodes(p, (uint32_t)t->per_router);

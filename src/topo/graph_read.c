@@ -19,6 +19,7 @@ struct reader {
 	struct switches_plan *plan;
 	struct index names; /* by hash: 1 + a switch */
 	struct index pairs; /* joined switches: 1 */
+	struct index nodes; /* of an anynet file, by hash of their names: 1 */
 	uint32_t *line; /* [switch] where it is named first */
 	struct fields in; /* where an error is */
 };
@@ -210,6 +211,16 @@ static int read_columns(struct reader *r)
 
 /* --- anynet --- */
 
+static int add_named_node(struct reader *r, int64_t at, const char *name)
+{
+	uint64_t h = digest_text(0, name);
+
+	if (index_find(&r->nodes, h))
+		return wrong(r, "a node is named for the second time:", name);
+	index_add(&r->nodes, h, 1);
+	return add_nodes(r, at, 1);
+}
+
 /*
  * "router 0 node 0 node 1 router 1 15 router 2": what a router is joined to,
  * and the latency in cycles.  The other router may say so, too.
@@ -241,7 +252,7 @@ static int read_anynet_line(struct reader *r)
 			return wrong(
 				r, "want a line that begins with router", NULL);
 		if (is_node) {
-			if (add_nodes(r, at, 1))
+			if (add_named_node(r, at, id))
 				return -1;
 			continue;
 		}
@@ -622,5 +633,6 @@ int graph_read(const struct graph *t, struct switches_plan *p, struct err *e)
 	mem_free(r.line);
 	index_fini(&r.names);
 	index_fini(&r.pairs);
+	index_fini(&r.nodes);
 	return failed ? -1 : 0;
 }

@@ -194,6 +194,8 @@ static void bad_files_of_others_are_refused(void **state)
 	is_refused(GRAPH_ANYNET, "node 0\n", "begins with router");
 	is_refused(GRAPH_ANYNET, "router 0 router\n", "missing behind");
 	is_refused(GRAPH_ANYNET, "router 0, node 1\n", "no commas");
+	is_refused(GRAPH_ANYNET, "router 0 node 1\nrouter 1 node 1 router 0\n",
+		":2: a node is named for the second time: \"1\"");
 	is_refused(GRAPH_DOT, "", "want graph");
 	is_refused(GRAPH_DOT, "graph {", "want a switch or }");
 	is_refused(GRAPH_DOT, "graph { a -- }", ":1: want the name");
@@ -283,7 +285,7 @@ static void other_random_graphs_are_refused(void **state)
 {
 	static const struct param_list some[] = { { 1, { 12 } },
 		{ 3, { 8, 1, 1 } }, { 3, { 8, 8, 1 } }, { 3, { 99, 61, 1 } },
-		{ 1, { 0 } } };
+		{ 3, { SWITCHES_TABLE + 1, 3, 1 } }, { 1, { 0 } } };
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
 		struct err e = { 0 };

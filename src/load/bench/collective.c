@@ -508,9 +508,10 @@ static int find_hardware(struct collective *c, struct err *e)
 	is_copied = c->cast || (c->barrier && c->barrier->is_copied);
 	if (is_copied && !l->route->ops->spread)
 		return err_set(e,
-			"by: hardware %s need a fat tree, not "
-			"routing.kind %s (want by=software)",
-			what[c->op], l->route->ops->name);
+			"%s: hardware %s need a fat tree, not "
+			"routing.kind %s (want %s)",
+			c->is_network ? "algo" : "by", what[c->op],
+			l->route->ops->name, by_messages(c));
 	c->apart |= c->cast != NULL;
 	return 0;
 }
@@ -547,8 +548,9 @@ static int collective_init(struct load *l, struct err *e)
 			c->bench.procs > 1 ? "ranks" : "nodes",
 			(long long)(n.n_programs * c->bench.procs - 1));
 	if (c->by && l->place)
-		return err_set(e, "by: hardware collectives are for all nodes "
-				  "(want by=software)");
+		return err_set(e,
+			"%s: hardware collectives are for all nodes (want %s)",
+			c->is_network ? "algo" : "by", by_messages(c));
 	if (c->bench.bytes > MOST_BYTES && !c->steps)
 		return err_set(e,
 			"bytes: want at most 16 MiB%s, or an algorithm by "
