@@ -194,8 +194,9 @@ static void most_pairs_have_a_path_when_many_links_fail(void **state)
 
 		make(&x, &meshes[i]);
 		for (uint32_t k = 0; k < ROUNDS; k++) {
-			turn(&x, dice(i, &n, x.topo->n_routers),
-				dice(i, &n, x.topo->n_ports));
+			port_id port = dice(i, &n, x.topo->n_ports);
+
+			turn(&x, dice(i, &n, x.topo->n_routers), port);
 			missing += look(&x);
 			if (k < n_sound[i])
 				assert_int_equal(missing, 0);
