@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, MAP_LARGE_PAGE = 2 << 20 };
 
 /* mem_alloc() returns zeroed memory.  All three are for mem_free(). */
 void *mem_alloc(size_t n, size_t size);

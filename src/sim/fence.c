@@ -6,11 +6,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "sim/inside.h"
 
-/* The most ranges of foreign sites in one array that are fenced off: each is a
- * mapping of the host, which has a limit. */
-enum { MOST_FENCES = 1024 };
+enum {
+	/* the most ranges of foreign sites in one array that are fenced off:
+	 * each is a mapping of the host, which has a limit */
+	MOST_FENCES = 1024,
+	/* Fences between the sites of one large page would break it up, and an
+	 * event takes a tenth longer with small ones.  So larger arrays have
+	 * fences around whole large pages, unless own sites touch too much
+	 * memory then. */
+	SMALL_ARRAY = 8 << 20,
+	MOST_WASTE = 128 << 20,
+};
 
 struct range {
 	void *from;
@@ -46,9 +55,8 @@ static site_id find(const struct sim *s, site_id at, site_id end,
 
 /* The whole pages between two addresses, since own sites may begin in the last
  * one. */
-static struct range whole_pages(const char *from, const char *to)
+static struct range whole_pages(const char *from, const char *to, size_t page)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t first = ((uintptr_t)from + page - 1) / page * page;
 	uintptr_t end = (uintptr_t)to / page * page;
 
@@ -60,13 +68,42 @@ static struct range whole_pages(const char *from, const char *to)
 
 /* The next foreign sites of an array; *at becomes the end of them. */
 static struct range next_range(const struct sim *s, const struct array *a,
-	uint32_t worker, site_id *at)
+	uint32_t worker, site_id *at, size_t page)
 {
 	site_id from = find(s, *at, a->end, worker, true);
 
 	*at = find(s, from, a->end, worker, false);
 	return whole_pages(a->base + (from - a->first) * a->size,
-		a->base + (*at - a->first) * a->size);
+		a->base + (*at - a->first) * a->size, page);
+}
+
+static size_t small_page(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The bytes within whole pages of foreign sites. */
+static size_t foreign_bytes(const struct sim *s, const struct array *a,
+	uint32_t worker, size_t page)
+{
+	site_id at = a->first;
+	size_t n = 0;
+
+	while (at < a->end)
+		n += next_range(s, a, worker, &at, page).n;
+	return n;
+}
+
+/* The size of the pages that a process's fences stand between. */
+static size_t choose_page(const struct sim *s, const struct array *a)
+{
+	size_t waste;
+
+	if ((a->end - a->first) * a->size <= SMALL_ARRAY)
+		return small_page();
+	waste = foreign_bytes(s, a, 0, small_page()) -
+		foreign_bytes(s, a, 0, MAP_LARGE_PAGE);
+	return waste <= MOST_WASTE ? MAP_LARGE_PAGE : small_page();
 }
 
 static void fence_worker(
@@ -75,7 +112,7 @@ static void fence_worker(
 	site_id at = a->first;
 
 	for (uint32_t i = 0; at < a->end && i < MOST_FENCES; i++) {
-		struct range r = next_range(s, a, w, &at);
+		struct range r = next_range(s, a, w, &at, small_page());
 
 		if (!r.n)
 			continue;
@@ -86,10 +123,11 @@ static void fence_worker(
 
 static void fence_process(const struct sim *s, const struct array *a)
 {
+	size_t page = choose_page(s, a);
 	site_id at = a->first;
 
 	for (uint32_t i = 0; at < a->end && i < MOST_FENCES; i++) {
-		struct range r = next_range(s, a, 0, &at);
+		struct range r = next_range(s, a, 0, &at, page);
 
 		if (r.n)
 			mprotect(r.from, r.n, PROT_NONE);
