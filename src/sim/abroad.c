@@ -174,7 +174,7 @@ static bool comes_early(
 	const struct sim *s = w->sim;
 	uint64_t lead = abroad_lead(s, s->p.cluster->me, process);
 
-	return (uint64_t)(t - w->start) / w->width < lead;
+	return (uint64_t)(t - w->start) < lead * w->width;
 }
 
 static bool is_still(const struct sim *s, const struct sim_event *e)

@@ -17,17 +17,10 @@ enum { FIRST_BYTES = 1024 };
 /* That a process waits for others after it was asked to end. */
 #define PATIENCE_NS INT64_C(3000000000)
 
-void *cluster_add(struct cluster_bytes *b, size_t n)
+void cluster_bytes_grow(struct cluster_bytes *b, size_t n)
 {
-	void *at;
-
-	if (b->room - b->n < n) {
-		b->room = 2 * (b->n + n) + FIRST_BYTES;
-		b->at = mem_grow(b->at, b->room, 1);
-	}
-	at = b->at + b->n;
-	b->n += n;
-	return at;
+	b->room = 2 * (b->n + n) + FIRST_BYTES;
+	b->at = mem_grow(b->at, b->room, 1);
 }
 
 void cluster_bytes_free(struct cluster_bytes *b)

@@ -29,8 +29,18 @@ struct cluster_bytes {
 	size_t n, room;
 };
 
+void cluster_bytes_grow(struct cluster_bytes *b, size_t n);
 /* Makes room for n more, and returns where it is. */
-void *cluster_add(struct cluster_bytes *b, size_t n);
+static inline void *cluster_add(struct cluster_bytes *b, size_t n)
+{
+	void *at;
+
+	if (b->room - b->n < n)
+		cluster_bytes_grow(b, n);
+	at = b->at + b->n;
+	b->n += n;
+	return at;
+}
 void cluster_bytes_free(struct cluster_bytes *b);
 
 /* What processes agree on when they meet. */
