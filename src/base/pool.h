@@ -62,7 +62,8 @@ static inline uint32_t pool_line(const struct pool *p, const void *slot)
 	return (uint32_t)((size_t)((const char *)slot - p->base) / CACHE_LINE);
 }
 
-/* A slot with arbitrary content. */
+/* A slot with arbitrary content.  Asks for the next one, which knows the one
+ * behind it. */
 static inline uint32_t pool_take(struct pool *p, uint32_t worker)
 {
 	struct pool_shelf *s = &p->shelves[worker];
@@ -73,6 +74,7 @@ static inline uint32_t pool_take(struct pool *p, uint32_t worker)
 	s->taken++;
 	line = s->now.first;
 	s->now.first = *(uint32_t *)pool_slot(p, line);
+	mem_prefetch(pool_slot(p, s->now.first));
 	s->now.n--;
 	return line;
 }
