@@ -178,10 +178,15 @@ static struct end_use use_of(
 	};
 }
 
-/* All links by their numbers, and the use that this process knows. */
+enum { SURVEY_LINKS = 1 << 16 };
+
+/* The links of some sites by their numbers, and the use that this process
+ * knows. */
 struct survey {
 	const struct net *n;
 	sim_time now;
+	site_id first, end;
+	uint32_t first_link, n_links;
 	struct net_link *link; /* back: 1 + the group of its other direction */
 	struct end_use *use;
 };
@@ -190,7 +195,7 @@ static void survey_link(const struct survey *v, const struct net_link *l)
 {
 	const struct net *n = v->n;
 	const struct topo *t = n->topo;
-	size_t i = net_link_at(n, l->site, l->port);
+	size_t i = net_link_at(n, l->site, l->port) - v->first_link;
 
 	v->link[i] = *l;
 	v->link[i].back = 1 + (topo_is_direct(t) ? l->port
@@ -205,9 +210,10 @@ static void survey_share(void *arg, struct sim_worker *w)
 {
 	const struct survey *v = arg;
 	const struct net *n = v->n;
-	uint64_t n_sites = n->n_sites;
-	site_id s = (site_id)(n_sites * w->id / n->n_workers);
-	site_id end = (site_id)(n_sites * (w->id + 1) / n->n_workers);
+	uint64_t n_sites = v->end - v->first;
+	site_id s = v->first + (site_id)(n_sites * w->id / n->n_workers);
+	site_id end =
+		v->first + (site_id)(n_sites * (w->id + 1) / n->n_workers);
 
 	for (; s < end; s++) {
 		uint32_t n_ports = net_router(n, s)->sites.n_ports;
@@ -219,34 +225,60 @@ static void survey_share(void *arg, struct sim_worker *w)
 	}
 }
 
-/* Each port is looked at once, as the one end of a link and as the other end of
- * the link back. */
-void net_uses(const struct net *n, sim_time now, struct net_use *u,
+/* The sites that come next, as many as there is room for. */
+static void next_sites(struct survey *v)
+{
+	const struct net *n = v->n;
+	site_id most = SURVEY_LINKS / n->topo->n_ports;
+
+	v->first = v->end;
+	v->end += n->n_sites - v->first < most ? n->n_sites - v->first : most;
+	v->first_link = net_link_at(n, v->first, 0);
+	v->n_links =
+		(v->end < n->n_sites ? net_link_at(n, v->end, 0) : n->links.n) -
+		v->first_link;
+}
+
+static void add_uses(const struct survey *v, struct net_use *u,
 	net_each_use *each, void *arg)
 {
-	bool is_direct = topo_is_direct(n->topo);
-	struct survey v = { .n = n, .now = now };
+	bool is_direct = topo_is_direct(v->n->topo);
 
-	v.link = map_alloc(n->links.n * sizeof(*v.link));
-	v.use = map_alloc(n->links.n * sizeof(*v.use));
-	sim_share(n->sim, survey_share, &v);
-	sim_sum(n->sim, &v.use->bytes,
-		n->links.n * (sizeof(*v.use) / sizeof(v.use->bytes)));
-	for (uint32_t i = 0; i < n->links.n; i++) {
-		const struct net_link *l = &v.link[i];
-		sim_time busy = (sim_time)v.use[i].busy;
-		sim_time waited = (sim_time)v.use[i].waited;
+	for (uint32_t i = 0; i < v->n_links; i++) {
+		const struct net_link *l = &v->link[i];
+		sim_time busy = (sim_time)v->use[i].busy;
+		sim_time waited = (sim_time)v->use[i].waited;
 
 		if (!l->back)
 			continue;
-		add_use(&u[is_direct ? l->port : l->class], v.use[i].bytes,
+		add_use(&u[is_direct ? l->port : l->class], v->use[i].bytes,
 			busy);
 		u[l->back - 1].waited += waited;
 		if (each)
 			each(arg, l, busy, waited);
 	}
-	map_free(v.link, n->links.n * sizeof(*v.link));
-	map_free(v.use, n->links.n * sizeof(*v.use));
+}
+
+/* Each port is looked at once, as the one end of a link and as the other end of
+ * the link back. */
+void net_uses(const struct net *n, sim_time now, struct net_use *u,
+	net_each_use *each, void *arg)
+{
+	struct survey v = { .n = n, .now = now };
+
+	v.link = mem_alloc(SURVEY_LINKS, sizeof(*v.link));
+	v.use = mem_alloc(SURVEY_LINKS, sizeof(*v.use));
+	while (v.end < n->n_sites) {
+		next_sites(&v);
+		memset(v.link, 0, v.n_links * sizeof(*v.link));
+		memset(v.use, 0, v.n_links * sizeof(*v.use));
+		sim_share(n->sim, survey_share, &v);
+		sim_sum(n->sim, &v.use->bytes,
+			v.n_links * (sizeof(*v.use) / sizeof(v.use->bytes)));
+		add_uses(&v, u, each, arg);
+	}
+	mem_free(v.link);
+	mem_free(v.use);
 }
 
 /* Classes of wires between routers, a bit each; those of the first ones are all

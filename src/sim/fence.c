@@ -14,11 +14,11 @@ enum {
 	 * each is a mapping of the host, which has a limit */
 	MOST_FENCES = 1024,
 	/* Fences between the sites of one large page would break it up, and an
-	 * event takes a tenth longer with small ones.  So larger arrays have
-	 * fences around whole large pages, unless own sites touch too much
-	 * memory then. */
+	 * event takes a tenth longer with small ones.  So arrays between these
+	 * sizes have fences around whole large pages, unless these would double
+	 * what own sites touch. */
 	SMALL_ARRAY = 8 << 20,
-	MOST_WASTE = 128 << 20,
+	LARGE_ARRAY = 128 << 20,
 };
 
 struct range {
@@ -97,13 +97,14 @@ static size_t foreign_bytes(const struct sim *s, const struct array *a,
 /* The size of the pages that a process's fences stand between. */
 static size_t choose_page(const struct sim *s, const struct array *a)
 {
-	size_t waste;
+	size_t bytes = (a->end - a->first) * a->size;
+	size_t foreign = foreign_bytes(s, a, 0, small_page());
+	size_t waste = foreign - foreign_bytes(s, a, 0, MAP_LARGE_PAGE);
 
-	if ((a->end - a->first) * a->size <= SMALL_ARRAY)
-		return small_page();
-	waste = foreign_bytes(s, a, 0, small_page()) -
-		foreign_bytes(s, a, 0, MAP_LARGE_PAGE);
-	return waste <= MOST_WASTE ? MAP_LARGE_PAGE : small_page();
+	return bytes > SMALL_ARRAY && bytes <= LARGE_ARRAY &&
+			       waste <= bytes - foreign
+		       ? MAP_LARGE_PAGE
+		       : small_page();
 }
 
 static void fence_worker(
