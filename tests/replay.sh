@@ -268,6 +268,17 @@ run run fattree --shape 4 replay file="$goal" procs=1
 	complain "$(cat "$tmp/err")"
 report 'procs ranks of a schedule share a node'
 
+# As those of a collective do: neighbours share a node, and so its domain.
+gpus="--set domain.rate=100GB/s --set domain.ranks=4"
+for each in auto 4; do
+	run run fattree --shape 16 $gpus replay file="$goal" procs=$each --json
+	[ $code -eq 0 ] || complain "$(cat "$tmp/err")"
+	value digest >>"$tmp/of-a-node"
+done
+[ "$(sort -u "$tmp/of-a-node" | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/of-a-node")"
+report 'a node has domain.ranks ranks of a schedule'
+
 # --- collectives ---
 
 refused ':6: rank 1 does allreduce of 16 B by ring with 2 members, but rank 0
