@@ -259,6 +259,13 @@ run goal training data=4 algo=hierarchical
 judge 2 'hierarchical needs units, and training has no key'
 report 'an algorithm that training cannot use is refused'
 
+big="tensor=8 pipeline=4 data=32 layers=80 hidden=8192 sequence=4096"
+run goal training $big tokens=4194304
+judge 2 'as: these keys give 1.2e+09 operations'
+run goal allreduce ranks=1048576 bytes=8MiB as=operations rounds=1000
+judge 2 'rounds: these keys give 1e+09 operations'
+report 'what no schedule can hold is refused before it fills the disk'
+
 run run fattree --shape 16 --set domain.rate=100GB/s replay file="$goal" \
 	procs=4 --json
 [ $code -eq 0 ] && grep -q '"domain": {' "$tmp/out" ||

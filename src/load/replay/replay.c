@@ -578,8 +578,7 @@ static int replay_init(struct load *l, struct err *e)
 	r->networks.at = SOURCE + space;
 	space += to_pages(networks_space(&r->networks));
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
-	if (programs_need_memory(
-		    &r->programs,
+	if (programs_need_memory(&r->programs,
 		    l->needs.n_processes * (SOURCE + space + own + 8192), e))
 		return -1;
 	return place_ranks(r, e);
