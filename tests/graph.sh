@@ -240,6 +240,29 @@ refuses 'want three numbers' show graph --set topology.random=8x1x1
 refuses 'needs a network of' check torus --set routing.kind=layers
 refuses 'paths of [0-9] hops need as many channels' check graph \
 	--set topology.random=40x4x1 --set routing.by=hop
+few="graph random --set topology.edges=$tmp/bundles.csv load=0.1"
+refuses 'there is no switch "leaf9"; did you mean leaf1?' run $few \
+	--set faults.events='1 us switch leaf9 dies'
+refuses 'there is no switch "core" (want leaf1 to leaf2)' run $few \
+	--set faults.events='1 us switch core dies'
 report 'bad input is refused'
+
+# A switch that a user calls last is meant by this name, and not another one.
+cat >"$tmp/names.csv" <<END
+a,last,2
+last,b,2
+node,a,2
+node,last,2
+node,b,2
+END
+: >"$tmp/digests"
+for name in last b; do
+	ends 0 run graph random --set topology.edges="$tmp/names.csv" load=0.3 \
+		--set faults.events="1 us switch $name dies" $lasting --json
+	value digest >>"$tmp/digests"
+done
+[ "$(sort -u "$tmp/digests" | wc -l)" -eq 2 ] ||
+	complain "$(cat "$tmp/digests")"
+report 'a switch may be called last'
 
 exit $status

@@ -259,6 +259,13 @@ run goal training data=4 algo=hierarchical
 judge 2 'hierarchical needs units, and training has no key'
 report 'an algorithm that training cannot use is refused'
 
+big="tensor=8 pipeline=4 data=32 layers=80 hidden=8192 sequence=4096"
+run goal training $big tokens=4194304
+judge 2 'as: these keys give 1.2e+09 operations'
+run goal allreduce ranks=1048576 bytes=8MiB as=operations rounds=1000
+judge 2 'rounds: these keys give 1e+09 operations'
+report 'what no schedule can hold is refused before it fills the disk'
+
 run run fattree --shape 16 --set domain.rate=100GB/s replay file="$goal" \
 	procs=4 --json
 [ $code -eq 0 ] && grep -q '"domain": {' "$tmp/out" ||
@@ -267,6 +274,17 @@ run run fattree --shape 4 replay file="$goal" procs=1
 [ $code -eq 2 ] && grep -q 'procs: .* which need 2 processes' "$tmp/err" ||
 	complain "$(cat "$tmp/err")"
 report 'procs ranks of a schedule share a node'
+
+# As those of a collective do: neighbours share a node, and so its domain.
+gpus="--set domain.rate=100GB/s --set domain.ranks=4"
+for each in auto 4; do
+	run run fattree --shape 16 $gpus replay file="$goal" procs=$each --json
+	[ $code -eq 0 ] || complain "$(cat "$tmp/err")"
+	value digest >>"$tmp/of-a-node"
+done
+[ "$(sort -u "$tmp/of-a-node" | wc -l)" -eq 1 ] ||
+	complain "$(cat "$tmp/of-a-node")"
+report 'a node has domain.ranks ranks of a schedule'
 
 # --- collectives ---
 

@@ -72,6 +72,15 @@ grep -q '^warning .*time_ns differs by .* a run without trains' "$tmp/out" ||
 	complain "$(cat "$tmp/out" "$tmp/err")"
 report '--error prints the difference of each figure, and warns above 3 %'
 
+# Packets that are not full, or alone in their message, form no trains.
+for bytes in 100 2048; do
+	run run fattree random --shape 16 load=0.1 bytes=$bytes coarse=8 \
+		message=$((bytes == 100 ? 65536 : 2048)) warmup=1us measure=9us
+	grep -q '^coarse  *packets travel one by one' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
+done
+report 'a run says so where no train can form'
+
 refused 'no number of packets' run fattree stream --shape 4 coarse=some
 refused 'is given twice' run fattree stream --shape 4 coarse=2 coarse=4
 refused 'want at most 31' run fattree stream --shape 4 coarse=32

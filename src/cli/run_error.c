@@ -122,6 +122,17 @@ static void add_figure(void *arg, const char *name, double value)
 	}
 }
 
+/* Whether a message has several packets that may travel together. */
+static bool has_trains(const struct machine_run *r)
+{
+	const struct load *l = r->load;
+
+	if (r->machine->link.train <= 1)
+		return false;
+	return !l->ops->message ||
+	       l->ops->message(l) > (uint64_t)r->machine->link.payload;
+}
+
 void run_error_facts(struct facts *f, const struct machine_run *r,
 	const struct batch_result *finer)
 {
@@ -133,9 +144,10 @@ void run_error_facts(struct facts *f, const struct machine_run *r,
 	facts_group(f, "coarse");
 	facts_same(f, "packets", (uint64_t)(train > 1 ? train : 1));
 	facts_line(f, "coarse",
-		train > 1 ? "up to {packets} packets of a message as one train"
-			  : "packets travel one by one: messages are too short "
-			    "for trains");
+		has_trains(r)
+			? "up to {packets} packets of a message as one train"
+			: "packets travel one by one: messages are too short "
+			  "for trains");
 	if (finer) {
 		facts_same(f, "finer_packets", (uint64_t)shorter(train));
 		facts_list(f, "error");

@@ -214,6 +214,17 @@ static uint32_t draw_router(const struct place *x, uint32_t to)
 	return via + (via >= high);
 }
 
+/* Whether a packet that turns at a router of the group meets no dead link. */
+static bool turn_works(const struct place *x, uint64_t turn)
+{
+	struct packet p = *x->packet;
+
+	if (!dragonfly_route_of(x->route)->dead)
+		return true;
+	p.way |= turn << TURN_SHIFT;
+	return dragonfly_works(x->route, &p, x->at);
+}
+
 /* 1 + the router to go to first: a detour has two links instead of one. */
 static uint64_t find_turn(const struct place *x)
 {
@@ -231,7 +242,9 @@ static uint64_t find_turn(const struct place *x)
 	via = draw_router(x, to);
 	far = x->look->load(
 		x->look, dragonfly_local(x->topo, x->number, via), channel);
-	return near > 2 * far + patience(x) ? 1 + via : 0;
+	if (near <= 2 * far + patience(x) || !turn_works(x, 1u + via))
+		return 0;
+	return 1u + via;
 }
 
 static __attribute__((noinline)) void decide(const struct route *r,

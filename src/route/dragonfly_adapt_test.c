@@ -1,6 +1,7 @@
 /* Decisions of a dragonfly's routers, by queues that the tests make up. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "route/dragonfly.h"
 #include "testing/testing.h"
 #include "topo/topo_testing.h"
@@ -320,9 +321,39 @@ static void a_detour_counts_twice(void **state)
 	}
 }
 
+/* The second link of a detour is another router's, which may have failed. */
+static void a_detour_has_no_dead_link(void **state)
+{
+	struct route *view;
+	port_mask *dead;
+	port_id port;
+	struct world x;
+
+	make(&x, DRAGONFLY_MINIMAL, DRAGONFLY_DETOUR);
+	dead = mem_alloc(x.t.topo.n_routers, sizeof(*dead));
+	port = dragonfly_local(&x.t, 1, 3);
+	dead[72 + 1] = (port_mask)1 << port;
+	dead[72 + 3] = (port_mask)1 << dragonfly_local(&x.t, 3, 1);
+	view = dragonfly_route_ops.avoid(&x.d.route, dead);
+	x.d = *(struct dragonfly_route *)view;
+	for (uint32_t n = 0, turns = 0; n < PACKETS; n++) {
+		struct queues q = all_have(0);
+		struct place w = start(&x, 7, n);
+
+		q.load[minimal_port(&x, 7, n)] = 100;
+		go_on(&x, &w, &q);
+		assert_int_not_equal(w.at, 72 + 1);
+		turns += w.at == 72 + 2;
+		assert_true(n < PACKETS - 1 || turns > PACKETS / 4);
+	}
+	route_free(view);
+	mem_free(dead);
+}
+
 TESTS(TEST(ugal_weighs_queues_by_hops),
 	TEST(ugal_leaves_a_long_queue_and_no_short_one),
 	TEST(only_par_decides_again),
 	TEST(ugal_g_knows_the_queues_of_its_group),
 	TEST(news_are_of_global_links_of_the_group),
-	TEST(a_full_link_of_a_group_is_gone_round), TEST(a_detour_counts_twice))
+	TEST(a_full_link_of_a_group_is_gone_round), TEST(a_detour_counts_twice),
+	TEST(a_detour_has_no_dead_link))

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/name.h"
+#include "topo/graph.h"
 
 enum { FEW = 8, NAME_MAX = 96 };
 
@@ -80,18 +81,31 @@ static router_id find(struct part_names *n, const char *name)
 	return recall(n, name);
 }
 
-/* The first and the last name show what names look like. */
-static int refuse_site(const struct topo *t, const char *what, const char *name,
+/* The first and the last name show what names look like, but not those that a
+ * user gave. */
+static int refuse_site(struct part_names *n, const char *what, const char *name,
 	router_id first, router_id end, struct err *e)
 {
-	char low[NAME_MAX], high[NAME_MAX];
+	const struct topo *t = n->topo;
+	char low[NAME_MAX], high[NAME_MAX], hint[NAME_HINT], range[NAME_HINT];
+	const char **names;
 
 	if (first == end)
 		return err_set(e, "there is no %s \"%.40s\"", what, name);
 	t->ops->name_router(t, first, low, sizeof(low));
 	t->ops->name_router(t, end - 1, high, sizeof(high));
-	return err_set(e, "there is no %s \"%.40s\" (want %s to %s)", what,
-		name, low, high);
+	snprintf(range, sizeof(range), " (want %s to %s)", low, high);
+	if (t->ops != &graph_ops)
+		return err_set(
+			e, "there is no %s \"%.40s\"%s", what, name, range);
+	if (!n->name)
+		learn(n);
+	names = mem_alloc(end - first, sizeof(*names));
+	for (router_id r = first; r < end; r++)
+		names[r - first] = n->name[r];
+	name_hint(name, names, end - first, range, hint);
+	mem_free(names);
+	return err_set(e, "there is no %s \"%.40s\"%s", what, name, hint);
 }
 
 int part_find_site(struct part_names *n, const char *what, const char *name,
@@ -109,18 +123,16 @@ int part_find_site(struct part_names *n, const char *what, const char *name,
 					 "%u)",
 					 n->topo->n_nodes - 1);
 	}
-	if (!strcmp(name, "last") && first < end) {
-		*site = end - 1;
-		return 0;
-	}
 	*site = find(n, name);
+	if (*site == NO_ROUTER && !strcmp(name, "last") && first < end)
+		*site = end - 1; /* where no switch is called so */
 	if (*site == NO_ROUTER && *name != '(') {
 		snprintf(text, sizeof(text), "(%.90s)", name);
 		*site = find(n, text);
 	}
 	if (*site != NO_ROUTER && *site >= first && *site < end)
 		return 0;
-	return refuse_site(n->topo, what, name, first, end, e);
+	return refuse_site(n, what, name, first, end, e);
 }
 
 int part_read_node(const struct part_kind *k, struct part_names *names,

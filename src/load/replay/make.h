@@ -58,6 +58,10 @@ struct make_joint {
 };
 
 void make_write_joint(const struct make_joint *j, FILE *f);
+/* Operations of all members of a collective. */
+double make_size(const struct goal_make *m, const struct algo_plan *p);
+/* Refuses so many operations of all ranks, before they fill a disk. */
+int make_check_size(const struct goal_make *m, double n, struct err *e);
 /* Refuses words in place of an algorithm where steps are wanted. */
 int make_check_steps(const struct goal_make *m, struct err *e);
 int make_check_coll(const struct goal_make *m, enum algo_op op, struct err *e);

@@ -93,6 +93,29 @@ int make_check_steps(const struct goal_make *m, struct err *e)
 		m->algo);
 }
 
+double make_size(const struct goal_make *m, const struct algo_plan *p)
+{
+	double n = 0;
+
+	if (m->as)
+		return p->n;
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t lane = 0; lane < algo_lanes(p); lane++)
+			n += (double)algo_count(p, i, lane);
+	return n;
+}
+
+int make_check_size(const struct goal_make *m, double n, struct err *e)
+{
+	if (n <= GOAL_OPS)
+		return 0;
+	return err_set(e,
+		"%s: these keys give %.2g operations, more than the %d of a "
+		"schedule%s",
+		m->as ? "rounds" : "as", n, GOAL_OPS,
+		m->as ? "" : " (want as=operations)");
+}
+
 int make_check_coll(const struct goal_make *m, enum algo_op op, struct err *e)
 {
 	struct algo_plan p;
@@ -106,7 +129,7 @@ int make_check_coll(const struct goal_make *m, enum algo_op op, struct err *e)
 				  "as=steps)");
 	if (!m->as && (uint64_t)m->rounds * algo_lanes(&p) > GOAL_TAG)
 		return err_set(e, "rounds: there are not so many tags");
-	return 0;
+	return make_check_size(m, (double)m->rounds * make_size(m, &p), e);
 }
 
 /* --- steps --- */

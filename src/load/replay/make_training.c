@@ -206,18 +206,55 @@ static int plan(const struct goal_make *m, enum algo_op op, int64_t n,
 	return p->algo ? algo_settle(p, e) : -1;
 }
 
-int make_check_training(
-	const struct goal_make *m, enum algo_op op, struct err *e)
+static int check_algo(const struct goal_make *m, struct err *e)
 {
 	struct algo_plan p;
 
-	(void)op;
-	if (check_shares(m, e) || make_check_steps(m, e))
+	if (make_check_steps(m, e))
 		return -1;
 	if (m->shard)
 		return plan(m, ALGO_REDUCESCATTER, m->data, 8, &p, e) ||
 		       plan(m, ALGO_ALLGATHER, m->data, 8, &p, e);
 	return plan(m, ALGO_ALLREDUCE, m->data, 8, &p, e);
+}
+
+/* Operations of a rank in a collective of n, on average. */
+static double each_of(
+	const struct goal_make *m, enum algo_op op, int64_t n, uint64_t bytes)
+{
+	struct algo_plan p;
+	struct err e;
+
+	if (n < 2 || plan(m, op, n, bytes, &p, &e))
+		return 0;
+	return make_size(m, &p) / (double)n;
+}
+
+/* Of a rank in all steps, or a few less: see half_layer(), sum_gradients(). */
+static double size_of(const struct goal_make *m)
+{
+	struct share s = share_of(m);
+	int64_t sums = m->overlap ? s.layers : 1;
+	uint64_t bytes = s.dense * (uint64_t)(s.layers / sums);
+	double halves = 4 * (double)s.layers * (double)s.batches, n = 1;
+
+	n += each_of(m, ALGO_ALLREDUCE, m->tensor, s.activations);
+	n += each_of(m, ALGO_ALLTOALL, m->experts, s.exchanged);
+	n *= halves;
+	n += (double)sums * each_of(m,
+				    m->shard ? ALGO_ALLGATHER : ALGO_ALLREDUCE,
+				    m->data, bytes);
+	return (double)m->rounds * n;
+}
+
+int make_check_training(
+	const struct goal_make *m, enum algo_op op, struct err *e)
+{
+	(void)op;
+	if (check_shares(m, e) || check_algo(m, e))
+		return -1;
+	return make_check_size(
+		m, (double)make_training_ranks(m) * size_of(m), e);
 }
 
 /* --- a rank --- */

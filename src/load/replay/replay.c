@@ -12,6 +12,7 @@
 #include "load/replay/goal_pairs.h"
 #include "load/replay/player.h"
 #include "load/unstored.h"
+#include "parts/domain/domain.h"
 
 #define AT(field) offsetof(struct replay, field)
 
@@ -30,7 +31,8 @@ static const struct param params[] = {
 		"mapping of ranks to processes: linear, random, or a file with "
 		"the number of a process for each rank"),
 	KEY(PARAM_COUNT, "procs", AT(procs), "auto", 1, HOST_PROCESSES, "auto",
-		"number of processes per node; auto: as few as the ranks need"),
+		"number of processes per node; auto: domain.ranks, or more if "
+		"the ranks need them"),
 };
 
 static struct replay *of(struct load *l)
@@ -518,10 +520,41 @@ static uint64_t to_pages(uint64_t bytes)
 	return (bytes + 4095) / 4096 * 4096;
 }
 
+/*
+ * Processes of each node: as many as it usually has, so that neighbouring ranks
+ * share one, but no more than there are ranks.
+ */
+static int count_processes(struct load *l, struct err *e)
+{
+	struct replay *r = of(l);
+	const struct domain_params *p = domain_params(l->parts);
+	uint32_t n = r->goal.n_ranks, nodes = load_n_nodes(l);
+	uint32_t each = (n + nodes - 1) / nodes;
+	uint32_t most = msg_most_processes(l->nic_ops);
+	uint32_t usual = p ? (uint32_t)p->ranks : 1;
+
+	if (r->procs > 0 && each > r->procs)
+		return err_set(e,
+			"procs: %s has %u ranks, which need %u processes on "
+			"each of the machine's %u nodes",
+			r->file, n, each, nodes);
+	if (r->procs > 0)
+		each = (uint32_t)r->procs;
+	else if (each < usual)
+		each = usual < n ? usual : n;
+	if (each > most)
+		return err_set(e,
+			"%s: %u ranks are more than %u on each of the "
+			"machine's %u nodes",
+			r->file, n, most, nodes);
+	r->n_ranks = l->needs.n_programs = each * nodes;
+	l->needs.n_processes = each;
+	return 0;
+}
+
 static int replay_init(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
-	uint32_t each, nodes = load_n_nodes(l);
 	uint64_t most, space, own;
 
 	if (programs_need_nic(&r->programs, e))
@@ -530,21 +563,8 @@ static int replay_init(struct load *l, struct err *e)
 		goal_check_pairs(&r->goal, r->file, e) ||
 		goal_number_colls(&r->goal, r->file, e))
 		return -1;
-	each = (r->goal.n_ranks + nodes - 1) / nodes;
-	if (r->procs > 0 && each > r->procs)
-		return err_set(e,
-			"procs: %s has %u ranks, which need %u processes on "
-			"each of the machine's %u nodes",
-			r->file, r->goal.n_ranks, each, nodes);
-	each = r->procs > 0 ? (uint32_t)r->procs : each;
-	most = msg_most_processes(l->nic_ops);
-	if (each > most)
-		return err_set(e,
-			"%s: %u ranks are more than %u on each of the "
-			"machine's %u nodes",
-			r->file, r->goal.n_ranks, (uint32_t)most, nodes);
-	r->n_ranks = l->needs.n_programs = each * nodes;
-	l->needs.n_processes = each;
+	if (count_processes(l, e))
+		return -1;
 	autos_init(&r->autos, &r->goal);
 	if (networks_init(&r->networks, &r->goal, r->file, l, r->n_ranks, e))
 		return -1;
@@ -558,8 +578,8 @@ static int replay_init(struct load *l, struct err *e)
 	r->networks.at = SOURCE + space;
 	space += to_pages(networks_space(&r->networks));
 	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
-	if (programs_need_memory(
-		    &r->programs, each * (SOURCE + space + own + 8192), e))
+	if (programs_need_memory(&r->programs,
+		    l->needs.n_processes * (SOURCE + space + own + 8192), e))
 		return -1;
 	return place_ranks(r, e);
 }
