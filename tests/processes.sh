@@ -165,6 +165,7 @@ files() { # OPTION ARGUMENTS
 files 3x1 fattree random --shape 16 $short --sample 500ns
 # tokens alone, which are events where both ends are not the same thread's
 files 2x1 bgq incast --shape 5x3x4x2 --seed 23
+files 3x2 apenet alltoall bytes=100 --shape 5x3 --sample 700ns
 files 2x2 bgq alltoall --shape 4x2 via=msg bytes=1300 --sample 1us --budget
 run run torus random --shape 4 --processes 2 -o "$tmp/none/run.db"
 [ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] ||

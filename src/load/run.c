@@ -336,18 +336,20 @@ static sim_time next_sample(const struct load *l)
 }
 
 /*
- * Others look at it, unless nothing has happened since they last did: a slice
- * also ends where only a token has come, and whether that is an event depends
- * on whose the two ends are.
+ * Others look at it, unless nothing has happened since they last did or only
+ * tokens are left: whether a token is an event depends on whose the two ends
+ * are, and so does whether a run without any goes on to the end of a slice.
  */
 static void let_look(struct load_course *c)
 {
 	struct load *l = c->load;
-	uint64_t n = sim_n_events(l->net->sim);
+	const struct sim *sim = l->net->sim;
+	uint64_t n = sim_n_events(sim);
 
-	if (n != c->n_sampled)
-		l->on_sample(l->sample_arg, sim_now(l->net->sim));
-	c->n_sampled = n;
+	if (n != c->n_sampled && sim_has_other(sim, net_is_still)) {
+		l->on_sample(l->sample_arg, sim_now(sim));
+		c->n_sampled = n;
+	}
 	c->sample = next_sample(l);
 }
 
