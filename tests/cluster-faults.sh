@@ -124,6 +124,13 @@ grep -v '^simulated' "$tmp/one" >"$tmp/want"
 grep -v '^simulated' "$tmp/out" | cmp -s - "$tmp/want" ||
 	complain "$(cat "$tmp/out" "$tmp/err")"
 report 'stdin may be closed'
+"$weft" run torus random --shape 4x4 measure=1us --processes 3 \
+	>&- 2>"$tmp/err"
+code=$?
+[ $code -eq 2 ] && [ "$(cat "$tmp/err")" = \
+	'weft: cannot write the output: Bad file descriptor' ] ||
+	complain "exit code $code: $(cat "$tmp/err")"
+report 'if stdout is closed, that is said once'
 "$weft" run torus random --shape 4 --processes 2 warmup=0us measure=1us \
 	>/dev/full 2>"$tmp/err" </dev/null
 [ $? -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&

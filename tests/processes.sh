@@ -89,6 +89,11 @@ same '2x2' bgq-board collective op=barrier by=hardware rounds=5 $errors
 same '3x1' torus fan --shape 2x2 --set 'faults.events=5 us node 1 dies'
 grep -q '^exit code 3$' "$tmp/one" || complain "$(cat "$tmp/one")"
 report 'a death is found, and described in the same words'
+same '4x2 7x1' bgq-board permutation load=max $short --seed 69 \
+	--set 'faults.events=790 ns link 4 A+ dies' --set routing.notice=0ps
+grep -q '"holds": "a packet from node 8 to node 21"' "$tmp/one" ||
+	complain "$(cat "$tmp/one")"
+report 'packets that wait for dead links are found, also on their way'
 
 # tables of switches, each in its process
 same '3x1' sunway-32 random $short --tables "$src/examples/sunway-tables.yaml"
@@ -158,6 +163,9 @@ files() { # OPTION ARGUMENTS
 }
 
 files 3x1 fattree random --shape 16 $short --sample 500ns
+# tokens alone, which are events where both ends are not the same thread's
+files 2x1 bgq incast --shape 5x3x4x2 --seed 23
+files 3x2 apenet alltoall bytes=100 --shape 5x3 --sample 700ns
 files 2x2 bgq alltoall --shape 4x2 via=msg bytes=1300 --sample 1us --budget
 run run torus random --shape 4 --processes 2 -o "$tmp/none/run.db"
 [ $code -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] ||

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "cli/process.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,20 @@ static const struct caught {
 	{ SIGXFSZ, on_full_file, true },
 };
 
+/* Numbers of streams that are closed are not for sockets or files: what is
+ * printed would go there.  What is written to these fails, as before. */
+static void reserve_streams(void)
+{
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+		if (fcntl(i, F_GETFD) < 0)
+			(void)!open("/dev/null", O_RDONLY);
+}
+
 void cli_process_begin(struct cli_process *before)
 {
 	struct sigaction *was;
 
+	reserve_streams();
 	atomic_store_explicit(&is_running, 0, memory_order_relaxed);
 	atomic_store_explicit(&stop_asked, 0, memory_order_relaxed);
 	for (size_t i = 0; i < CLI_SIGNALS; i++) {

@@ -126,6 +126,7 @@ void retry_fini(struct link_retry *q)
 {
 	mem_free(q->entry);
 	mem_free(q->copies);
+	mem_free(q->held);
 	*q = (struct link_retry){ 0 };
 }
 

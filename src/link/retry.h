@@ -110,10 +110,9 @@ struct link_retry {
 	sim_time sent; /* the tail of the last that left at its grant */
 	uint32_t next; /* number of the next packet */
 	uint32_t timeout; /* its own, in round trips; 0: that of all links */
-	/* A packet that waits, since some time, for a link that never returns;
-	 * 0: none.  It may belong to a guest (net/guest.h). */
-	uint32_t held;
-	bool is_guest;
+	/* What waits, since some time, for a link that never returns, or NULL;
+	 * in words, since packets for other processes leave all the same. */
+	char *held;
 	sim_time since;
 	sim_time short_since; /* the same of a short packet; 0: none */
 	/* For the packets that the receiver has accepted: bytes, undetected

@@ -240,6 +240,7 @@ struct load_course {
 	/* When to ask it, to look for stalls, to let others look; and to
 	 * pause. */
 	sim_time until, look, sample, pause;
+	uint64_t n_sampled; /* events until it was last looked at */
 	bool has_begun, is_over;
 };
 

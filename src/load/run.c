@@ -335,6 +335,24 @@ static sim_time next_sample(const struct load *l)
 	return l->on_sample ? sim_slice(l->net->sim, l->sample) : SIM_NEVER;
 }
 
+/*
+ * Others look at it, unless nothing has happened since they last did or only
+ * tokens are left: whether a token is an event depends on whose the two ends
+ * are, and so does whether a run without any goes on to the end of a slice.
+ */
+static void let_look(struct load_course *c)
+{
+	struct load *l = c->load;
+	const struct sim *sim = l->net->sim;
+	uint64_t n = sim_n_events(sim);
+
+	if (n != c->n_sampled && sim_has_other(sim, net_is_still)) {
+		l->on_sample(l->sample_arg, sim_now(sim));
+		c->n_sampled = n;
+	}
+	c->sample = next_sample(l);
+}
+
 static sim_time earliest(sim_time a, sim_time b, sim_time c)
 {
 	sim_time t = a < b ? a : b;
@@ -369,10 +387,8 @@ static bool run_slices(struct load_course *c)
 		r->ending = LOAD_TIMEOUT;
 		if (sim_now(sim) >= end)
 			return true;
-		if (sim_now(sim) >= c->sample) {
-			l->on_sample(l->sample_arg, sim_now(sim));
-			c->sample = next_sample(l);
-		}
+		if (sim_now(sim) >= c->sample)
+			let_look(c);
 		if (sim_now(sim) >= c->look) {
 			r->ending = LOAD_STALLED;
 			if (is_stuck(l, r, sim_now(sim) - l->net->params.stall))

@@ -425,12 +425,15 @@ struct net_counters net_counters(const struct net *n, site_id s, port_id p,
  * their number, and describes one cycle of them in text.
  */
 uint64_t net_knot(struct net *n, char *text, size_t size);
+
+enum { NET_STUCK_TEXT = 64 };
+
 /* A link that never gives up and never returns, and the packet that it holds:
  * "a packet from node 3 to node 5", "a barrier packet". */
 struct net_stuck {
 	site_id site;
 	port_id port;
-	char what[64];
+	char what[NET_STUCK_TEXT];
 	sim_time since;
 };
 

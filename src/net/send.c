@@ -464,6 +464,23 @@ static void count(const struct copy *c, const struct retry_packet *p,
 		report_dead(c, p);
 }
 
+/* Notes what waits for a link that never returns. */
+static __attribute__((noinline)) void hold(
+	const struct net *n, const struct net_sending *x, struct link_retry *q)
+{
+	const struct packet *p = &n->packets[x->id];
+	char text[NET_STUCK_TEXT];
+
+	if (x->is_guest)
+		n->guest->ops->name(n->guest, x->id, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "a packet from node %u to node %u",
+			p->src, p->dst);
+	mem_free(q->held);
+	q->held = mem_text(text);
+	q->since = x->t;
+}
+
 static struct net_sent send_again(
 	struct net *n, struct sim_worker *w, const struct net_sending *x)
 {
@@ -482,9 +499,7 @@ static struct net_sent send_again(
 	count(&c, &p, &done);
 	if (done.is_lost && !n->gives_up) {
 		n->tally[w->id].stuck++;
-		n->retry[c.link].held = x->id;
-		n->retry[c.link].is_guest = x->is_guest;
-		n->retry[c.link].since = x->t;
+		hold(n, x, &n->retry[c.link]);
 		return (struct net_sent){ .arrival = STUCK,
 			.free_at = STUCK,
 			.resent = done.resent };

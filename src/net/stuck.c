@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-#include "net/guest.h"
 #include "net/send.h"
 
 static void add_stuck(
@@ -19,19 +18,6 @@ static void add_stuck(
 	x->site = at.router;
 	x->port = at.port;
 	x->since = since;
-}
-
-static void name_held(
-	const struct net *n, const struct link_retry *q, struct net_stuck *x)
-{
-	const struct packet *p = &n->packets[q->held];
-
-	if (q->is_guest)
-		n->guest->ops->name(
-			n->guest, q->held, x->what, sizeof(x->what));
-	else
-		snprintf(x->what, sizeof(x->what),
-			"a packet from node %u to node %u", p->src, p->dst);
 }
 
 static bool is_any_stuck(const struct net *n)
@@ -77,7 +63,7 @@ static void find_stuck(const struct net *n, sim_time since, struct stuck *s)
 			x = next_stuck(s, i);
 			if (x) {
 				add_stuck(n, i, q->since, x);
-				name_held(n, q, x);
+				memcpy(x->what, q->held, strlen(q->held) + 1);
 			}
 		}
 		if (q->short_since && q->short_since <= since) {
