@@ -93,6 +93,7 @@ static int graph_init(struct topo *topo, struct err *e)
 		return -1;
 	}
 	add_nodes(t, &p);
+	topo->has_given_names = has_file;
 	return switches_build(
 		&t->switches, &p, has_file ? t->edges : "topology.random", e);
 }

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/name.h"
-#include "topo/graph.h"
 
 enum { FEW = 8, NAME_MAX = 96 };
 
@@ -95,7 +94,7 @@ static int refuse_site(struct part_names *n, const char *what, const char *name,
 	t->ops->name_router(t, first, low, sizeof(low));
 	t->ops->name_router(t, end - 1, high, sizeof(high));
 	snprintf(range, sizeof(range), " (want %s to %s)", low, high);
-	if (t->ops != &graph_ops)
+	if (!t->has_given_names)
 		return err_set(
 			e, "there is no %s \"%.40s\"%s", what, name, range);
 	if (!n->name)
