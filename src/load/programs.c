@@ -352,6 +352,16 @@ static bool looks_in_vain(struct programs *p)
 	return net_n_packets(n) && now - p->hops_at >= 100 * n->params.stall;
 }
 
+/* A slice may have nothing but tokens, which are events or none by the owners
+ * of their ends: it does not count. */
+static void count_quiet(struct programs *p, bool is_quiet)
+{
+	uint64_t n = sim_n_events(p->load.net->sim);
+
+	p->quiet = is_quiet ? p->quiet + (n != p->n_events) : 0;
+	p->n_events = n;
+}
+
 /*
  * Where others share the machine something always happens: it is over when its
  * own programs are, or when nothing of it has happened for long.
@@ -364,7 +374,7 @@ static bool is_over(struct programs *p)
 	if (!count_waiting(l, NULL))
 		return true;
 	e = nic_any_pending(l->nic, l->place);
-	p->quiet = e.n ? 0 : p->quiet + 1;
+	count_quiet(p, !e.n);
 	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
 			waits_in_vain(l) || asks_in_vain(p, &e) ||
 			looks_in_vain(p);

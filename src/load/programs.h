@@ -24,8 +24,10 @@ struct programs {
 	struct programs_arrivals *arrivals; /* [worker] */
 	const uint8_t *owner; /* [site] its worker */
 	uint64_t expected; /* packets, for the progress; 0: not known */
-	uint32_t quiet; /* times in a row that it did nothing, beside other jobs
-			 */
+	/* Times in a row that it did nothing, but other jobs did, and all
+	 * events until the last look. */
+	uint32_t quiet;
+	uint64_t n_events;
 	uint64_t hops; /* of all packets, after a unit has stopped ... */
 	sim_time hops_at; /* ... and since when the number has not changed */
 	/* something was seen but tries of what was put off; or but these and
