@@ -62,8 +62,7 @@ static inline uint32_t pool_line(const struct pool *p, const void *slot)
 	return (uint32_t)((size_t)((const char *)slot - p->base) / CACHE_LINE);
 }
 
-/* A slot with arbitrary content.  Asks for the next one, which knows the one
- * behind it. */
+/* A slot with arbitrary content. */
 static inline uint32_t pool_take(struct pool *p, uint32_t worker)
 {
 	struct pool_shelf *s = &p->shelves[worker];
@@ -74,9 +73,14 @@ static inline uint32_t pool_take(struct pool *p, uint32_t worker)
 	s->taken++;
 	line = s->now.first;
 	s->now.first = *(uint32_t *)pool_slot(p, line);
-	mem_prefetch(pool_slot(p, s->now.first));
 	s->now.n--;
 	return line;
+}
+
+/* Asks for the slot that is taken next, which knows the one behind it. */
+static inline void pool_ask(const struct pool *p, uint32_t worker)
+{
+	mem_prefetch(pool_slot(p, p->shelves[worker].now.first));
 }
 
 /* magazine: the size of a worker's magazines, always the same for a pool. */

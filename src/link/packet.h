@@ -32,6 +32,12 @@ static inline packet_id packet_take(struct packet_pool *p, uint32_t worker)
 	return pool_take(&p->pool, worker);
 }
 
+/* Prepares the next packet_take(). */
+static inline void packet_ask(const struct packet_pool *p, uint32_t worker)
+{
+	pool_ask(&p->pool, worker);
+}
+
 static inline void packet_give(
 	struct packet_pool *p, uint32_t worker, packet_id id)
 {

@@ -55,6 +55,7 @@ uint32_t net_unpack(struct sim_worker *w, const struct sim_event *e,
 	struct net_client *c;
 
 	BUG_IF(!has_packet(e) || bytes < sizeof(*p));
+	packet_ask(n->pool, w->id);
 	memcpy(p, from, sizeof(*p));
 	if (n->book)
 		at = book_unpack(n->book, w->id, id, at);
