@@ -321,7 +321,8 @@ static void a_detour_counts_twice(void **state)
 	}
 }
 
-/* The second link of a detour is another router's, which may have failed. */
+/* NET-F16: the second link of a detour is another router's, which may have
+ * failed. */
 static void a_detour_has_no_dead_link(void **state)
 {
 	struct route *view;
