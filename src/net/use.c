@@ -264,10 +264,14 @@ static void add_uses(const struct survey *v, struct net_use *u,
 void net_uses(const struct net *n, sim_time now, struct net_use *u,
 	net_each_use *each, void *arg)
 {
-	struct survey v = { .n = n, .now = now };
+	uint32_t most = n->links.n < SURVEY_LINKS ? n->links.n : SURVEY_LINKS;
+	struct survey v = {
+		.n = n,
+		.now = now,
+		.link = mem_grow(NULL, most, sizeof(*v.link)),
+		.use = mem_grow(NULL, most, sizeof(*v.use)),
+	};
 
-	v.link = mem_alloc(SURVEY_LINKS, sizeof(*v.link));
-	v.use = mem_alloc(SURVEY_LINKS, sizeof(*v.use));
 	while (v.end < n->n_sites) {
 		next_sites(&v);
 		memset(v.link, 0, v.n_links * sizeof(*v.link));
