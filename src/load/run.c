@@ -335,6 +335,22 @@ static sim_time next_sample(const struct load *l)
 	return l->on_sample ? sim_slice(l->net->sim, l->sample) : SIM_NEVER;
 }
 
+static bool stirs(void *arg, sim_time t, const struct sim_event *e)
+{
+	(void)arg;
+	(void)t;
+	return !net_is_still(e);
+}
+
+/* Whether anything is left to do but tokens, in any process. */
+static bool has_more(struct sim *sim)
+{
+	uint64_t any = sim_any_event(sim, stirs, NULL);
+
+	sim_max(sim, &any, 1);
+	return any;
+}
+
 /*
  * Others look at it, unless nothing has happened since they last did or only
  * tokens are left: whether a token is an event depends on whose the two ends
@@ -343,10 +359,10 @@ static sim_time next_sample(const struct load *l)
 static void let_look(struct load_course *c)
 {
 	struct load *l = c->load;
-	const struct sim *sim = l->net->sim;
+	struct sim *sim = l->net->sim;
 	uint64_t n = sim_n_events(sim);
 
-	if (n != c->n_sampled && sim_has_other(sim, net_is_still)) {
+	if (n != c->n_sampled && has_more(sim)) {
 		l->on_sample(l->sample_arg, sim_now(sim));
 		c->n_sampled = n;
 	}

@@ -38,38 +38,6 @@ uint64_t sim_n_events(const struct sim *s)
 	return n;
 }
 
-static bool heap_has_other(const struct sim_heap *h, sim_kind *is_that)
-{
-	for (uint32_t i = 0; i < h->n; i++)
-		if (!is_that(&h->item[i].e))
-			return true;
-	return false;
-}
-
-static bool has_other(
-	const struct sim *s, const struct sim_worker *w, sim_kind *is_that)
-{
-	for (uint32_t i = 0; i < s->p.n_workers * s->n_slots; i++)
-		for (const struct sim_event *e = w->first[i];
-			e != w->out[i].next; e++)
-			if (!is_that(e))
-				return true;
-	for (uint32_t i = 0; i < 2 * s->p.n_workers; i++)
-		if (heap_has_other(&w->away[i], is_that))
-			return true;
-	return heap_has_other(&w->far, is_that);
-}
-
-bool sim_has_other(const struct sim *s, sim_kind *is_that)
-{
-	uint64_t any = 0;
-
-	for (uint32_t i = 0; i < s->p.n_workers && !any; i++)
-		any = has_other(s, &s->workers[i], is_that);
-	sim_max(s, &any, 1);
-	return any;
-}
-
 sim_time sim_last_time(const struct sim *s)
 {
 	uint64_t last = 0;

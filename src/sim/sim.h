@@ -316,9 +316,6 @@ sim_time sim_next_time(const struct sim *s);
  * is asked by all at the same time, and so are the next ones, and
  * sim_next_time(). */
 sim_time sim_last_time(const struct sim *s);
-/* Whether anything is left to do but events of a kind. */
-typedef bool sim_kind(const struct sim_event *e);
-bool sim_has_other(const struct sim *s, sim_kind *is_that);
 
 /*
  * For runs in slices of a length, one after the other from now: the end of the
