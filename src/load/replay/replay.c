@@ -527,11 +527,10 @@ static uint64_t to_pages(uint64_t bytes)
 static int count_processes(struct load *l, struct err *e)
 {
 	struct replay *r = of(l);
-	const struct domain_params *p = domain_params(l->parts);
 	uint32_t n = r->goal.n_ranks, nodes = load_n_nodes(l);
 	uint32_t each = (n + nodes - 1) / nodes;
 	uint32_t most = msg_most_processes(l->nic_ops);
-	uint32_t usual = p ? (uint32_t)p->ranks : 1;
+	uint32_t usual = (uint32_t)domain_ranks(l->parts);
 
 	if (r->procs > 0 && each > r->procs)
 		return err_set(e,

@@ -46,6 +46,8 @@ extern const struct part_ops part_domain;
 /* Of the host's nodes; NULL where these have none. */
 struct domain *domain_of(const struct host *h);
 const struct domain_params *domain_params(const struct parts *p);
+/* The number of ranks that a node usually has; 1 where nothing says more. */
+int64_t domain_ranks(const struct parts *p);
 
 /* The node's own visit. */
 struct domain_at {

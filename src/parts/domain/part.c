@@ -42,6 +42,13 @@ const struct domain_params *domain_params(const struct parts *p)
 	return part_params(p, &part_domain);
 }
 
+int64_t domain_ranks(const struct parts *p)
+{
+	const struct domain_params *domain = domain_params(p);
+
+	return domain ? domain->ranks : 1;
+}
+
 struct domain *domain_of(const struct host *h)
 {
 	return part_state(host_parts(h), &part_domain);

@@ -12,8 +12,6 @@ bool driver_domain_adds(const struct load *l)
 
 void bench_set_processes(struct bench *b, bool is_msg)
 {
-	const struct domain_params *p = domain_params(b->programs.load.parts);
-
 	if (b->procs < 0)
-		b->procs = is_msg && p ? p->ranks : 1;
+		b->procs = is_msg ? domain_ranks(b->programs.load.parts) : 1;
 }
