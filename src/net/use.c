@@ -234,9 +234,7 @@ static void next_sites(struct survey *v)
 	v->first = v->end;
 	v->end += n->n_sites - v->first < most ? n->n_sites - v->first : most;
 	v->first_link = net_link_at(n, v->first, 0);
-	v->n_links =
-		(v->end < n->n_sites ? net_link_at(n, v->end, 0) : n->links.n) -
-		v->first_link;
+	v->n_links = net_link_at(n, v->end, 0) - v->first_link;
 }
 
 static void add_uses(const struct survey *v, struct net_use *u,

@@ -82,29 +82,28 @@ static size_t small_page(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The bytes within whole pages of foreign sites. */
-static size_t foreign_bytes(const struct sim *s, const struct array *a,
-	uint32_t worker, size_t page)
+/* The bytes within whole pages of sites of other processes. */
+static size_t foreign_bytes(
+	const struct sim *s, const struct array *a, size_t page)
 {
 	site_id at = a->first;
 	size_t n = 0;
 
 	while (at < a->end)
-		n += next_range(s, a, worker, &at, page).n;
+		n += next_range(s, a, 0, &at, page).n;
 	return n;
 }
 
 /* The size of the pages that a process's fences stand between. */
 static size_t choose_page(const struct sim *s, const struct array *a)
 {
-	size_t bytes = (a->end - a->first) * a->size;
-	size_t foreign = foreign_bytes(s, a, 0, small_page());
-	size_t waste = foreign - foreign_bytes(s, a, 0, MAP_LARGE_PAGE);
+	size_t bytes = (a->end - a->first) * a->size, foreign, waste;
 
-	return bytes > SMALL_ARRAY && bytes <= LARGE_ARRAY &&
-			       waste <= bytes - foreign
-		       ? MAP_LARGE_PAGE
-		       : small_page();
+	if (bytes <= SMALL_ARRAY || bytes > LARGE_ARRAY)
+		return small_page();
+	foreign = foreign_bytes(s, a, small_page());
+	waste = foreign - foreign_bytes(s, a, MAP_LARGE_PAGE);
+	return waste <= bytes - foreign ? MAP_LARGE_PAGE : small_page();
 }
 
 static void fence_worker(

@@ -80,30 +80,38 @@ static router_id find(struct part_names *n, const char *name)
 	return recall(n, name);
 }
 
+/* " (did you mean ...)", of the names that a user gave. */
+static const char *nearest(struct part_names *n, const char *name,
+	router_id first, router_id end, const char *otherwise,
+	char out[NAME_HINT])
+{
+	const char **names = mem_alloc(end - first, sizeof(*names));
+
+	if (!n->name)
+		learn(n);
+	for (router_id r = first; r < end; r++)
+		names[r - first] = n->name[r];
+	name_hint(name, names, end - first, otherwise, out);
+	mem_free(names);
+	return out;
+}
+
 /* The first and the last name show what names look like, but not those that a
  * user gave. */
 static int refuse_site(struct part_names *n, const char *what, const char *name,
 	router_id first, router_id end, struct err *e)
 {
 	const struct topo *t = n->topo;
-	char low[NAME_MAX], high[NAME_MAX], hint[NAME_HINT], range[NAME_HINT];
-	const char **names;
+	char low[NAME_MAX], high[NAME_MAX], range[NAME_HINT], out[NAME_HINT];
+	const char *hint = range;
 
 	if (first == end)
 		return err_set(e, "there is no %s \"%.40s\"", what, name);
 	t->ops->name_router(t, first, low, sizeof(low));
 	t->ops->name_router(t, end - 1, high, sizeof(high));
 	snprintf(range, sizeof(range), " (want %s to %s)", low, high);
-	if (!t->has_given_names)
-		return err_set(
-			e, "there is no %s \"%.40s\"%s", what, name, range);
-	if (!n->name)
-		learn(n);
-	names = mem_alloc(end - first, sizeof(*names));
-	for (router_id r = first; r < end; r++)
-		names[r - first] = n->name[r];
-	name_hint(name, names, end - first, range, hint);
-	mem_free(names);
+	if (t->has_given_names)
+		hint = nearest(n, name, first, end, range, out);
 	return err_set(e, "there is no %s \"%.40s\"%s", what, name, hint);
 }
 
