@@ -12,7 +12,8 @@
 enum {
 	VERSION = 1,
 	MOST_RANKS = 1 << 24,
-	SINGLE_LOOKS = 4096, /* in a row; further ones are kept together */
+	FIRST_LOOKS = 4096, /* of a row, each by itself */
+	LAST_LOOKS = 16, /* those between are kept together */
 };
 
 #define OPERATION "operation" /* what a call outside of MPI is called */
@@ -62,18 +63,31 @@ static void make_room(struct steps *s, size_t n)
 	s->room = room;
 }
 
-/* One more, which may lie beyond the end. */
+/* Looks between the first and the last of a row become one step. */
+static bool can_join(const struct channel_step *a, const struct channel_step *b)
+{
+	return a->n < INT32_MAX && a->ns <= MOST_NS - b->ns;
+}
+
+/*
+ * One more, which may lie beyond the end.  The last looks keep their own times,
+ * and so their beginnings: a program that polls must find what it waits for
+ * with the same look again, and not with the one before.
+ */
 static void add(struct steps *s, struct channel_step x)
 {
-	struct channel_step *last = s->n ? &s->step[s->n - 1] : NULL;
+	struct channel_step *between;
 
-	if (x.call != CHANNEL_LOOKS) {
-		s->looks = 0;
-	} else if (s->looks++ > SINGLE_LOOKS && last->ns < MOST_NS &&
-		   last->n < INT32_MAX) {
-		last->n++;
-		last->ns += x.ns;
-		return;
+	s->looks = x.call == CHANNEL_LOOKS ? s->looks + 1 : 0;
+	if (s->looks > FIRST_LOOKS + 1 + LAST_LOOKS) {
+		between = s->step + s->n - LAST_LOOKS - 1;
+		if (can_join(between, between + 1)) {
+			between->n++;
+			between->ns += between[1].ns;
+			memmove(between + 1, between + 2,
+				(LAST_LOOKS - 1) * sizeof(*between));
+			s->n--;
+		}
 	}
 	s->step[s->n++] = x;
 }
