@@ -302,8 +302,13 @@ int64_t load_link_rate(const struct link_params *link, uint32_t bytes);
 sim_time load_packet_time(const struct link_params *link, uint32_t bytes);
 
 /* The only injection FIFO that a packet may use, or NET_NO_FIFO if it may use
- * any of its class. */
-uint32_t load_own_fifo(const struct net *n, packet_id id);
+ * any of its class: load_kept_fifo() is for packets that are not dynamic. */
+uint32_t load_kept_fifo(const struct net *n, packet_id id);
+static inline uint32_t load_own_fifo(const struct net *n, packet_id id)
+{
+	return n->packets[id].kind == PACKET_DYNAMIC ? NET_NO_FIFO
+						     : load_kept_fifo(n, id);
+}
 
 /*
  * The injection FIFO for a packet, or NET_NO_FIFO if none has room; the search

@@ -56,7 +56,7 @@ static uint32_t in_turn(struct net_fifos f, const struct packet *p)
 	return f.first + (f.is_bound ? p->number % f.count : 0);
 }
 
-uint32_t load_own_fifo(const struct net *n, packet_id id)
+uint32_t load_kept_fifo(const struct net *n, packet_id id)
 {
 	struct packet *p = &n->packets[id];
 
@@ -64,8 +64,6 @@ uint32_t load_own_fifo(const struct net *n, packet_id id)
 		return in_turn(net_fifos(n, NET_HIGH), p);
 	if (p->kind == PACKET_SYSTEM)
 		return in_turn(net_fifos(n, NET_SYSTEM), p);
-	if (p->kind == PACKET_DYNAMIC)
-		return NET_NO_FIFO;
 	/* One FIFO per first direction keeps each flow in order. */
 	route_begin(n->route, p);
 	p->flags |= PACKET_BEGUN;
@@ -82,20 +80,29 @@ uint32_t load_find_fifo(
 	return load_any_fifo(n, s, id, first);
 }
 
-uint32_t load_any_fifo(
-	const struct net *n, site_id s, packet_id id, uint32_t first)
+static __attribute__((noinline)) uint32_t other_fifo(
+	const struct net *n, site_id s, struct net_fifos f, uint32_t first)
 {
-	struct net_fifos f = net_fifos(n, NET_USER);
-
-	if (f.is_bound)
-		first += n->packets[id].number;
-	for (uint32_t i = 0; i < f.count; i++) {
+	for (uint32_t i = 1; i < f.count; i++) {
 		uint32_t fifo = f.first + (i + first) % f.count;
 
 		if (net_has_room(n, s, fifo))
 			return fifo;
 	}
 	return NET_NO_FIFO;
+}
+
+/* Nearly always the first one has room. */
+uint32_t load_any_fifo(
+	const struct net *n, site_id s, packet_id id, uint32_t first)
+{
+	struct net_fifos f = net_fifos(n, NET_USER);
+	uint32_t fifo;
+
+	if (f.is_bound)
+		first += n->packets[id].number;
+	fifo = f.first + first % f.count;
+	return net_has_room(n, s, fifo) ? fifo : other_fifo(n, s, f, first);
 }
 
 int load_set_zones(struct route *r, const char *zones, struct err *e)

@@ -37,12 +37,16 @@ static uint32_t find_name(
 	return i;
 }
 
-/* Zeroed, and its own until the end. */
+/* Zeroed, and its own until the end.  Most channels are never used, and then
+ * theirs is not touched either. */
 static void *take(struct record_links *k, size_t n, size_t size)
 {
+	struct record_part *part;
+
 	k->mine = mem_more(k->mine, k->n_mine, sizeof(*k->mine));
-	k->mine[k->n_mine] = mem_alloc(n, size);
-	return k->mine[k->n_mine++];
+	part = &k->mine[k->n_mine++];
+	*part = (struct record_part){ map_alloc(n * size), n * size };
+	return part->at;
 }
 
 /* Whole words of them, and of several processes as many more, for those of
@@ -139,8 +143,11 @@ void record_links_fini(struct record_links *k)
 {
 	while (k->n_names)
 		mem_free(k->name[--k->n_names]);
-	while (k->n_mine)
-		mem_free(k->mine[--k->n_mine]);
+	while (k->n_mine) {
+		const struct record_part *part = &k->mine[--k->n_mine];
+
+		map_free(part->at, part->bytes);
+	}
 	net_links_fini(&k->links);
 	mem_free(k->name);
 	mem_free(k->mine);
@@ -278,10 +285,9 @@ static sim_time sum_port(struct record_links *k, const struct port *p,
 	const struct net_guest *g = k->net->guest;
 	uint32_t *longest = &k->longest[l->back * N_LONGEST + 1];
 	sim_time free_at = net_count(k->net, l, now, k->count);
+	struct net_count *c = k->count;
 
-	for (struct net_count *c = k->count; c < k->count + p->n_own; c++) {
-		size_t number = (size_t)(c - k->count);
-
+	for (size_t number = 0, n = p->n_own; number < n; number++, c++) {
 		if (net_is_unused(c))
 			continue;
 		sample_channel(p, number, c, k->ps_per_byte[l->class]);
@@ -294,10 +300,10 @@ static sim_time sum_port(struct record_links *k, const struct port *p,
 		*c = (struct net_count){ 0 };
 	}
 	if (g) {
-		struct net_counters c = g->ops->counters(g, l->site, l->port);
+		struct net_counters own = g->ops->counters(g, l->site, l->port);
 
-		sum->sent += c.sent_bytes;
-		sum->came += c.packets;
+		sum->sent += own.sent_bytes;
+		sum->came += own.packets;
 	}
 	return free_at;
 }

@@ -57,7 +57,10 @@ struct record_links {
 	uint16_t *wanted_now;
 	uint64_t n_wanted, wanted_every;
 	uint32_t *used; /* buffers of a site that hold packets */
-	void **mine; /* all of these arrays */
+	struct record_part {
+		void *at;
+		size_t bytes;
+	} *mine; /* all of these arrays */
 	size_t n_mine;
 };
 

@@ -106,14 +106,16 @@ static inline __attribute__((always_inline)) packet_id make_packet(
  * network drops it at once, under load=max: the next one follows a packet's
  * time later, or a node that is cut off would never come to an end.
  */
-static bool inject(struct synthetic *y, struct sim_worker *w, site_id s,
-	uint32_t fifo, packet_id id, sim_time t)
+static inline __attribute__((always_inline)) bool inject(struct synthetic *y,
+	struct sim_worker *w, site_id s, uint32_t fifo, packet_id id,
+	sim_time t)
 {
 	struct net *n = y->load.net;
-	uint64_t lost = y->meter[w->id].lost;
+	bool can_vanish = n->n_tables && !y->is_open;
+	uint64_t lost = can_vanish ? y->meter[w->id].lost : 0;
 
 	net_inject(n, w, s, fifo, id, t);
-	if (!n->n_tables || y->is_open || y->meter[w->id].lost == lost)
+	if (!can_vanish || y->meter[w->id].lost == lost)
 		return true;
 	sim_post(w, s, t + y->packet_time, LOAD_EVENT, (uint16_t)fifo, 0);
 	return false;
@@ -185,21 +187,28 @@ static inline bool fills(const struct synthetic *y)
 	return !y->is_open && y->kind == PACKET_DYNAMIC;
 }
 
+static inline void go_on(struct synthetic *y, struct sim_worker *w, site_id s,
+	uint32_t fifo, sim_time t)
+{
+	struct source *src = &y->source[s];
+
+	if (sleeps(y, src, t))
+		return;
+	if (src->due <= t)
+		src->is_timed = false;
+	pump(y, w, s, fifo < net_fifos(y->load.net, NET_USER).count ? fifo : 0,
+		t);
+}
+
 static void on_room(struct net_client *me, struct sim_worker *w, site_id s,
 	uint32_t fifo, sim_time t)
 {
-	struct net *n = me->net;
 	struct synthetic *y = me->state;
 
-	if (fills(y)) {
+	if (fills(y))
 		fill(y, w, s, fifo, t);
-		return;
-	}
-	if (sleeps(y, &y->source[s], t))
-		return;
-	if (y->source[s].due <= t)
-		y->source[s].is_timed = false;
-	pump(y, w, s, fifo < net_fifos(n, NET_USER).count ? fifo : 0, t);
+	else
+		go_on(y, w, s, fifo, t);
 }
 
 /* A FIFO is to be filled for the first time, or a packet is due. */
@@ -208,8 +217,10 @@ static void on_event(struct net_client *me, struct sim_worker *w, site_id s,
 {
 	struct synthetic *y = me->state;
 
-	if (!fills(y) || net_has_room(me->net, s, sim_aux(&e)))
-		me->ops.on_room(me, w, s, sim_aux(&e), t);
+	if (!fills(y))
+		go_on(y, w, s, sim_aux(&e), t);
+	else if (net_has_room(me->net, s, sim_aux(&e)))
+		fill(y, w, s, sim_aux(&e), t);
 }
 
 static void grow_batches(struct meter *m, uint32_t i)

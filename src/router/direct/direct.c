@@ -440,6 +440,16 @@ static uint32_t injection_ports(const struct direct *d,
 	return ports || p->escape == PACKET_NO_PORT ? ports : 1u << p->escape;
 }
 
+/* They are few, and not every processor counts bits by an instruction. */
+static inline uint32_t n_ports_of(uint32_t ports)
+{
+	uint32_t n = 0;
+
+	for (; ports; ports &= ports - 1)
+		n++;
+	return n;
+}
+
 static void direct_injecting(
 	const struct router *r, site_id id, double *waiting)
 {
@@ -457,7 +467,7 @@ static void direct_injecting(
 		ports = injection_ports(of(r), s, asked[f], f);
 		part = (double)s->inject[f].n;
 		if (ports & (ports - 1))
-			part /= __builtin_popcount(ports);
+			part /= n_ports_of(ports);
 		for (m = ports; m; m &= m - 1)
 			waiting[__builtin_ctz(m)] += part;
 	}
