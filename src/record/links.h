@@ -29,6 +29,11 @@ struct record_channel {
 	struct record_loads now;
 };
 
+struct record_part {
+	void *at;
+	size_t bytes;
+};
+
 struct record_links {
 	const struct net *net;
 	struct net_links links;
@@ -57,10 +62,7 @@ struct record_links {
 	uint16_t *wanted_now;
 	uint64_t n_wanted, wanted_every;
 	uint32_t *used; /* buffers of a site that hold packets */
-	struct record_part {
-		void *at;
-		size_t bytes;
-	} *mine; /* all of these arrays */
+	struct record_part *mine; /* all of these arrays */
 	size_t n_mine;
 };
 
