@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t s;
 
 	file_open(&f, data, size);
-	if (matrix_read(&m, f.path, NODES, &e)) {
+	if (matrix_read(&m, f.path, "node", NODES, &e)) {
 		check_refusal(&e);
 	} else {
 		for (s = 0; s < NODES; s++)

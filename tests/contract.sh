@@ -295,6 +295,11 @@ if command -v script >/dev/null &&
 		2>&1 </dev/null | tr -d '\r' | awk 'length > 60' >"$tmp/out"
 	[ -s "$tmp/out" ] && complain "$(head -n 3 "$tmp/out")"
 	report "a narrow terminal gets narrow lines"
+	script -qec "stty cols 80; timeout --foreground 4 $weft show graph \
+		--set topology.random=6000,5,2" /dev/null </dev/null |
+		tr '\r' '\n' >"$tmp/out" 2>&1
+	grep -q 'working for 2 s' "$tmp/out" || complain "no line"
+	report "a terminal is told that a command still works"
 fi
 
 # --- parameters and their sources ---

@@ -200,7 +200,11 @@ echo before >out
 "$weft" goal allreduce ranks=4 -o /dev/stdout >>out
 head -1 out | grep -q before || complain 'what was there is gone'
 grep -q num_ranks out || complain 'nothing on stdout'
-report '/dev/stdout is stdout'
+works goal allreduce ranks=4 -o -
+grep -q num_ranks out || complain 'nothing on stdout'
+[ ! -e ./- ] || complain 'there is a file of that name'
+refused '-: is no file' run $small -o -
+report '- and /dev/stdout are stdout'
 
 # --- one file, two runs ---
 

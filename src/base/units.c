@@ -31,7 +31,12 @@ struct kind {
 
 static const struct kind kinds[] = {
 	[UNIT_NONE] = {
-		.units = { { "", 1, false } },
+		.units = {
+			{ "", 1, false },
+			{ "Ki", INT64_C(1) << 10, true },
+			{ "Mi", INT64_C(1) << 20, true },
+			{ "Gi", INT64_C(1) << 30, true },
+		},
 		.bare = "",
 		.not_whole = "not a whole number",
 		.list = "no unit",

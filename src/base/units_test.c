@@ -124,6 +124,11 @@ static void a_count_is_whole_and_bare(void **state)
 	reads(UNIT_NONE, "8", 8);
 	reads(UNIT_NONE, "007", 7);
 	reads(UNIT_NONE, "3.000", 3);
+	reads(UNIT_NONE, "4Mi", 4194304);
+	reads(UNIT_NONE, "1.5 Ki", 1536);
+	writes(UNIT_NONE, 1024, "1024");
+	refuses(UNIT_NONE, "1.0001Ki", "not a whole number");
+	refuses(UNIT_NONE, "4M", "not a whole number");
 	refuses(UNIT_NONE, "1.5", "not a whole number");
 	refuses(UNIT_NONE, "2:1", "not a whole number");
 	refuses(UNIT_NONE, "4x4", "not a whole number");

@@ -320,11 +320,13 @@ static int check_all(const struct cli_args *a, FILE *f, struct err *e)
 
 static int perform(const struct cli_args *a, struct err *e)
 {
+	struct cli_wait *w = cli_wait_begin();
 	struct stream out;
 	int code;
 
 	stream_open(&out);
 	code = check_all(a, out.file, e);
+	cli_wait_end(w);
 	if (code < 0)
 		cli_out_drop(&out);
 	else if (cli_out_close(&out, e))

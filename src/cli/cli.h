@@ -184,6 +184,11 @@ size_t cli_width(FILE *f);
  * clears it. */
 void cli_progress(const char *line);
 
+/* Until its end the progress line says that a command works, if it takes long;
+ * NULL if stderr is not a terminal. */
+struct cli_wait *cli_wait_begin(void);
+void cli_wait_end(struct cli_wait *w);
+
 /* The path of the output: that of --output, or the first word with another
  * ending, so that a.db becomes a.html. */
 struct out_kind;

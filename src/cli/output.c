@@ -37,10 +37,14 @@ int cli_print(const struct cli_args *a,
 	int (*perform)(const struct cli_args *a, FILE *f, struct err *e),
 	struct err *e)
 {
+	struct cli_wait *w = cli_wait_begin();
 	struct stream out;
+	int failed;
 
 	stream_open(&out);
-	if (!perform(a, out.file, e))
+	failed = perform(a, out.file, e);
+	cli_wait_end(w);
+	if (!failed)
 		return cli_out_close(&out, e);
 	cli_out_drop(&out);
 	return -1;

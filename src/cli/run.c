@@ -53,6 +53,35 @@ static void on_progress(void *arg, const struct load_progress *p)
 	cli_progress(line);
 }
 
+static bool talks(const struct cli_args *a, const struct cluster *c)
+{
+	return !a->is_quiet && isatty(STDERR_FILENO) && !c;
+}
+
+struct run_wait run_wait_begin(
+	const struct cli_args *a, const struct machine_run *r, const char *what)
+{
+	return (struct run_wait){ what, machine_clock(),
+		talks(a, r->setup.cluster) };
+}
+
+void run_wait_tell(const struct run_wait *w)
+{
+	char line[80];
+
+	if (!w->talks)
+		return;
+	snprintf(line, sizeof(line), "%s: %.0f s", w->what,
+		machine_clock() - w->start);
+	cli_progress(line);
+}
+
+void run_wait_end(const struct run_wait *w)
+{
+	if (w->talks)
+		cli_progress(NULL);
+}
+
 /* --- budgets --- */
 
 const struct book_how *run_book_how(
@@ -410,7 +439,6 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e)
 {
 	struct ticker k = { 0 };
-	bool talks = !a->is_quiet && isatty(STDERR_FILENO) && !s->cluster;
 	struct record_messages *m = NULL;
 	struct book_how how;
 	int failed;
@@ -427,7 +455,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	s->seed = a->seed;
 	s->until = a->until;
 	s->stop = cli_stop_asked();
-	s->on_progress = talks ? on_progress : NULL;
+	s->on_progress = talks(a, s->cluster) ? on_progress : NULL;
 	s->progress_arg = &k;
 	s->book = run_book_how(a, &how);
 	if (a->output && s->book)
@@ -438,7 +466,7 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	if (!failed)
 		failed = run_recorded(r, a, m, e);
 	record_messages_free(m);
-	if (talks)
+	if (s->on_progress)
 		cli_progress(NULL);
 	return failed ? -1 : 0;
 }

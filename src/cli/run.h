@@ -15,6 +15,19 @@
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e);
 
+/* A progress line for runs that follow a run, in other processes: "what: 12 s".
+ */
+struct run_wait {
+	const char *what;
+	double start;
+	bool talks;
+};
+
+struct run_wait run_wait_begin(const struct cli_args *a,
+	const struct machine_run *r, const char *what);
+void run_wait_tell(const struct run_wait *w);
+void run_wait_end(const struct run_wait *w);
+
 /* A program as a workload, whose arg is a struct weft_app; prints its
  * results. */
 extern const struct load_ops app_ops;

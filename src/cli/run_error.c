@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/run.h"
 #include "machine/coarse.h"
 
 /* Differences above it are warned of, per cent. */
@@ -20,6 +21,7 @@ static int64_t shorter(int64_t train)
 struct again {
 	const struct machine_run *run;
 	struct batch_result *result;
+	struct run_wait wait;
 };
 
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
@@ -44,13 +46,20 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	(void)i;
 }
 
+static void on_wait(void *arg)
+{
+	run_wait_tell(&((struct again *)arg)->wait);
+}
+
 struct batch_result *run_error(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
-	struct again x = { .run = r };
+	struct again x = { .run = r,
+		.wait = run_wait_begin(a, r, "again, with shorter trains") };
 	struct batch b = {
 		.setup = set_up,
 		.on_done = on_done,
+		.on_wait = on_wait,
 		.arg = &x,
 		.n = 1,
 		.at_a_time = 1,
@@ -74,6 +83,7 @@ struct batch_result *run_error(
 	else if (!e->code && x.result->e.code)
 		err_set_code(e, x.result->e.code, "--error: %.400s",
 			x.result->e.text);
+	run_wait_end(&x.wait);
 	if (!sim_share_error(r->load->net->sim, e))
 		return x.result;
 	mem_free(x.result);

@@ -14,7 +14,12 @@
 struct alone {
 	const struct machine_run *run;
 	struct batch_result *result;
+	struct run_wait wait;
+	bool has_all_threads;
 };
+
+/* Of few long runs the last ones would leave processors idle. */
+enum { LONG_S = 10, FEW = 2 /* runs for each processor */ };
 
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 {
@@ -24,7 +29,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->cluster = NULL; /* its processes have a job each */
 	s->check = NULL;
 	s->only = (uint32_t)i + 1;
-	s->threads = 1;
+	if (!a->has_all_threads)
+		s->threads = 1;
 	s->stop = NULL;
 	s->on_progress = NULL;
 	s->book = NULL;
@@ -37,6 +43,11 @@ static void on_done(void *arg, size_t i, const struct batch_result *r)
 	struct alone *a = arg;
 
 	a->result[i] = *r;
+}
+
+static void on_wait(void *arg)
+{
+	run_wait_tell(&((struct alone *)arg)->wait);
 }
 
 /* "NAME.alone.FIGURE", beside the figures of the run. */
@@ -78,10 +89,12 @@ struct batch_result *run_jobs_alone(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
 	const struct jobs *j = jobs_of(r->load);
-	struct alone all = { .run = r };
+	struct alone all = { .run = r,
+		.wait = run_wait_begin(a, r, "each job alone") };
 	struct batch b = {
 		.setup = set_up,
 		.on_done = on_done,
+		.on_wait = on_wait,
 		.arg = &all,
 		.at_a_time = barrier_cpus(),
 		.cluster = r->setup.cluster,
@@ -92,9 +105,14 @@ struct batch_result *run_jobs_alone(
 		r->result.ending == LOAD_FAILED)
 		return NULL;
 	b.n = j->n;
+	all.has_all_threads = r->threads > 1 && r->wall_s > LONG_S &&
+			      b.n < (size_t)FEW * b.at_a_time;
+	if (all.has_all_threads)
+		b.at_a_time = 1;
 	all.result = mem_alloc(j->n, sizeof(*all.result));
 	if (batch_run(&b, e) > 0)
 		err_set_code(e, EXIT_STOPPED, "stopped while jobs ran alone");
+	run_wait_end(&all.wait);
 	for (uint32_t i = 0; i < j->n && !e->code; i++)
 		if (all.result[i].e.code)
 			err_set_code(e, all.result[i].e.code,

@@ -28,6 +28,7 @@ struct entry {
 
 struct reader {
 	struct fields in;
+	const char *who;
 	struct entry *entry;
 	uint32_t n;
 	uint32_t n_nodes;
@@ -55,14 +56,17 @@ static int next_line(struct reader *r)
 static int read_node(
 	struct reader *r, char *text, uint32_t *node, struct err *e)
 {
+	char what[48];
 	const char *why;
 	int64_t v;
 
+	snprintf(what, sizeof(what), "want the number of a %s, not", r->who);
 	if (units_read(UNIT_NONE, text, &v, &why))
-		return wrong(r, "want the number of a node, not", text);
+		return wrong(r, what, text);
 	if (v >= r->n_nodes)
-		return err_set(e, "%s:%u: there is no node %lld (want 0 to %u)",
-			r->in.path, r->in.line, (long long)v, r->n_nodes - 1);
+		return err_set(e, "%s:%u: there is no %s %lld (want 0 to %u)",
+			r->in.path, r->in.line, r->who, (long long)v,
+			r->n_nodes - 1);
 	*node = (uint32_t)v;
 	return 0;
 }
@@ -98,7 +102,8 @@ static int read_entry(struct reader *r)
 	if (!x.value)
 		return 0;
 	if (x.from == x.to)
-		return wrong(r, "a node cannot send to itself", NULL);
+		return err_set(r->in.e, "%s:%u: a %s cannot send to itself",
+			r->in.path, r->in.line, r->who);
 	if (r->n == MATRIX_MOST)
 		return wrong(r, "too many lines", NULL);
 	r->entry = mem_more(r->entry, r->n, sizeof(x));
@@ -135,8 +140,8 @@ static int read_lines(struct reader *r)
 		if (read_entry(r))
 			return -1;
 	if (!got && !r->n)
-		return err_set(r->in.e, "%s: no node sends anything to another",
-			r->in.path);
+		return err_set(r->in.e, "%s: no %s sends anything to another",
+			r->in.path, r->who);
 	return got;
 }
 
@@ -200,10 +205,10 @@ static void fill(struct matrix *m, const struct reader *r)
 		m->first[++s] = r->n;
 }
 
-int matrix_read(
-	struct matrix *m, const char *path, uint32_t n_nodes, struct err *e)
+int matrix_read(struct matrix *m, const char *path, const char *who, uint32_t n,
+	struct err *e)
 {
-	struct reader r = { .n_nodes = n_nodes };
+	struct reader r = { .who = who, .n_nodes = n };
 	int failed;
 
 	*m = (struct matrix){ 0 };

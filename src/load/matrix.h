@@ -31,8 +31,9 @@ struct matrix {
 	uint64_t total; /* of all */
 };
 
-int matrix_read(
-	struct matrix *m, const char *path, uint32_t n_nodes, struct err *e);
+/* who: what an error calls one of the n: "node", or "member" of a group. */
+int matrix_read(struct matrix *m, const char *path, const char *who, uint32_t n,
+	struct err *e);
 void matrix_free(struct matrix *m);
 
 /* The sum of a node's weights. */

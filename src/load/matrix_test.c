@@ -19,7 +19,7 @@ static int read_text(struct matrix *m, const char *text, struct err *e)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	failed = matrix_read(m, path, NODES, e);
+	failed = matrix_read(m, path, "node", NODES, e);
 	close(fd);
 	return failed;
 }

@@ -194,7 +194,8 @@ static int add_switches(
 
 	if (topo_is_direct(b->topo))
 		return 0;
-	snprintf(part, sizeof(part), "switch of %u ports", ports);
+	snprintf(part, sizeof(part), "switch of %u port%s", ports,
+		ports == 1 ? "" : "s");
 	if (!x)
 		return refuse(b, part, PRICES_SWITCHES, ports, e);
 	add_sites(b, c, BILL_SWITCH, (port_id)x->size, x);

@@ -7,7 +7,7 @@
 #include "net/use.h"
 
 #define HOST_ENOUGH 0.9 /* of a link's rate */
-#define ABOVE_PEAK  1.1 /* destinations may happen to be near */
+#define ABOVE_PEAK  1.03 /* destinations may happen to be near */
 
 /* --- what was measured --- */
 

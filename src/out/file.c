@@ -84,7 +84,7 @@ static int descriptor_of(const char *path)
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	size_t n;
 
-	if (!strcmp(path, "/dev/stdout"))
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
 		return STDOUT_FILENO;
 	if (!strcmp(path, "/dev/stderr"))
 		return STDERR_FILENO;
@@ -168,6 +168,9 @@ int out_file_check(const char *path, const struct out_kind *k, struct err *e)
 {
 	struct stat is;
 
+	if (!strcmp(path, "-"))
+		return k->is_stream ? 0
+				    : err_set(e, "-: is no file; want a file");
 	if (stat(path, &is)) {
 		if (errno != ENOENT)
 			return err_set(e, "%s: %s", path, strerror(errno));

@@ -176,7 +176,7 @@ static int read_sizes(struct collective *c, struct err *e)
 	if (!strcmp(c->sizes, "none"))
 		return err_set(e, "sizes: alltoallv needs a file with the "
 				  "weights of all blocks");
-	if (matrix_read(&m, c->sizes, a->group.n, e))
+	if (matrix_read(&m, c->sizes, "member", a->group.n, e))
 		return -1;
 	set_blocks(a, &m, (uint64_t)c->bench.bytes);
 	matrix_free(&m);

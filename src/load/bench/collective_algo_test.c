@@ -107,7 +107,7 @@ static void a_group_needs_no_rank_0(void **state)
 
 static void blocks_of_several_lengths_come_from_a_file(void **state)
 {
-	char path[64], keys[128];
+	char path[64], keys[128], line[160];
 
 	snprintf(path, sizeof(path), "/tmp/weft-coll-test-%d", (int)getpid());
 	trial_file(path, "source,destination,weight\n0,1,3\n0,2,1\n1,0,2\n"
@@ -118,6 +118,9 @@ static void blocks_of_several_lengths_come_from_a_file(void **state)
 	snprintf(keys, sizeof(keys),
 		"op=alltoallv algo=pairwise bytes=2MiB sizes=%s", path);
 	assert_true(time_of("torus 3x2", keys) > 0);
+	trial_file(path, "0,1,3\n1,6,1\n");
+	snprintf(line, sizeof(line), "collective %s", keys);
+	trial_refused("torus 3x2", line, "there is no member 6 (want 0 to 5)");
 	remove(path);
 }
 

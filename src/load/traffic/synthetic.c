@@ -280,7 +280,7 @@ static int read_matrix(struct synthetic *y, struct err *e)
 	if (!*y->file || !strcmp(y->file, "none"))
 		return err_set(e, "file: want a traffic matrix (see "
 				  "weft-run(1))");
-	if (matrix_read(&y->matrix, y->file, load_n_nodes(&y->load), e))
+	if (matrix_read(&y->matrix, y->file, "node", load_n_nodes(&y->load), e))
 		return -1;
 	if (y->matrix.is_rates && y->rate != LOAD_MAX)
 		return err_set(e,
