@@ -34,6 +34,19 @@ for machine in 'bgq 4x4x2' 'apenet 4x4x2' 'gemini 4x2x2' 'qsnet2 64' \
 done
 report 'jobs of collectives run, or stall, on every machine'
 
+# What a job alone is compared with went in the trains of all of them.
+ring='workload: collective, keys: { op: allreduce, algo: ring, warm: 0,'
+write "- { name: long, nodes: 0..7, $ring bytes: 8MiB, chunk: 1MiB } }" \
+	"- { name: short, nodes: 8..15, $ring bytes: 2MiB, chunk: 256KiB } }"
+for coarse in 16 auto; do
+	run run fattree --shape 16 --jobs "$jobs" coarse=$coarse --json
+	jq '.jobs[].alone.time_ns' "$tmp/out" >"$tmp/alone.$coarse"
+done
+cmp -s "$tmp/alone.16" "$tmp/alone.auto" &&
+	[ "$(grep -c '^[0-9]' "$tmp/alone.auto")" -eq 2 ] ||
+	complain "$(cat "$tmp"/alone.* "$tmp/err")"
+report 'jobs that run alone have the trains of the run together'
+
 # Traffic and programs by messages, with and without threads.
 a='- { name: a, nodes: [0, 3], workload: pingpong, start: 2us,'
 a="$a keys: { via: msg, bytes: 256, rounds: 5 } }"

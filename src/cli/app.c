@@ -214,7 +214,7 @@ static int app_check(struct load *l, struct err *e)
 	struct err left = { 0 };
 
 	describe_errors(l, errors, sizeof(errors));
-	if (a->programs.is_stalled) {
+	if (a->programs.load.is_stalled) {
 		host_describe_waiting(l->host, waiting, sizeof(waiting));
 		nic_describe_stall(l->nic, stall, sizeof(stall));
 		return err_set_code(

@@ -31,6 +31,8 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 	s->only = (uint32_t)i + 1;
 	if (!a->has_all_threads)
 		s->threads = 1;
+	if (a->run->coarse) /* also where it is chosen by messages */
+		s->coarse = a->run->machine->link.train;
 	s->stop = NULL;
 	s->on_progress = NULL;
 	s->book = NULL;

@@ -57,6 +57,35 @@ static void jobs_start(struct load *l)
 	}
 }
 
+static bool has_failed(const struct jobs *j)
+{
+	for (uint32_t i = 0; i < j->n; i++)
+		if (j->part[i].load->is_stalled ||
+			j->part[i].load->has_given_up)
+			return true;
+	return false;
+}
+
+/* Interfaces that do not settle in so many times router.stall never will. */
+enum { PATIENCE = 100 };
+
+/* All parts are over: until when interfaces may finish what is left to do. */
+static sim_time settle(struct jobs *j)
+{
+	const struct net *n = j->load.net;
+	sim_time now = sim_now(n->sim);
+	struct err e = { 0 };
+	uint64_t is_left;
+
+	j->over_at = j->over_at ? j->over_at : now;
+	if (!j->load.nic || j->load.is_idle || has_failed(j) ||
+		now - j->over_at >= PATIENCE * n->params.stall)
+		return SIM_NEVER;
+	is_left = nic_audit(j->load.nic, &e) != 0;
+	sim_max(n->sim, &is_left, 1);
+	return is_left ? sim_slice(n->sim, n->params.stall) : SIM_NEVER;
+}
+
 static sim_time jobs_next(struct load *l)
 {
 	struct jobs *j = of(l);
@@ -72,7 +101,7 @@ static sim_time jobs_next(struct load *l)
 		if (p->until < until)
 			until = p->until;
 	}
-	return until;
+	return until == SIM_NEVER ? settle(j) : until;
 }
 
 static void jobs_delivered(

@@ -6,8 +6,9 @@
  * A part whose packets enter the network directly is the client of its nodes,
  * whose interfaces are not used.
  *
- * The run is over when all parts are: endless traffic continues after its
- * measurement while any program runs.
+ * The run is over when all parts are and interfaces have finished what nobody
+ * waits for, such as the last acknowledgements: endless traffic continues after
+ * its measurement while any program runs.
  */
 #ifndef LOAD_JOBS_H
 #define LOAD_JOBS_H
@@ -31,6 +32,7 @@ struct jobs {
 	struct jobs_part *part;
 	uint32_t n;
 	const struct host_world **worlds; /* [node] */
+	sim_time over_at; /* all parts are over; 0: not yet */
 };
 
 /* Takes ownership of the parts and their loads, even if it fails. */

@@ -145,6 +145,7 @@ struct load {
 	sim_time until; /* ends the run; 0: nothing does */
 	bool has_book; /* time is budgeted */
 	bool is_idle; /* no event is left: what still waits waits for ever */
+	bool is_stalled; /* it is over, since a program waits for ever */
 	/* It has ended the run, and check() says why: packets may be left
 	 * anywhere. */
 	bool has_given_up;

@@ -375,16 +375,16 @@ static bool is_over(struct programs *p)
 		return true;
 	e = nic_any_pending(l->nic, l->place);
 	count_quiet(p, !e.n);
-	p->is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
-			waits_in_vain(l) || asks_in_vain(p, &e) ||
-			looks_in_vain(p);
-	return p->is_stalled;
+	p->load.is_stalled = l->is_idle || p->quiet > 2 * SLICES_PER_STALL ||
+			     waits_in_vain(l) || asks_in_vain(p, &e) ||
+			     looks_in_vain(p);
+	return p->load.is_stalled;
 }
 
 sim_time programs_stall(struct programs *p)
 {
 	host_bury(p->load.host);
-	p->is_stalled = count_waiting(&p->load, NULL);
+	p->load.is_stalled = count_waiting(&p->load, NULL);
 	return SIM_NEVER;
 }
 
@@ -401,9 +401,9 @@ sim_time programs_next(struct load *l)
 	if (!l->place && (!e.n || waits_in_vain(l) || tries_in_vain(p, &e) ||
 				 asks_in_vain(p, &e) || looks_in_vain(p))) {
 		host_bury(l->host);
-		p->is_stalled =
+		p->load.is_stalled =
 			host_n_running(l->host) && count_waiting(l, NULL);
-		p->is_vain = e.n && !p->is_stalled;
+		p->is_vain = e.n && !p->load.is_stalled;
 		return SIM_NEVER;
 	}
 	load_tell(l, p->expected ? (uint32_t)(programs_arrived(p, &last) *
@@ -505,7 +505,7 @@ int programs_check(struct load *l, struct err *e)
 	/* Where things go wrong, interfaces report it. */
 	if (!p->may_err && !l->net->faults && check_nics(p, e))
 		return -1;
-	if (p->is_stalled)
+	if (p->load.is_stalled)
 		return tell_stalled(p, e);
 	if (p->is_vain)
 		return err_set_code(e, EXIT_DEADLOCK,
@@ -534,7 +534,7 @@ void programs_latency(const struct programs *p, struct load_result *r)
 
 void programs_report(const struct programs *p, struct load_result *r)
 {
-	if (p->is_stalled || (p->names_all && r->ending == LOAD_STALLED))
+	if (p->load.is_stalled || (p->names_all && r->ending == LOAD_STALLED))
 		list_waiting(&p->load, &r->waiters);
 	programs_latency(p, r);
 	r->via = "nic";

@@ -34,7 +34,6 @@ struct programs {
 	 * questions that were denied */
 	sim_time busy_at, active_at;
 	uint64_t deeds; /* of interfaces, beside such questions */
-	bool is_stalled;
 	bool is_vain; /* interfaces go on for ever, and nobody waits */
 	bool may_err; /* its programs make mistakes */
 	/* Who waits is named also where links hold packets for ever. */

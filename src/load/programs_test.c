@@ -48,7 +48,7 @@ static sim_time run_until_over(struct meeting *x, bool *is_stalled)
 	while ((t = programs_next(&p.load)) != SIM_NEVER)
 		sim_run(m.net->sim, t);
 	t = sim_now(m.net->sim);
-	*is_stalled = p.is_stalled;
+	*is_stalled = p.load.is_stalled;
 	programs_fini(&p.load);
 	et_fini(&m);
 	return t;
