@@ -219,6 +219,17 @@ jobs_of() { # MPI
 		complain "$code: $(cat "$tmp/err")"
 	report "$MPI: too few processes to share a run"
 
+	# To give the core away costs milliseconds then, 13 s in all.
+	for core in 1 2; do
+		while :; do :; done &
+		eval "other$core=$!"
+	done
+	job 2 run torus pingpong --shape 4x4 from=13 to=2 rounds=3000 --json
+	kill $other1 $other2
+	wait $other1 $other2
+	awk -v s="$(value wall_s)" 'BEGIN { exit !(s > 0 && s < 4) }' ||
+		complain "$code: $(value wall_s) s, $(cat "$tmp/err")"
+	report "$MPI: programs that compute do not stop two processes"
 
 	(
 		job 2 $long -o "$tmp/a.db" --quiet

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 #include "base/mem.h"
 #include "sim/pace.h"
 #include "sim/room.h"
+#include "sim/yield.h"
 
 enum {
 	KIN_GONE = 99, /* exit code of one that ends because another has */
@@ -51,6 +51,7 @@ struct kin {
 	char (*words)[WORDS];
 	char name[CLUSTER_NAME]; /* of the first one */
 	void *room; /* the memory of c.room, or NULL */
+	struct yield yield;
 };
 
 static struct kin *of(struct cluster *c)
@@ -283,11 +284,11 @@ static void kin_wait(struct cluster *c)
 {
 	struct kin *k = of(c);
 	struct pollfd wait[KIN_MOST];
-	int64_t since = pace_clock();
+	int64_t since = pace_clock(), now = since;
 
 	while (!try_all(k, wait)) {
-		if (pace_clock() - since < SPIN_NS) {
-			sched_yield();
+		if (now - since < SPIN_NS) {
+			now = yield_core(&k->yield, now, pace_clock);
 		} else {
 			poll(wait, c->n, LOOK_MS);
 			cluster_look(c);

@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "sim/cluster.h"
+#include "sim/yield.h"
 #include <weft_cluster.h> /* made by meson */
 
 enum {
@@ -72,6 +72,7 @@ struct job {
 	uint32_t n_near;
 	struct letter *letters;
 	MPI_Request wait; /* for one thing at a time */
+	struct yield yield;
 	char *memory; /* of the room, or NULL */
 };
 
@@ -91,13 +92,14 @@ static void nap(int64_t ns)
 /* MPI's own waits never sleep. */
 static void hold_on(struct job *j, int64_t since)
 {
-	int64_t waited = j->help.clock() - since;
+	int64_t now = j->help.clock(), waited = now - since;
 
 	if (waited > SPIN_NS) {
 		j->help.look(&j->c);
 		nap(waited / NAP_PART);
-	} else
-		sched_yield();
+	} else {
+		yield_core(&j->yield, now, j->help.clock);
+	}
 }
 
 static int is_done_by(struct job *j, int64_t until)

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "sim/room.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "base/futex.h"
@@ -9,6 +8,7 @@
 #include "base/relax.h"
 #include "sim/barrier.h"
 #include "sim/pace.h"
+#include "sim/yield.h"
 
 enum {
 	LINE = 128, /* so that no two are fetched together */
@@ -79,6 +79,7 @@ struct room {
 	size_t box; /* bytes of mail in each, a power of two */
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
+	struct yield yield;
 	const struct room_ways *ways;
 	const uint8_t *lead; /* [from][to] */
 	uint32_t alarms; /* when it entered */
@@ -549,21 +550,21 @@ static bool is_over(const struct room *r, const struct wait *w)
 }
 
 /* Looks for some microseconds: to be woken takes longer than many windows. */
-static bool spin(const struct room *r, const struct wait *w)
+static bool spin(struct room *r, const struct wait *w)
 {
-	int64_t since;
+	int64_t since, now;
 
 	for (uint32_t i = 0; i < (r->is_crowded ? 1 : LOOKS); i++) {
 		if (i % w->every ? has_mail(r) : is_over(r, w))
 			return true;
 		relax();
 	}
-	since = pace_clock();
+	since = now = pace_clock();
 	do {
-		sched_yield();
+		now = yield_core(&r->yield, now, pace_clock);
 		if (is_over(r, w))
 			return true;
-	} while (pace_clock() - since < SPIN_NS);
+	} while (now - since < SPIN_NS);
 	return false;
 }
 
@@ -601,7 +602,7 @@ static void look_for_gone(const struct room *r, const struct wait *w)
 		ops->give_up(r->c, gone);
 }
 
-static void wait_for(const struct room *r, const struct wait *w)
+static void wait_for(struct room *r, const struct wait *w)
 {
 	wake_all_others(r);
 	if (spin(r, w))
