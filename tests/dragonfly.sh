@@ -230,4 +230,37 @@ echo 0,0,1,0 >"$tmp/one.csv"
 refused 'topology.between: 2 links, but' show dragonfly --shape 16 \
 	--set topology.per-router=2 --set topology.routers=4 \
 	--set topology.between=2 --set topology.wiring="$tmp/one.csv"
+# --- packets in order ---
+
+# Interfaces that tell of a message with its last packet need it.
+cat >"$tmp/ape.yaml" <<'END'
+schema: 1
+machine: ape
+topology: { kind: dragonfly, per-router: 1, routers: 4, global: 0, between: 0 }
+side: { kind: pcie }
+nic: { kind: apenet }
+END
+for kind in direct crossbar; do
+	for payload in 1024 4096; do
+		run run "$tmp/ape.yaml" stream rounds=1 bytes=64KiB to=1 \
+			--set router.kind=$kind --set link.payload=$payload
+		[ $code -eq 0 ] || complain "$kind: $(cat "$tmp/err")"
+	done
+done
+report 'packets of one flow arrive in order'
+
+# --- groups that are not full ---
+
+for by in 1 2; do
+	run run dragonfly group-shift by=$by load=0.1 --set topology.groups=3 \
+		--set topology.nodes=80 --links "$tmp/to$by.csv"
+	[ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
+	[ "$(grep -c '"node [67][0-9] link",node down,.*,[1-9]' \
+		"$tmp/to$by.csv")" -ge 16 ] ||
+		complain "$(grep '"node 79 link",node down' "$tmp/to$by.csv")"
+done
+report 'group-shift reaches a group with fewer nodes'
+refused 'since there is 1' run dragonfly group-shift \
+	--set topology.groups=1 --set topology.nodes=3
+
 exit $status

@@ -261,4 +261,10 @@ refuses 'not a parameter of this machine' run gemini random \
 	--set nic.dma.reads=3
 report 'refused: other dimensions, links that make no 40 tiles, parameters'
 
+run run gemini hotspot hashed=0.124 --shape 3x4x1 --seed 313 \
+	--set topology.connection=2 warmup=600ns measure=5us --json
+jq -e '[.. | .max_use? // empty] | length > 3 and max <= 1' "$tmp/out" \
+	>"$tmp/jq" || complain "$(cat "$tmp/jq" "$tmp/err")"
+report 'links to nodes carry no more than they can'
+
 exit $status

@@ -417,4 +417,22 @@ report 'clocks that nobody waits for keep no run going'
 ends 0 run qsnet2 crossover --shape 7 --set link.trailer=64 --json
 report 'numbers of events that begin anew change no order'
 
+# Of tables of pages, too, which the card writes and reads at the first use.
+memories='schema: 1\nfaults: { memories: [1e-3, double 1e-2] }\n'
+printf "$memories" >"$tmp/memories.yaml"
+for seed in 2 5 7 9 10; do
+	run run qsnet2-16 blocks --faults "$tmp/memories.yaml" --seed $seed
+	[ $code -eq 0 ] || [ $code -eq 3 ] ||
+		complain "$seed: $code: $(cat "$tmp/err")"
+done
+report 'no bad word of card memory becomes wrong bytes'
+
+# A word is waited for in each packet of a block, whatever its length.
+for block in 64 468 512; do
+	run run qsnet2-16 crossover rounds=8 --set nic.dma.read-block=$block \
+		--set faults.bit-errors=5e-5
+	[ $code -eq 0 ] || complain "$block: $code: $(cat "$tmp/err")"
+done
+report 'messages of short packets that come again are whole'
+
 exit $status

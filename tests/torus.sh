@@ -173,4 +173,24 @@ done
 cmp -s "$tmp/2x4" "$tmp/1x2x4" || complain 'another digest'
 report 'a dimension of length one changes nothing'
 
+# A corner numbers nodes; only of a partition it also says which IO nodes it has.
+run check bgq-board --set topology.corner=3x1x0x2x0 --set topology.io.every=16
+[ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
+run show bgq-board --set topology.corner=3x1x0x2x0 --set topology.io.every=16
+grep -q ' 2 IO nodes' "$tmp/out" || complain "$(cat "$tmp/out" "$tmp/err")"
+report 'a machine that begins at a corner has its own IO nodes'
+
+cat >"$tmp/mu.yaml" <<'END'
+schema: 1
+machine: mu
+topology: { kind: torus }
+nic: { kind: bgq-mu }
+END
+run run "$tmp/mu.yaml" storm count=3 --shape 3x3x3x3x3
+[ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
+run run "$tmp/mu.yaml" storm count=3 --shape 3x3x3 --set topology.links=2
+[ $code -eq 2 ] && grep -q 'for 10 links of a node, not 12' "$tmp/err" ||
+	complain "$code: $(cat "$tmp/err")"
+report 'a message unit has engines for ten links'
+
 exit $status

@@ -460,8 +460,10 @@ static struct route_step next(
 	struct route_step step = { .is_ordered = p->way >> ORDERED & 1 };
 
 	(void)in;
-	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
+	if (at == p->dst) {
+		step.escape = PACKET_NO_PORT;
+		return step;
+	}
 	if (at < t->topo.n_nodes) {
 		step.ports = 1; /* which all enter by channel 0 */
 		return step;

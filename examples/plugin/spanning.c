@@ -149,8 +149,10 @@ static struct route_step next(
 	struct route_step step = { .is_ordered = true };
 
 	(void)in;
-	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
+	if (at == p->dst) {
+		step.escape = PACKET_NO_PORT;
+		return step;
+	}
 	if (at >= r->topo->n_nodes)
 		step.escape = towards(of(r), at, p->dst);
 	step.ports = (port_mask)1 << step.escape;

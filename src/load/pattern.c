@@ -88,6 +88,12 @@ static int check_shift(const struct pattern *p, struct err *e)
 	return 0;
 }
 
+/* The last one may have fewer nodes. */
+static uint32_t n_groups(const struct pattern *p)
+{
+	return (p->n - 1) / p->topo->ops->group(p->topo) + 1;
+}
+
 static int check(const struct pattern *p, struct err *e)
 {
 	const char *whole = p->kind == PATTERN_TORNADO	      ? "tornado"
@@ -118,12 +124,11 @@ static int check(const struct pattern *p, struct err *e)
 		return err_set(e, "%s needs a network of groups", whole);
 	if (whole && p->is_part)
 		return err_set(e, "%s needs the whole machine", whole);
-	if (p->kind == PATTERN_GROUP_SHIFT &&
-		p->by % (p->n / p->topo->ops->group(p->topo)) == 0)
+	if (p->kind == PATTERN_GROUP_SHIFT && p->by % n_groups(p) == 0)
 		return err_set(e,
 			"by: a shift by %u groups ends in the same group, "
-			"since there are %u",
-			p->by, p->n / p->topo->ops->group(p->topo));
+			"since there %s %u",
+			p->by, n_groups(p) == 1 ? "is" : "are", n_groups(p));
 	if ((p->kind == PATTERN_HOTSPOT || p->kind == PATTERN_INCAST) &&
 		p->hot >= p->n)
 		return err_set(e,
@@ -201,10 +206,12 @@ void pattern_fini(struct pattern *p)
 static site_id in_group(const struct pattern *p, site_id from, uint64_t bits)
 {
 	uint32_t size = p->topo->ops->group(p->topo);
-	uint64_t first = (uint64_t)from / size + p->by;
+	uint64_t group = (uint64_t)from / size + p->by;
+	uint32_t first = (uint32_t)(group % n_groups(p)) * size;
 
-	return (site_id)(first % (p->n / size) * size +
-			 random_below(bits, size));
+	if (size > p->n - first)
+		size = p->n - first;
+	return first + (site_id)random_below(bits, size);
 }
 
 static site_id at_router(const struct pattern *p, site_id from, uint64_t bits)

@@ -254,14 +254,13 @@ static struct route_step dragonfly_next(
 	const struct route *r, struct packet *p, router_id at, port_id in)
 {
 	const struct dragonfly *t = of(r)->topo;
-	struct route_step s = { .escape = PACKET_NO_PORT };
+	struct route_step s = { .is_ordered = p->way >> ORDER_SHIFT & 1 };
 
 	if (at == p->dst)
-		return s;
+		return route_there(s.is_ordered);
 	if (at >= t->topo.n_nodes)
 		return step_on(r, p, at, in);
 	s.escape = t->topo.cards ? p->card : 0;
-	s.is_ordered = p->way >> ORDER_SHIFT & 1;
 	if (!dragonfly_is_spare(p))
 		s.channel = dragonfly_channel(r, dragonfly_stage(p));
 	s.ports = (port_mask)1 << s.escape;

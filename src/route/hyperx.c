@@ -278,7 +278,7 @@ static struct route_step hyperx_next(
 
 	(void)in;
 	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
+		return route_there(step.is_ordered);
 	if (at < r->topo->n_nodes)
 		return step;
 	is_spare = p->way >> SPARE_SHIFT & 1;

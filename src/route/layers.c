@@ -383,7 +383,7 @@ static struct route_step layers_next(
 	struct layers_path path;
 
 	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
+		return route_there(s.is_ordered);
 	hops = (uint32_t)(p->way >> HOPS_SHIFT & FIELD);
 	path = path_of(l, p, at, hops);
 	if (p->way >> SPARE_SHIFT & 1 && at >= r->topo->n_nodes &&

@@ -378,7 +378,7 @@ static __attribute__((noinline)) struct route_step step_aside(
 	if (p->kind == PACKET_VECTOR && o->route.has_vectors)
 		return grid_vector(t, p, at);
 	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
+		return route_there(s.is_ordered);
 	if (at < t->first) {
 		s.ports = 1; /* a node has one port */
 		return s;

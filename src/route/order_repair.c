@@ -132,7 +132,7 @@ static struct route_step step_aside(
 	uint32_t number = hop_of(p);
 
 	if (at == p->dst)
-		return (struct route_step){ .escape = PACKET_NO_PORT };
+		return route_there(s.is_ordered);
 	if (at == router_of(&v->order, p->dst)) {
 		s.escape = t->base[t->n_dims] + p->dst % (uint32_t)t->nodes;
 	} else if (at >= t->first) {

@@ -68,6 +68,13 @@ struct route_walks {
 	const char *how;
 };
 
+/* A packet has arrived. */
+static inline struct route_step route_there(bool is_ordered)
+{
+	return (struct route_step){ .escape = PACKET_NO_PORT,
+		.is_ordered = is_ordered };
+}
+
 /* Stores a step in the packet. */
 static inline void route_keep(struct packet *p, struct route_step s)
 {

@@ -81,6 +81,13 @@ static uint64_t count_blocks(
 	return sum;
 }
 
+/* Whether it shares the IO nodes of a bigger machine; else a corner is only
+ * what its coordinates begin with. */
+static bool is_partition(const struct torus *t)
+{
+	return t->whole.n && t->whole.v[0];
+}
+
 /* Of a router, in the order of the whole machine's packaging. */
 static uint64_t rank_of(
 	const struct torus *t, const uint32_t *whole, router_id r)
@@ -90,7 +97,8 @@ static uint64_t rank_of(
 	uint64_t sum = 0;
 
 	for (i = 0; i < t->n_dims; i++) {
-		x[i] = torus_coord(t, r, i) + torus_corner(t, i);
+		x[i] = torus_coord(t, r, i) +
+		       (is_partition(t) ? torus_corner(t, i) : 0);
 		box[i] = whole[i];
 		unit[0][i] = torus_span(&t->midplane, i, whole[i]);
 		unit[1][i] = torus_span(&t->board, i, whole[i]);
@@ -166,7 +174,7 @@ static void lay_out(struct torus *t, const uint32_t *whole, router_id n_io)
 static int set_whole(const struct torus *t, uint32_t *whole, struct err *e)
 {
 	memcpy(whole, t->dim, sizeof(t->dim));
-	if (!t->whole.n || !t->whole.v[0])
+	if (!is_partition(t))
 		return 0;
 	for (uint32_t i = 0; i < t->n_dims; i++) {
 		whole[i] = i < t->whole.n ? (uint32_t)t->whole.v[i] : 0;

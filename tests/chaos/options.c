@@ -251,7 +251,8 @@ bool option_value(const struct option *o, enum how how, struct dice *d,
 			return true;
 		return draw_number(o, how, d, quantity(o, o->value), text);
 	}
-	if (option_is(o, "text") || option_is(o, "lines")) {
+	if (option_is(o, "text") || option_is(o, "lines") ||
+		option_is(o, "path")) {
 		memset(text, 'A', TEXT_MAX);
 		text[how == ABOVE ? 200 : 3] = '\0';
 		return how == ABOVE || (how == MOST && option_is(o, "text"));

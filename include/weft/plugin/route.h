@@ -76,7 +76,8 @@ struct route_step {
 	port_id escape; /* the port that always leads on, one of these or
 			   another; PACKET_NO_PORT: none */
 	uint8_t channel; /* of the next hop, below route.n_channels */
-	bool is_ordered; /* such packets may not overtake each other */
+	/* such packets may not overtake each other, also when they arrive */
+	bool is_ordered;
 };
 
 /* Receives destinations. */

@@ -209,6 +209,8 @@ struct bench_driver {
 	/* Waits for a word of memory, if the last word of a transfer arrives
 	 * last: then messages need no counters. */
 	bool (*wait_word)(struct bench_end *x, uint64_t at, uint64_t value);
+	/* Bytes of a put's packet, where a word of each is waited for. */
+	uint32_t (*packet)(const struct bench *b);
 	/* A program that keeps breaking the rules of its own queue; arg is a
 	 * struct bench_rogue. */
 	void (*rogue)(void *arg);

@@ -247,12 +247,13 @@ static void send(
 		x->driver->put(x, &p);
 }
 
-/* Where faults make packets come again, the last one need not be the last:
- * the last word of each is waited for. */
+/* Where faults make packets come again, the last one need not be the last: the
+ * last word of each is waited for, or all words if they do not end with one. */
 static bool wait_packets(struct bench_end *x, uint64_t number, uint64_t bytes)
 {
-	uint64_t word, most = x->driver->most.get_bytes;
+	uint64_t word, most = x->driver->packet(x->bench);
 
+	most = most % WORD ? WORD : most;
 	for (uint64_t i = most - WORD; i < end_of(bytes); i += most) {
 		memory_fill_by(
 			x->load->seed, number, i, (uint8_t *)&word, WORD);

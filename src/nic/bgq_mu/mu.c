@@ -321,6 +321,11 @@ static int check(const struct mu *mu, struct err *e)
 			"router, "
 			"not %lld (want at most 1)",
 			(long long)t->nodes);
+	if (mu->nic.net->topo->node_ports > 2 * MU_DIMS)
+		return err_set(e,
+			"topology.links: bgq-mu has engines for %d links of a "
+			"node, not %u",
+			2 * MU_DIMS, mu->nic.net->topo->node_ports);
 	if (mu->params.mmio_load < mu->params.mmio_store)
 		return err_set(e, "nic.mmio-load: shorter than nic.mmio-store, "
 				  "which is only one direction");

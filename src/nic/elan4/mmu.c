@@ -139,12 +139,12 @@ static bool fill(const struct nic_at *a, const struct elan_page *p, uint64_t to,
 {
 	struct elan_found f = elan_table_find(a, p);
 
-	if (f.is_bad)
-		return false;
-	if (!f.has) { /* it is looked at for the first time */
+	if (!f.has && !f.is_bad) { /* it is looked at for the first time */
 		elan_table_add(elan_here(a), p, to);
 		f = elan_table_find(a, p);
 	}
+	if (f.is_bad)
+		return false;
 	*t = walk(a, f.links);
 	*frame = f.frame;
 	elan_count(a)->tlb_fills++;
@@ -210,6 +210,7 @@ static enum elan_sight look_page(const struct nic_at *a,
 	sim_time *t)
 {
 	struct elan_mmu *m = mmu_of(a);
+	struct elan_found f;
 	uint64_t frame;
 
 	*t = a->t;
@@ -218,8 +219,12 @@ static enum elan_sight look_page(const struct nic_at *a,
 		elan_count(a)->tlb_hits++;
 		*t = when_here(m, p, a->t);
 	} else if (elan_area_lacks(x, p->shift, p->at)) {
-		*t = walk(a, elan_table_find(a, p).links);
-		return ELAN_MISSING;
+		f = elan_table_find(a, p);
+		*t = walk(a, f.links);
+		if (!f.is_bad)
+			return ELAN_MISSING;
+		elan_context_stop(a, p->context);
+		return ELAN_NOWHERE;
 	} else if (!fill(a, p,
 			   elan_frame(
 				   where(x, p->at), x->flags & ELAN_TO_QUEUE),

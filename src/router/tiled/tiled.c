@@ -526,6 +526,22 @@ static void count_chip(const struct tiled *d, const struct tiled_chip *s,
 	}
 }
 
+/* Until when a chip's port is busy with what has been counted; each channel has
+ * packets of its own for a node. */
+static sim_time busy_until(const struct tiled *d, const struct tiled_chip *s,
+	port_id p, sim_time now)
+{
+	const struct tiled_exit *e;
+	sim_time until = now;
+
+	if (p < d->n_links)
+		return s->output[d->tile_of[p]].free_at;
+	e = &s->exit[p - d->n_links];
+	for (uint32_t i = 0; i < TILED_CHANNELS; i++)
+		until += e->free_at[i] > now ? e->free_at[i] - now : 0;
+	return until;
+}
+
 static sim_time tiled_count(const struct router *r, site_id s, port_id p,
 	sim_time now, struct net_count *c)
 {
@@ -539,10 +555,7 @@ static sim_time tiled_count(const struct router *r, site_id s, port_id p,
 		c[i].sent = tiled_node_sent(d, s, i, now);
 		c[i].came = tiled_node(d, s)->packets[i];
 	}
-	if (is_node(r))
-		return 0;
-	return p < d->n_links ? tiled_chip(d, s)->output[d->tile_of[p]].free_at
-			      : 0;
+	return is_node(r) ? 0 : busy_until(d, tiled_chip(d, s), p, now);
 }
 
 static uint64_t tiled_came(const struct router *r, site_id s)

@@ -234,6 +234,13 @@ static bool elan_wait(struct bench_end *x, uint64_t at, uint64_t value)
 	return elan_wait_word(address(x, at), value);
 }
 
+static uint32_t elan_packet_bytes(const struct bench *b)
+{
+	const struct elan_params *p = b->programs.load.nic_params;
+
+	return b->means == MEANS_STEN ? ELAN_PACKET : (uint32_t)p->read_block;
+}
+
 static uint64_t elan_counter(const struct bench *b, site_id node, uint32_t i)
 {
 	return (uint64_t)elan_event_count(
@@ -677,6 +684,7 @@ const struct bench_driver bench_elan = {
 	.get = elan_get_by,
 	.flush = elan_flush_all,
 	.wait_word = elan_wait,
+	.packet = elan_packet_bytes,
 	.rogue = elan_rogue,
 	.drop = elan_drop,
 	.fini = elan_fini,
