@@ -173,7 +173,7 @@ done
 cmp -s "$tmp/2x4" "$tmp/1x2x4" || complain 'another digest'
 report 'a dimension of length one changes nothing'
 
-# A corner numbers nodes; only of a partition it also says which IO nodes it has.
+# A corner numbers nodes; only that of a partition says which IO nodes it has.
 run check bgq-board --set topology.corner=3x1x0x2x0 --set topology.io.every=16
 [ $code -eq 0 ] || complain "$code: $(cat "$tmp/err")"
 run show bgq-board --set topology.corner=3x1x0x2x0 --set topology.io.every=16
