@@ -269,22 +269,26 @@ static bool let_go(struct knot *k, struct place at)
 
 /* --- what clients keep --- */
 
-/* Packets in a reception FIFO, and by which FIFO others have to leave. */
+/* Packets in a reception FIFO, and by which channel others have to leave. */
 static uint32_t n_kept(
 	const struct knot *k, site_id s, uint32_t fifo, uint32_t *by)
 {
 	const struct net_client *c = net_client(k->n, s);
+	const struct router *r = net_router(k->n, s);
+	uint32_t n;
 
-	return c->ops.look->n_kept && s < k->n->n_nodes
-		       ? c->ops.look->n_kept(c, s, fifo, by)
-		       : 0;
+	if (!c->ops.look->n_kept || s >= k->n->n_nodes)
+		return 0;
+	n = c->ops.look->n_kept(c, s, fifo, by);
+	*by = r->ops->channel_by ? r->ops->channel_by(r, *by) : *by;
+	return n;
 }
 
 /* The receiver of what a node sends by its only port. */
-static size_t receiver_of_node(const struct knot *k, site_id s, uint32_t fifo)
+static size_t receiver_of_node(const struct knot *k, site_id s, uint32_t by)
 {
 	return receiver_after(k, (struct place){ .site = s },
-		&(struct net_way){ .channel = fifo });
+		&(struct net_way){ .channel = by });
 }
 
 static void keep_all(struct knot *k, site_id s)

@@ -242,6 +242,9 @@ struct router_ops {
 		uint64_t *no_way);
 
 	struct net_fifos (*fifos)(const struct router *r, uint32_t class);
+	/* The channel by which packets in an injection FIFO leave a node of one
+	 * port.  NULL: of the FIFO's number. */
+	uint32_t (*channel_by)(const struct router *r, uint32_t fifo);
 
 	/* Capacity of a channel of a port's receiver, in chunks. */
 	int32_t (*capacity)(

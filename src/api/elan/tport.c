@@ -52,7 +52,8 @@ static uint64_t cells_offset(uint32_t handles, uint32_t n_ranks)
 uint64_t tport_bytes(
 	const struct elan_params *p, uint32_t handles, uint32_t n_ranks)
 {
-	return cells_offset(handles + 1, n_ranks) + (uint64_t)p->match.spill;
+	return cells_offset(handles + 1, n_ranks) +
+	       whole_lines((uint64_t)p->match.spill);
 }
 
 uint64_t elan_tport_bytes(uint32_t handles)

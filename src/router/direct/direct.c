@@ -282,6 +282,14 @@ static struct net_fifos direct_fifos(const struct router *r, uint32_t class)
 	return f;
 }
 
+/* Routings that name channels have one class, which enters by the first. */
+static uint32_t direct_channel_by(const struct router *r, uint32_t fifo)
+{
+	if (of(r)->channel_bits || fifo < FIFO_HIGH)
+		return CHANNEL_DYNAMIC;
+	return fifo == FIFO_HIGH ? CHANNEL_HIGH : CHANNEL_SYSTEM;
+}
+
 /* --- from outside --- */
 
 static void direct_describe(
@@ -640,6 +648,7 @@ const struct router_ops direct_ops = {
 	.fini = direct_fini,
 	.memory = direct_memory,
 	.fifos = direct_fifos,
+	.channel_by = direct_channel_by,
 	.capacity = direct_capacity,
 	.tokens = direct_tokens,
 	.all_tokens = direct_all_tokens,
