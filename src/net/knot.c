@@ -269,21 +269,6 @@ static bool let_go(struct knot *k, struct place at)
 
 /* --- what clients keep --- */
 
-/* Packets in a reception FIFO, and by which channel others have to leave. */
-static uint32_t n_kept(
-	const struct knot *k, site_id s, uint32_t fifo, uint32_t *by)
-{
-	const struct net_client *c = net_client(k->n, s);
-	const struct router *r = net_router(k->n, s);
-	uint32_t n;
-
-	if (!c->ops.look->n_kept || s >= k->n->n_nodes)
-		return 0;
-	n = c->ops.look->n_kept(c, s, fifo, by);
-	*by = r->ops->channel_by ? r->ops->channel_by(r, *by) : *by;
-	return n;
-}
-
 /* The receiver of what a node sends by its only port. */
 static size_t receiver_of_node(const struct knot *k, site_id s, uint32_t by)
 {
@@ -296,7 +281,7 @@ static void keep_all(struct knot *k, site_id s)
 	uint32_t by;
 
 	for (uint32_t c = 0; c < k->n_channels; c++) {
-		uint32_t n = n_kept(k, s, c, &by);
+		uint32_t n = net_kept(k->n, s, c, &by);
 
 		k->room[receiver(k, s, 0, c)] -= (int32_t)n * k->n->full;
 		if (n)
@@ -311,7 +296,7 @@ static void open_node(struct knot *k, site_id s)
 
 	for (uint32_t c = 0; c < k->n_channels; c++) {
 		size_t to = receiver(k, s, 0, c);
-		uint32_t n = n_kept(k, s, c, &by);
+		uint32_t n = net_kept(k->n, s, c, &by);
 
 		if (!n || k->is_open[to] ||
 			k->room[receiver_of_node(k, s, by)] < k->n->full)
@@ -468,7 +453,7 @@ static void suspect_node(struct knot *k, site_id s)
 	uint32_t by;
 
 	for (uint32_t c = 0; c < k->n_channels; c++) {
-		uint32_t n = n_kept(k, s, c, &by);
+		uint32_t n = net_kept(k->n, s, c, &by);
 
 		if (n)
 			suspect_kept(k, s, c, n);
@@ -607,7 +592,7 @@ static site_id keeper(const struct knot *k, struct place at,
 	uint32_t kept[2] = { 0 };
 
 	if (sim_has(k->n->sim, s))
-		kept[0] = n_kept(k, s, w->channel, &kept[1]);
+		kept[0] = net_kept(k->n, s, w->channel, &kept[1]);
 	sim_tell(k->n->sim, s, kept, sizeof(kept));
 	*by = kept[1];
 	return kept[0] ? s : NO_ROUTER;

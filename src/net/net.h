@@ -399,6 +399,10 @@ uint64_t net_n_early(const struct net *n, sim_time now);
 /* Number of packets anywhere. */
 uint64_t net_n_packets(const struct net *n);
 
+/* Packets that a node keeps in a reception FIFO until others can leave by a
+ * channel of its link, *by: see struct net_client_look. */
+uint32_t net_kept(const struct net *n, site_id s, uint32_t fifo, uint32_t *by);
+
 /*
  * Counts every packet and token in the machine: nothing may be lost or
  * duplicated.  Only while nothing runs.

@@ -160,3 +160,19 @@ struct ras_event *net_ras(const struct net *n, size_t *n_events)
 	mem_free(sums);
 	return v;
 }
+
+/* --- what clients keep --- */
+
+uint32_t net_kept(const struct net *n, site_id s, uint32_t fifo, uint32_t *by)
+{
+	const struct net_client *c = net_client(n, s);
+	const struct router *r = net_router(n, s);
+	uint32_t kept;
+
+	if (!c->ops.look->n_kept || s >= n->n_nodes)
+		return 0;
+	kept = c->ops.look->n_kept(c, s, fifo, by);
+	if (r->ops->channel_by)
+		*by = r->ops->channel_by(r, *by);
+	return kept;
+}

@@ -417,12 +417,11 @@ static void note_failure(struct lane *l, uint64_t k)
 	l->failed[l->n_failed++] = k;
 }
 
-/* The bytes that others read here, and the counter. */
+/* The counter; the bytes that others read here are there. */
 static void prepare(struct bench_end *x)
 {
 	const struct lane *l = x->data;
 
-	bench_make(x, constants(l->node), CONSTANT_AT, CONSTANT);
 	if (l->storm->demand)
 		x->driver->drop(x, 0, l->storm->memory);
 	x->driver->expect(x, 0, STORM_ARMED);
@@ -519,6 +518,9 @@ static void run_lane(struct bench_end *x)
 	uint64_t k, n = share(l->storm, l->stream);
 	sim_time last, gap;
 
+	/* also if the node dies while it opens its interface */
+	if (!l->number)
+		bench_make(x, constants(l->node), CONSTANT_AT, CONSTANT);
 	if (!bench_open(x))
 		return;
 	if (!l->number)

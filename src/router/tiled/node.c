@@ -406,6 +406,20 @@ uint64_t tiled_node_sent(
 	return sum;
 }
 
+/* Until when its link is busy with these; packets follow each other evenly. */
+sim_time tiled_node_busy_until(const struct tiled *d, site_id s, sim_time now)
+{
+	sim_time until = now;
+
+	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
+		sim_time free_at = tiled_node(d, s)->fifo[c].free_at;
+
+		if (free_at > now)
+			until += (free_at - now) % d->how.packet;
+	}
+	return until;
+}
+
 /* Packets that would still wait for room in a FIFO of the configured size. */
 uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now)
 {

@@ -555,7 +555,8 @@ static sim_time tiled_count(const struct router *r, site_id s, port_id p,
 		c[i].sent = tiled_node_sent(d, s, i, now);
 		c[i].came = tiled_node(d, s)->packets[i];
 	}
-	return is_node(r) ? 0 : busy_until(d, tiled_chip(d, s), p, now);
+	return is_node(r) ? tiled_node_busy_until(d, s, now)
+			  : busy_until(d, tiled_chip(d, s), p, now);
 }
 
 static uint64_t tiled_came(const struct router *r, site_id s)

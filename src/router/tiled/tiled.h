@@ -297,6 +297,7 @@ void tiled_chip_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
 void tiled_node_manage(struct tiled *d, struct sim_worker *w, site_id s,
 	const struct route *tables, sim_time t);
+sim_time tiled_node_busy_until(const struct tiled *d, site_id s, sim_time now);
 uint64_t tiled_node_sent(
 	const struct tiled *d, site_id s, uint32_t channel, sim_time now);
 uint32_t tiled_node_n_early(const struct router *r, site_id s, sim_time now);
