@@ -589,6 +589,14 @@ bool programs_complain(struct programs *p, const char *format, ...)
 	return false;
 }
 
+void programs_note_stop(struct programs *p)
+{
+	if (p->load.net->faults)
+		programs_fail(p, "the command queue has stopped");
+	else
+		programs_complain(p, "the command queue has stopped");
+}
+
 bool programs_is_early(struct programs *p)
 {
 	if (program_now() <= PROGRAMS_START)

@@ -86,6 +86,10 @@ uint64_t programs_estimate(
  * and the run will end with an error. */
 bool programs_is_early(struct programs *p);
 
+/* From a program: its command queue has stopped, by planned faults if there are
+ * any, and else by a mistake of Weft. */
+void programs_note_stop(struct programs *p);
+
 /* From a program: something is wrong, by a mistake of Weft.  The run reports
  * the first complaint of the node with the lowest number.  Returns false. */
 bool programs_complain(struct programs *p, const char *format, ...)

@@ -72,7 +72,7 @@ static void run(void *arg)
 			p, "elan_thread_start", elan_thread_start(&q, 0, reg)))
 		return;
 	if (!elan_wait_event(&q, FLAG_AT, 1))
-		programs_complain(p, "the command queue has stopped");
+		programs_note_stop(p);
 	else
 		programs_did(p, "elan_thread_read_block", g->code);
 }

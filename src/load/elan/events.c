@@ -134,8 +134,7 @@ static void run(void *arg)
 	g->start = program_now();
 	set_all(g);
 	if (!elan_wait_event(&g->cq, FLAG_AT, 1)) {
-		programs_complain(
-			&g->programs, "the command queue has stopped");
+		programs_note_stop(&g->programs);
 		return;
 	}
 	g->end = program_now();
