@@ -119,7 +119,7 @@ sources:
 
 format:
 	@scripts/deps
-	@find src fuzz bench examples include -name '*.[ch]' 2>/dev/null | \
+	@find src fuzz bench examples include tests -name '*.[ch]' | \
 		xargs -r clang-format -i
 
 install:

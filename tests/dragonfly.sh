@@ -230,6 +230,7 @@ echo 0,0,1,0 >"$tmp/one.csv"
 refused 'topology.between: 2 links, but' show dragonfly --shape 16 \
 	--set topology.per-router=2 --set topology.routers=4 \
 	--set topology.between=2 --set topology.wiring="$tmp/one.csv"
+
 # --- packets in order ---
 
 # Interfaces that tell of a message with its last packet need it.

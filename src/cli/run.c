@@ -58,27 +58,50 @@ static bool talks(const struct cli_args *a, const struct cluster *c)
 	return !a->is_quiet && isatty(STDERR_FILENO) && !c;
 }
 
-struct run_wait run_wait_begin(
+/* --- runs that follow it --- */
+
+struct run_again run_again_begin(
 	const struct cli_args *a, const struct machine_run *r, const char *what)
 {
-	return (struct run_wait){ what, machine_clock(),
-		talks(a, r->setup.cluster) };
+	return (struct run_again){
+		.run = r,
+		.what = what,
+		.start = machine_clock(),
+		.talks = talks(a, r->setup.cluster),
+	};
 }
 
-void run_wait_tell(const struct run_wait *w)
+void run_again_set_up(const struct run_again *x, struct machine_run_setup *s)
 {
+	*s = x->run->setup;
+	s->cluster = NULL; /* its processes have a run each */
+	s->check = NULL;
+	s->stop = NULL;
+	s->on_progress = NULL;
+	s->book = NULL;
+	s->launch.is_silent = true; /* it has been printed */
+}
+
+void run_again_on_done(void *arg, size_t i, const struct batch_result *r)
+{
+	((struct run_again *)arg)->result[i] = *r;
+}
+
+void run_again_on_wait(void *arg)
+{
+	const struct run_again *x = arg;
 	char line[80];
 
-	if (!w->talks)
+	if (!x->talks)
 		return;
-	snprintf(line, sizeof(line), "%s: %.0f s", w->what,
-		machine_clock() - w->start);
+	snprintf(line, sizeof(line), "%s: %.0f s", x->what,
+		machine_clock() - x->start);
 	cli_progress(line);
 }
 
-void run_wait_end(const struct run_wait *w)
+void run_again_end(const struct run_again *x)
 {
-	if (w->talks)
+	if (x->talks)
 		cli_progress(NULL);
 }
 

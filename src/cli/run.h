@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "machine/batch.h"
 #include "machine/facts.h"
 
 /*
@@ -15,18 +16,24 @@
 int run_perform(struct machine_run *r, const struct cli_args *a,
 	struct machine_run_setup *s, struct err *e);
 
-/* A progress line for runs that follow a run, in other processes: "what: 12 s".
- */
-struct run_wait {
+/* Runs that follow a run, as a batch of other processes, and a progress line
+ * for them: "what: 12 s".  The batch's arg begins with it. */
+struct run_again {
+	const struct machine_run *run;
 	const char *what;
+	struct batch_result *result; /* of each; whose owner has them */
 	double start;
 	bool talks;
 };
 
-struct run_wait run_wait_begin(const struct cli_args *a,
+struct run_again run_again_begin(const struct cli_args *a,
 	const struct machine_run *r, const char *what);
-void run_wait_tell(const struct run_wait *w);
-void run_wait_end(const struct run_wait *w);
+/* What all of them have in common. */
+void run_again_set_up(const struct run_again *x, struct machine_run_setup *s);
+/* The batch's own. */
+void run_again_on_done(void *arg, size_t i, const struct batch_result *r);
+void run_again_on_wait(void *arg);
+void run_again_end(const struct run_again *x);
 
 /* A program as a workload, whose arg is a struct weft_app; prints its
  * results. */

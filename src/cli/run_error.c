@@ -18,48 +18,25 @@ static int64_t shorter(int64_t train)
 	return train / 2 < LINK_GAPS ? 1 : train / 2;
 }
 
-struct again {
-	const struct machine_run *run;
-	struct batch_result *result;
-	struct run_wait wait;
-};
-
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 {
-	const struct again *x = arg;
+	const struct run_again *x = arg;
 
 	(void)i;
-	*s = x->run->setup;
-	s->cluster = NULL;
-	s->check = NULL;
-	s->stop = NULL;
-	s->on_progress = NULL;
-	s->book = NULL;
-	s->launch.is_silent = true; /* it has been printed */
+	run_again_set_up(x, s);
 	s->coarse = shorter(x->run->machine->link.train);
 	return true;
-}
-
-static void on_done(void *arg, size_t i, const struct batch_result *r)
-{
-	*((struct again *)arg)->result = *r;
-	(void)i;
-}
-
-static void on_wait(void *arg)
-{
-	run_wait_tell(&((struct again *)arg)->wait);
 }
 
 struct batch_result *run_error(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
-	struct again x = { .run = r,
-		.wait = run_wait_begin(a, r, "again, with shorter trains") };
+	struct run_again x =
+		run_again_begin(a, r, "again, with shorter trains");
 	struct batch b = {
 		.setup = set_up,
-		.on_done = on_done,
-		.on_wait = on_wait,
+		.on_done = run_again_on_done,
+		.on_wait = run_again_on_wait,
 		.arg = &x,
 		.n = 1,
 		.at_a_time = 1,
@@ -83,7 +60,7 @@ struct batch_result *run_error(
 	else if (!e->code && x.result->e.code)
 		err_set_code(e, x.result->e.code, "--error: %.400s",
 			x.result->e.text);
-	run_wait_end(&x.wait);
+	run_again_end(&x);
 	if (!sim_share_error(r->load->net->sim, e))
 		return x.result;
 	mem_free(x.result);

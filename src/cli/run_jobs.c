@@ -12,9 +12,7 @@
 /* --- alone --- */
 
 struct alone {
-	const struct machine_run *run;
-	struct batch_result *result;
-	struct run_wait wait;
+	struct run_again again;
 	bool has_all_threads;
 };
 
@@ -24,32 +22,15 @@ enum { LONG_S = 10, FEW = 2 /* runs for each processor */ };
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 {
 	const struct alone *a = arg;
+	const struct machine_run *r = a->again.run;
 
-	*s = a->run->setup;
-	s->cluster = NULL; /* its processes have a job each */
-	s->check = NULL;
+	run_again_set_up(&a->again, s);
 	s->only = (uint32_t)i + 1;
 	if (!a->has_all_threads)
 		s->threads = 1;
-	if (a->run->coarse) /* also where it is chosen by messages */
-		s->coarse = a->run->machine->link.train;
-	s->stop = NULL;
-	s->on_progress = NULL;
-	s->book = NULL;
-	s->launch.is_silent = true; /* it has been printed */
+	if (r->coarse) /* also where it is chosen by messages */
+		s->coarse = r->machine->link.train;
 	return true;
-}
-
-static void on_done(void *arg, size_t i, const struct batch_result *r)
-{
-	struct alone *a = arg;
-
-	a->result[i] = *r;
-}
-
-static void on_wait(void *arg)
-{
-	run_wait_tell(&((struct alone *)arg)->wait);
 }
 
 /* "NAME.alone.FIGURE", beside the figures of the run. */
@@ -91,12 +72,12 @@ struct batch_result *run_jobs_alone(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
 	const struct jobs *j = jobs_of(r->load);
-	struct alone all = { .run = r,
-		.wait = run_wait_begin(a, r, "each job alone") };
+	struct alone all = { run_again_begin(a, r, "each job alone"), false };
+	struct batch_result *result;
 	struct batch b = {
 		.setup = set_up,
-		.on_done = on_done,
-		.on_wait = on_wait,
+		.on_done = run_again_on_done,
+		.on_wait = run_again_on_wait,
 		.arg = &all,
 		.at_a_time = barrier_cpus(),
 		.cluster = r->setup.cluster,
@@ -111,20 +92,20 @@ struct batch_result *run_jobs_alone(
 			      b.n < (size_t)FEW * b.at_a_time;
 	if (all.has_all_threads)
 		b.at_a_time = 1;
-	all.result = mem_alloc(j->n, sizeof(*all.result));
+	result = all.again.result = mem_alloc(j->n, sizeof(*result));
 	if (batch_run(&b, e) > 0)
 		err_set_code(e, EXIT_STOPPED, "stopped while jobs ran alone");
-	run_wait_end(&all.wait);
+	run_again_end(&all.again);
 	for (uint32_t i = 0; i < j->n && !e->code; i++)
-		if (all.result[i].e.code)
-			err_set_code(e, all.result[i].e.code,
+		if (result[i].e.code)
+			err_set_code(e, result[i].e.code,
 				"job %s, alone: %.400s", j->part[i].name,
-				all.result[i].e.text);
+				result[i].e.text);
 	if (!e->code && a->output && sim_is_first(r->load->net->sim))
-		record_alone(a->output, j, all.result, e);
+		record_alone(a->output, j, result, e);
 	if (!sim_share_error(r->load->net->sim, e))
-		return all.result;
-	mem_free(all.result);
+		return result;
+	mem_free(result);
 	return NULL;
 }
 
