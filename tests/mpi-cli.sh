@@ -334,12 +334,16 @@ wait $pid 2>/dev/null
 is_gone
 begin
 helper=$(pgrep -P $pid weft-start)
+folder=$(tr '\0' '\n' <"/proc/$(pgrep -f "^$tmp/ever" | head -n 1)/environ" |
+	sed -n 's/^OMPI_MCA_osc_rdma_backing_directory=//p')
+[ -d "$folder" ] || complain "no folder $folder"
+[ "$(stat -c %a "$folder")" = 700 ] || complain 'others see the folder'
 kill -KILL $helper
 wait $pid
 code=$?
 ends 1 'weft-start was killed'
 is_gone
-[ ! -e "/dev/shm/weft-$(printf %010d $helper)" ] || complain 'a folder is left'
+[ ! -e "$folder" ] || complain "a folder is left: $folder"
 report 'nothing is left of a launcher that was killed'
 
 cat >"$tmp/attach.c" <<'EOF'

@@ -19,11 +19,16 @@ enum {
 
 /* --- files --- */
 
-void clean_name(char path[CLEAN_PATH], int place, pid_t helper)
+bool clean_make(char path[CLEAN_PATH])
 {
-	static const char *const places[CLEAN_PLACES] = { "/dev/shm", "/tmp" };
+	static const char *const places[] = { "/dev/shm", "/tmp" };
 
-	snprintf(path, CLEAN_PATH, "%s/weft-%010d", places[place], (int)helper);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, CLEAN_PATH, "%s/weft-XXXXXX", places[i]);
+		if (mkdtemp(path))
+			return true;
+	}
+	return false;
 }
 
 /* Ranks that were killed leave files behind, and folders of PMIx. */

@@ -126,7 +126,9 @@ static clockid_t own_clock(clockid_t id)
 INSIDE_EXPORT int clock_getcpuclockid(pid_t pid, clockid_t *id)
 {
 	REAL(int, clock_getcpuclockid, (pid_t, clockid_t *));
-	return real_clock_getcpuclockid(self_is_pid(pid) ? 0 : pid, id);
+	pid = numbers_is_own(pid) ? 0 : numbers_real(pid);
+	return pid == NUMBERS_NOBODY ? ESRCH
+				     : real_clock_getcpuclockid(pid, id);
 }
 
 INSIDE_EXPORT int clock_gettime(clockid_t id, struct timespec *t)

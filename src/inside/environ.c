@@ -16,7 +16,8 @@ static bool is_outer(const char *pair)
 		"OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe", "PMIX_",
 		"PMI_", "PMI2_", "PRTE_", "SLURM_", "JSM_", "FLUX_",
 		"WEFT_START=", "WEFT_CHANNEL=", "WEFT_PLACES=", "WEFT_STACK=",
-		"WEFT_FOLDER=", "WEFT_DEBUG=" };
+		"WEFT_FOLDER=", "WEFT_DEBUG=", "WEFT_ISOLATION=",
+		"WEFT_NUMBERS=" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(pair, names[i], strlen(names[i])) == 0)
@@ -186,6 +187,7 @@ char *environ_refusal(char **list)
 
 static void add_ours(char ***list, const struct start *s, uint32_t rank)
 {
+	const struct isolation *x = &s->isolation;
 	char **other = place_of(*list, "LD_PRELOAD=");
 
 	environ_set(
@@ -204,12 +206,16 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	if (s->places >= 0)
 		environ_set(
 			list, start_text("WEFT_PLACES=%d", START_PLACES_FD));
-	environ_set(list,
-		start_text("WEFT_TRACER=%010d", (int)s->rank[rank].tracer));
+	/* in a namespace it has no number, and needs no leave */
+	environ_set(list, start_text("WEFT_TRACER=%010d",
+				  x->is_on ? 0 : (int)s->rank[rank].tracer));
+	if (x->numbers)
+		environ_set(list, start_text("WEFT_NUMBERS=/proc/%d/fd/%d",
+					  (int)getpid(), x->file));
 	environ_set(list, start_text("WEFT_NODE=%u", s->rank[rank].node));
 	environ_set(list, start_text("WEFT_RANK=%u", rank));
 	environ_set(list, start_text("WEFT_RANKS=%u", s->n_ranks));
-	environ_set(list, start_text("WEFT_STARTER=%010d", (int)getpid()));
+	environ_set(list, start_text("WEFT_STARTER=%010d", (int)s->self));
 	set_default(list, start_text("PYTHONHASHSEED=0"));
 	set_default(list, start_text("OMP_NUM_THREADS=1"));
 	/* other providers of libfabric write files where a rank dies */

@@ -22,7 +22,7 @@ static bool is_hidden(const char *path)
 	return call_mine()->is_setup && strcmp(path, "/proc/kallsyms") == 0;
 }
 
-/* The process does not know its real number. */
+/* The process may not know the real numbers. */
 static const char *real_path(const char *path, char *room, size_t size)
 {
 	static const char proc[] = "/proc/";
@@ -32,9 +32,15 @@ static const char *real_path(const char *path, char *room, size_t size)
 	if (strncmp(path, proc, sizeof(proc) - 1) != 0)
 		return path;
 	pid = strtol(path + sizeof(proc) - 1, &end, 10);
-	if (pid <= 0 || *end != '/' || !self_is_pid((pid_t)pid))
+	if (pid <= 0 || pid > INT32_MAX || (*end && *end != '/'))
 		return path;
-	snprintf(room, size, "/proc/self%s", end);
+	if (numbers_is_own((pid_t)pid))
+		snprintf(room, size, "/proc/self%s", end);
+	else if (numbers_real((pid_t)pid) != NUMBERS_NOBODY)
+		snprintf(room, size, "/proc/%d%s", numbers_real((pid_t)pid),
+			end);
+	else
+		return path;
 	return room;
 }
 

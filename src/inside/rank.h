@@ -5,7 +5,8 @@
  * clock.c  the rank's clock in place of the host's
  * calls.c  which call of MPI a thread is in
  * compute.c the time between calls
- * self.c   who the process is: its host, number and random numbers
+ * self.c   who the process is: its host and random numbers
+ * numbers.c numbers of processes, where the rank has no namespace
  * files.c  files that are not what they seem
  * places.c where other ranks are, for those who ask PMIx
  * stack.c  where main() begins
@@ -169,13 +170,21 @@ void timers_look(int64_t now);
 
 /* --- self.c --- */
 
-/* Whether a number is what this process takes for its own. */
-bool self_is_pid(pid_t pid);
 /* Whether it is the same each time: while the rank runs. */
 bool self_is_fixed(void);
 /* Random numbers that are the same each time: unless MPI asks for them. */
 bool self_has_random(void);
 void self_random(unsigned char *to, size_t bytes);
+
+/* --- numbers.c --- */
+
+enum { NUMBERS_NOBODY = -1 };
+
+/* Whether a number is what this process takes for its own. */
+bool numbers_is_own(pid_t pid);
+/* The host's number of what the program names; NUMBERS_NOBODY, with errno, if
+ * it is not of the job. */
+pid_t numbers_real(pid_t pid);
 
 /* --- files.c --- */
 

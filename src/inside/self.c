@@ -1,14 +1,13 @@
 /*
  * Who a rank is, under the names that programs ask by: its host is a node of
- * the simulated machine.  While a rank runs, its number of a process, its
- * processors and its random numbers are the same each time, too.
+ * the simulated machine.  While a rank runs, its processors and its random
+ * numbers are the same each time, too.
  */
 #define _GNU_SOURCE /* getrandom(), sched_getcpu() */
 #include "inside/rank.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-enum { FIRST_PID = 1000, PARENT_PID = 999 };
 
 static char host[32]; /* empty: the real one */
 static pid_t rank = -1; /* none */
@@ -72,69 +69,6 @@ INSIDE_EXPORT int uname(struct utsname *u)
 	if (!error && has_host())
 		strcpy(u->nodename, host);
 	return error;
-}
-
-/* --- the process --- */
-
-static pid_t fixed_pid(void)
-{
-	return FIRST_PID + rank;
-}
-
-/* From the beginning: what MPI_Init() does with it is the same, too. */
-static bool has_pid(void)
-{
-	return rank >= 0 && link_is_timed() && link_phase() != LINK_AFTER;
-}
-
-INSIDE_EXPORT pid_t getpid(void)
-{
-	static pid_t (*real)(void);
-
-	if (!real)
-		call_next(&real, "getpid");
-	return has_pid() ? fixed_pid() : real();
-}
-
-INSIDE_EXPORT pid_t getppid(void)
-{
-	static pid_t (*real)(void);
-
-	if (!real)
-		call_next(&real, "getppid");
-	return has_pid() ? PARENT_PID : real();
-}
-
-bool self_is_pid(pid_t pid)
-{
-	return has_pid() && pid == fixed_pid();
-}
-
-/* A program that kills itself means itself. */
-INSIDE_EXPORT int kill(pid_t pid, int number)
-{
-	static pid_t (*own)(void);
-	static int (*real)(pid_t, int);
-
-	if (!real) {
-		call_next(&own, "getpid");
-		call_next(&real, "kill");
-	}
-	if (self_is_pid(pid))
-		pid = own();
-	if (pid == own())
-		link_signal(number);
-	return real(pid, number);
-}
-
-INSIDE_EXPORT int raise(int number)
-{
-	static int (*real)(int);
-
-	if (!real)
-		call_next(&real, "raise");
-	link_signal(number);
-	return real(number);
 }
 
 /* --- processors: one, as if the others were other ranks' --- */
@@ -192,9 +126,11 @@ INSIDE_EXPORT int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *to)
 
 	if (!real)
 		call_next(&real, "sched_getaffinity");
-	if (!self_is_fixed() || (pid != 0 && pid != fixed_pid()) ||
-		bytes < sizeof(*to))
-		return real(pid, bytes, to);
+	if (!self_is_fixed() || (pid != 0 && !numbers_is_own(pid)) ||
+		bytes < sizeof(*to)) {
+		pid = numbers_real(pid);
+		return pid == NUMBERS_NOBODY ? -1 : real(pid, bytes, to);
+	}
 	memset(to, 0, bytes);
 	CPU_SET(weft_link_open()->process, to);
 	return 0;

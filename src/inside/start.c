@@ -206,8 +206,12 @@ static void become(const struct loop *l, const struct start_rank *r,
 	signal(SIGPIPE, l->old_pipe);
 	setrlimit(RLIMIT_NOFILE, &l->old_files);
 	personality(ADDR_NO_RANDOMIZE);
-	/* A terminal's interrupt is for weft, which ends ranks in order. */
-	signal(SIGINT, SIG_IGN);
+	/* What a terminal or a script sends to a group is for weft, which ends
+	 * ranks in order; and what a rank sends to its own stays with it. */
+	setsid();
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	isolate_rank(&l->start, (uint32_t)(r - l->start.rank));
 	for (int i = 1; i < 4; i++)
 		if (r->fd[i] >= 0)
 			dup2(r->fd[i], i - 1);
@@ -232,7 +236,8 @@ static int fork_rank(struct loop *l, struct start_rank *r, char **variables)
 
 	if (pipe2(told, O_CLOEXEC) < 0)
 		return errno;
-	r->pid = fork();
+	r->pid = isolate_fork(&l->start.isolation,
+		(uint32_t)(r - l->start.rank), &r->on_host);
 	if (r->pid == 0)
 		become(l, r, variables,
 			fcntl(told[1], F_DUPFD_CLOEXEC, LOWEST_FD), parent);
@@ -296,7 +301,7 @@ static void start_one(struct loop *l, uint32_t rank)
 	}
 	r->is_busy = true;
 	l->n_busy++;
-	start_tell(&l->start, CHANNEL_BEGAN, rank, r->pid, NULL);
+	start_tell(&l->start, CHANNEL_BEGAN, rank, r->on_host, NULL);
 }
 
 /* --- what happens --- */
@@ -322,10 +327,27 @@ static void on_end(struct loop *l, pid_t pid, int status)
 	for (uint32_t i = 0; i < l->start.n_ranks; i++)
 		if (l->start.rank[i].pid == pid) {
 			l->start.rank[i].pid = 0;
+			isolate_forget(&l->start.isolation, i);
 			l->n_ended++;
 			on_rest(l, i);
 			start_tell(&l->start, CHANNEL_ENDED, i, status, NULL);
 		}
+}
+
+static void signal_all(const struct loop *l, int number)
+{
+	for (uint32_t i = 0; i < l->n_started; i++)
+		if (l->start.rank[i].pid > 0)
+			kill(l->start.rank[i].pid, number);
+}
+
+/* A terminal stops weft and this process; ranks are in sessions of their own
+ * and would compute on. */
+static void stop_and_continue(const struct loop *l)
+{
+	signal_all(l, SIGSTOP);
+	raise(SIGSTOP);
+	signal_all(l, SIGCONT);
 }
 
 /* Whether the parent is gone.  What a terminal sends to all of a group is for
@@ -337,7 +359,8 @@ static bool take_signals(struct loop *l)
 	pid_t pid;
 
 	while (read(l->signals, &info, sizeof(info)) == sizeof(info))
-		continue;
+		if (info.ssi_signo == SIGTSTP)
+			stop_and_continue(l);
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		on_end(l, pid, status);
 	return getppid() != l->parent;
@@ -420,13 +443,6 @@ static bool kill_children(void)
 	return true;
 }
 
-static void signal_all(const struct loop *l, int number)
-{
-	for (uint32_t i = 0; i < l->n_started; i++)
-		if (l->start.rank[i].pid > 0)
-			kill(l->start.rank[i].pid, number);
-}
-
 /* Ranks are asked to end, and then not asked. */
 static void end_all(struct loop *l)
 {
@@ -440,25 +456,20 @@ static void end_all(struct loop *l)
 	 * ended, and ends with the job */
 	do
 		if (!kill_children())
-			clean_processes(getpid());
+			clean_processes(l->start.self);
 	while (waitpid(-1, NULL, 0) > 0);
 }
 
 /* --- a folder for what ranks of one node share --- */
 
-/* Named by this process, so that another helper can remove it if this one is
- * killed.  One that is there already is a dead one's. */
+/* Weft knows its name, so that another helper can remove it if this one is
+ * killed. */
 static bool open_scratch(struct start *s)
 {
-	for (int i = 0; i < CLEAN_PLACES; i++) {
-		clean_name(s->scratch, i, getpid());
-		if (mkdir(s->scratch, 0700) == 0)
-			return true;
-		clean_folder(s->scratch);
-		if (mkdir(s->scratch, 0700) == 0)
-			return true;
-	}
-	return false;
+	if (!clean_make(s->scratch))
+		return false;
+	start_tell(s, CHANNEL_SCRATCH, 0, 0, s->scratch);
+	return true;
 }
 
 /* Where no ranks share a node nobody needs it, and if all are killed, nobody is
@@ -510,6 +521,8 @@ static bool open_loop(struct loop *l)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &signals, &l->old_signals);
 	/* PMIx writes to ranks that may have been killed */
 	l->old_pipe = signal(SIGPIPE, SIG_IGN);
@@ -539,8 +552,6 @@ static const char *open_server(struct loop *l)
 
 	l->poll = start_alloc(NULL, n * sizeof(*l->poll));
 	l->start.places = -1;
-	if (!open_scratch(&l->start))
-		return "no folder in /dev/shm or /tmp";
 	if (l->stack == STACK_OPENMPI) {
 		l->start.places = move_up(places_make(&l->start));
 		return l->start.places < 0 ? "no table of ranks"
@@ -554,14 +565,43 @@ static const char *open_server(struct loop *l)
 /* What another helper could not. */
 static int clean_up(pid_t helper)
 {
-	char path[CLEAN_PATH];
+	const char *scratch = getenv("WEFT_SCRATCH");
 
 	clean_processes(helper);
-	for (int i = 0; i < CLEAN_PLACES; i++) {
-		clean_name(path, i, helper);
-		clean_folder(path);
-	}
+	if (scratch)
+		clean_folder(scratch);
 	return 0;
+}
+
+/* Numbers of processes mean what ranks take them for: by a namespace, or by a
+ * table. */
+static const char *isolate_ranks(struct loop *l)
+{
+	const char *how = getenv("WEFT_ISOLATION");
+
+	l->start.self = getpid();
+	if (!(how && strcmp(how, "none") == 0) && isolate(&l->start, l->parent))
+		start_tell(&l->start, CHANNEL_ISOLATED, 0, 0, NULL);
+	else if (!isolate_open_table(&l->start))
+		return "no memory for numbers of ranks";
+	l->parent = getppid();
+	/* what ranks start and leave is this process's */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return NULL;
+}
+
+static const char *begin(struct loop *l)
+{
+	const char *why;
+
+	if (!open_scratch(&l->start))
+		return "no folder in /dev/shm or /tmp";
+	why = isolate_ranks(l);
+	if (!why)
+		why = open_server(l);
+	if (!is_scratch_used(&l->start))
+		rmdir(l->start.scratch);
+	return why;
 }
 
 int main(void)
@@ -577,17 +617,13 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	l.parent = getppid();
-	/* what ranks start and leave is this process's */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))
 		return fail("orders", "they end too early");
 	read_options(&l);
-	why = open_server(&l);
-	if (!is_scratch_used(&l.start))
-		rmdir(l.start.scratch);
+	why = begin(&l);
 	if (why) {
 		start_tell(&l.start, CHANNEL_FAILED, 0, EIO, why);
 		return fail("PMIx", why);

@@ -3,6 +3,7 @@
  * their MPI library asks for who and where they are.
  *
  * start.c    takes orders, forks, tells what happens
+ * isolate.c  namespaces for the ranks, or a table of their numbers
  * clean.c    removes what ranks leave behind
  * environ.c  what ranks find in their environment
  * pmix.c     the server, for Open MPI
@@ -16,7 +17,7 @@
 
 #include "outside/channel.h"
 
-enum { CLEAN_PLACES = 2, CLEAN_PATH = 32 };
+enum { CLEAN_PATH = 32 };
 
 /* Numbers of descriptors in a rank. */
 enum {
@@ -33,7 +34,20 @@ struct start_rank {
 	int fd[4]; /* channel, standard input, output, errors; or -1 */
 	int pmi; /* the rank's end of its socket, or -1 */
 	pid_t pid; /* 0: not started, or ended */
+	pid_t on_host; /* its number where weft is */
 	bool is_busy; /* has not come to rest yet */
+};
+
+/* Namespaces of the ranks. */
+struct isolation {
+	bool is_on;
+	bool has_user; /* a user namespace, too */
+	uid_t user;
+	gid_t group;
+	int proc; /* the host's /proc */
+	/* Without namespaces: [0] this process, [1 + rank]; or NULL. */
+	int32_t *numbers;
+	int file; /* that holds them */
 };
 
 struct start {
@@ -43,6 +57,8 @@ struct start {
 	int places; /* the file of inside/places.h, or -1 */
 	const char *folder; /* of this program, and of what ranks load */
 	char scratch[CLEAN_PATH]; /* where ranks of one node share memory */
+	pid_t self; /* the number that weft knows of this process */
+	struct isolation isolation;
 };
 
 void start_tell(const struct start *s, enum channel_event event, uint32_t rank,
@@ -61,10 +77,27 @@ void environ_set(char ***list, char *pair);
 /* Why Open MPI would not use the network with what a user has set; or NULL. */
 char *environ_refusal(char **list);
 
+/* --- isolate.c --- */
+
+/* Moves this process into a PID namespace of its own, if the host has one for
+ * it; otherwise nothing has happened.  Before there are any threads; parent:
+ * of this process.  The process that calls stays outside, and ends when the one
+ * that returns has ended. */
+bool isolate(struct start *s, pid_t parent);
+/* fork(), but ranks have their own numbers in a namespace. */
+pid_t isolate_fork(const struct isolation *x, uint32_t rank, pid_t *on_host);
+/* In the rank's process: names its host, and gives up the capabilities that it
+ * has in the namespaces. */
+void isolate_rank(const struct start *s, uint32_t rank);
+/* It has ended. */
+void isolate_forget(struct isolation *x, uint32_t rank);
+/* Without a namespace: a table of numbers that ranks can read. */
+bool isolate_open_table(struct start *s);
+
 /* --- clean.c --- */
 
-/* The folder of a helper in one of two places. */
-void clean_name(char path[CLEAN_PATH], int place, pid_t helper);
+/* Makes a folder for what ranks of one node share. */
+bool clean_make(char path[CLEAN_PATH]);
 void clean_folder(const char *path);
 /* Ends all that the ranks of a helper have started. */
 void clean_processes(pid_t helper);

@@ -4,7 +4,7 @@
  * rank's clock, which must not run away while one of them waits in a call and
  * another one computes.
  */
-#define _GNU_SOURCE /* RTLD_NEXT, gettid() */
+#define _GNU_SOURCE /* RTLD_NEXT, syscall() */
 #include "inside/rank.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void leave(void *id)
 static void *run(void *argument)
 {
 	struct thread t = *(struct thread *)argument;
-	int id = gettid();
+	int id = (int)syscall(SYS_gettid);
 	void *answer;
 
 	call_mine()->is_foreign = t.is_foreign;
@@ -138,7 +138,8 @@ static bool does_run(int id)
 
 bool threads_run(void)
 {
-	int me = gettid(), first = (int)syscall(SYS_getpid);
+	int me = (int)syscall(SYS_gettid);
+	int first = (int)syscall(SYS_getpid);
 
 	if (first != me && does_run(first))
 		return true;

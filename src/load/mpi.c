@@ -34,7 +34,7 @@ enum { DEATH_END, DEATH_GO_ON };
 struct mpi {
 	struct programs programs;
 	/* keys */
-	int64_t ranks, ppn, tags, collectives, stack, copy, death;
+	int64_t ranks, ppn, tags, collectives, stack, copy, death, isolation;
 	char place[PARAM_TEXT_MAX];
 	struct mpi_time time;
 
@@ -61,7 +61,8 @@ struct mpi {
 
 static const struct param params[] = {
 	KEY_COUNT("ranks", AT(ranks), "0", 0, TOPO_MAX_ROUTERS,
-		"processes of the program; 0: as many as fit"),
+		"processes of the program; 0 in a file of jobs: as many as "
+		"fit on the job's nodes"),
 	KEY_COUNT(
 		"ppn", AT(ppn), "1", 1, HOST_THREADS, "processes of each node"),
 	KEY_TEXT("place", AT(place), "linear",
@@ -78,6 +79,10 @@ static const struct param params[] = {
 		"way of long messages' bytes; auto: the simulator reads and "
 		"writes ranks' memory where the host allows it; channel: ranks "
 		"copy them"),
+	KEY_WORD("isolation", AT(isolation), "auto", "auto|none",
+		"numbers of processes that ranks see; auto: those of a PID "
+		"namespace where the host allows it; none: the C library's "
+		"calls translate them"),
 	KEY_WORD("death", AT(death), "end", "end|go-on",
 		"after the death of a node with its ranks; end: the run is "
 		"over, as with any launcher; go-on: other ranks run on"),
@@ -364,6 +369,8 @@ static int begin_ranks(struct mpi *m, struct err *e)
 		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
 		.has_input = !how->is_silent && !l->place &&
 			     !(how->is_debugged && debugger_is_here()),
+		/* gdb knows threads by numbers of its own namespace */
+		.is_isolated = !m->isolation && !how->is_debugged,
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
 		.n_processes = (uint32_t)m->ppn,

@@ -292,6 +292,9 @@ static void add_turns(struct facts *f, const struct load *l)
 	facts_real_if(f, "crossing_us", crossings,
 		(double)turns_ns / 1e3 / (double)crossings);
 	facts_real(f, "ranks_cpu_s", (double)cpu_ns / 1e9);
+	facts_text(f, "isolation",
+		n && p->start && start_is_isolated(p->start) ? "namespace"
+							     : "none");
 }
 
 /* For bench/cluster. */

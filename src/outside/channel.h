@@ -32,6 +32,9 @@ enum {
 	CHANNEL_SPINS = 500, /* looks at the word, at most: some 20 us */
 };
 
+/* What ranks take for numbers of processes: their parent, and rank 0. */
+enum { CHANNEL_PARENT_PID = 999, CHANNEL_FIRST_PID = 1000 };
+
 #define CHANNEL_MAGIC UINT64_C(0x6e72617774666577)
 #define CHANNEL_ANY   UINT32_MAX /* rank */
 #define CHANNEL_NONE  UINT32_MAX
@@ -274,16 +277,16 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
  * How ranks are started.  The helper weft-start inherits a socket of packets,
  * whose number is in WEFT_START, and gets one packet for each rank, with its
  * descriptors, then one with n_ranks as rank.  It answers by one for each
- * thing that happens.  What ranks of one node share is in a folder weft-PID of
- * /dev/shm or /tmp, with ten digits of the helper's number.
+ * thing that happens.  What ranks of one node share is in a folder of /dev/shm
+ * or /tmp that the helper makes and names.
  *
  * What all ranks have in common is in the helper's environment: WEFT_STACK, a
  * word of the key `stack`; WEFT_FOLDER, where ranks begin; WEFT_DEBUG, the rank
- * that waits for a debugger.
+ * that waits for a debugger; WEFT_ISOLATION, `none` if ranks get no namespaces.
  *
- * If a helper was killed, another one cleans up behind it: WEFT_CLEAN has its
- * number.  Whatever ranks have started has WEFT_STARTER, with ten digits, in
- * its environment.
+ * If a helper was killed, another one cleans up after it: WEFT_CLEAN has its
+ * number, and WEFT_SCRATCH its folder.  Whatever ranks have started has
+ * WEFT_STARTER, with ten digits, in its environment.
  */
 enum { CHANNEL_START_TEXT = 60 << 10 };
 
@@ -304,6 +307,8 @@ enum channel_event {
 	CHANNEL_ENDED, /* value: as wait() has it */
 	CHANNEL_ABORTED, /* value: MPI_Abort's code */
 	CHANNEL_FAILED, /* it could not be started; value: errno */
+	CHANNEL_SCRATCH, /* text: the folder that the helper has made */
+	CHANNEL_ISOLATED, /* ranks have a PID namespace; before the first one */
 };
 
 struct channel_news {

@@ -44,6 +44,8 @@ struct rank {
 struct start {
 	uint32_t n_ranks, n_ended, debugged;
 	char path[PATH_MAX]; /* of the helper */
+	char scratch[64]; /* its folder, once it has told */
+	bool is_isolated; /* ranks have a PID namespace */
 	struct rlimit files; /* as they were */
 	struct rank *rank;
 	struct output *output;
@@ -101,7 +103,13 @@ static void on_news(struct start *s, const struct channel_news *n)
 		return;
 	r = &s->rank[n->rank];
 	memcpy(end.text, n->text, sizeof(end.text) - 1);
-	if (n->event == CHANNEL_BEGAN) {
+	if (n->event == CHANNEL_SCRATCH) {
+		memcpy(s->scratch, end.text, sizeof(s->scratch) - 1);
+	} else if (n->event == CHANNEL_ISOLATED) {
+		pthread_mutex_lock(&s->lock);
+		s->is_isolated = true;
+		pthread_mutex_unlock(&s->lock);
+	} else if (n->event == CHANNEL_BEGAN) {
 		pthread_mutex_lock(&s->lock);
 		r->pid = (pid_t)n->value;
 		pthread_mutex_unlock(&s->lock);
@@ -265,9 +273,12 @@ static int set_variables(const struct start_setup *set)
 	unsetenv("WEFT_CLEAN");
 	unsetenv("WEFT_FOLDER");
 	unsetenv("WEFT_DEBUG");
+	unsetenv("WEFT_ISOLATION");
+	unsetenv("WEFT_SCRATCH");
 	return set_number("WEFT_START", HELPER_SOCKET) ||
 	       setenv("WEFT_STACK", set->stack, 1) ||
 	       (set->folder && setenv("WEFT_FOLDER", set->folder, 1)) ||
+	       (!set->is_isolated && setenv("WEFT_ISOLATION", "none", 1)) ||
 	       (set->debugged != CHANNEL_NONE &&
 		       set_number("WEFT_DEBUG", set->debugged));
 }
@@ -469,7 +480,8 @@ static void clean_up(const struct start *s)
 {
 	pid_t child = fork();
 
-	if (!child && !set_number("WEFT_CLEAN", s->helper))
+	if (!child && !set_number("WEFT_CLEAN", s->helper) &&
+		!setenv("WEFT_SCRATCH", s->scratch, 1))
 		execl(s->path, s->path, (char *)NULL);
 	if (!child)
 		_exit(127);
@@ -539,6 +551,16 @@ pid_t start_pid(struct start *s, uint32_t rank)
 	pid = s->rank[rank].pid;
 	pthread_mutex_unlock(&s->lock);
 	return pid;
+}
+
+bool start_is_isolated(struct start *s)
+{
+	bool is;
+
+	pthread_mutex_lock(&s->lock);
+	is = s->is_isolated;
+	pthread_mutex_unlock(&s->lock);
+	return is;
 }
 
 /* While it has not ended its number is its own. */

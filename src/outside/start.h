@@ -33,6 +33,7 @@ struct start_setup {
 	const char *folder; /* where ranks begin; NULL: here */
 	uint32_t debugged; /* rank that waits for a debugger, or CHANNEL_NONE */
 	bool has_input; /* rank 0 reads standard input */
+	bool is_isolated; /* ranks get namespaces if the host has them */
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
 	struct channel_ways ways;
@@ -66,7 +67,9 @@ struct start *start_ranks(const struct start_setup *s, struct err *e);
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e);
 /* The same of all ranks, once all processes have waited. */
 int start_check_begin(struct start *s, struct err *e);
-/* Afterwards: whether a rank has come so far. */
+/* Afterwards: whether ranks have a PID namespace, ... */
+bool start_is_isolated(struct start *s);
+/* ... and whether a rank has come so far. */
 bool start_has_begun(const struct start *s, uint32_t rank);
 struct handover *start_channel(struct start *s, uint32_t rank);
 /* 0 until it has begun. */
