@@ -47,6 +47,17 @@ static int refuse(const struct cli_args *a, struct err *e)
 		program ? program : "./program");
 }
 
+/* By -n, as a key, or in front of each program. */
+static bool has_ranks(const struct cli_args *a)
+{
+	bool has = a->ranks || !strcmp(a->rest[0], "-n") ||
+		   !strcmp(a->rest[0], "-np");
+
+	for (size_t i = 1; i < a->n_words && !has; i++)
+		has = !strncmp(a->word[i], "ranks=", 6);
+	return has;
+}
+
 static int mpirun(const struct cli_args *a, struct err *e)
 {
 	if (a->is_check)
@@ -56,6 +67,11 @@ static int mpirun(const struct cli_args *a, struct err *e)
 				  "-n 8 -- ./program`");
 	if (!a->rest || !*a->rest)
 		return refuse(a, e);
+	if (!has_ranks(a))
+		return err_set(e,
+			"want the number of ranks, as in `weft mpirun %.60s "
+			"-n 8 -- %.100s`",
+			a->word[0], a->rest[0]);
 	return run(a, e);
 }
 

@@ -66,7 +66,9 @@ static int tell(struct stream *out, bool is_aside, struct err *e)
 	fflush(out->file);
 	fputs(out->text, stderr);
 	cli_out_drop(out);
-	return 0;
+	return fflush(stderr) || ferror(stderr)
+		       ? err_set(e, "cannot write to standard error")
+		       : 0;
 }
 
 static void tell_variable(FILE *f, const char *how, const char *variable)

@@ -356,6 +356,15 @@ static int check_load(const struct machine_run *r, struct err *e)
 	return path ? out_file_check(path, &out_computing, e) : 0;
 }
 
+static int print_report(
+	const struct cli_args *a, const struct facts *f, struct err *e)
+{
+	write_report(a, f, stderr);
+	return fflush(stderr) || ferror(stderr)
+		       ? err_set(e, "cannot write the report to standard error")
+		       : 0;
+}
+
 /* Where the programs print, the report does not. */
 static int tell_facts(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, struct err *e)
@@ -367,7 +376,7 @@ static int tell_facts(struct facts *f, const struct cli_args *a,
 	if (a->report && writes(&r->setup))
 		code = write_file(a, f, e);
 	else if (!a->report && writes(&r->setup))
-		write_report(a, f, stderr);
+		code = print_report(a, f, e);
 	facts_fini(f);
 	return code;
 }

@@ -345,8 +345,14 @@ static void signal_all(const struct loop *l, int number)
  * and would compute on. */
 static void stop_and_continue(const struct loop *l)
 {
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
 	signal_all(l, SIGSTOP);
-	raise(SIGSTOP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	raise(SIGTSTP); /* does nothing if nobody could continue weft */
+	sigprocmask(SIG_BLOCK, &stop, NULL);
 	signal_all(l, SIGCONT);
 }
 
@@ -516,13 +522,7 @@ static bool open_loop(struct loop *l)
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	allow_files(l);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGQUIT);
-	sigaddset(&signals, SIGTSTP);
+	sigfillset(&signals); /* ranks may send any */
 	sigprocmask(SIG_BLOCK, &signals, &l->old_signals);
 	/* PMIx writes to ranks that may have been killed */
 	l->old_pipe = signal(SIGPIPE, SIG_IGN);

@@ -120,6 +120,15 @@ static int find_places(struct mpi *m, struct err *e)
 	return place_all(&p, m->at, m->which, e);
 }
 
+/* A job has the nodes that it asked for. */
+static int check_ranks(const struct mpi *m, struct err *e)
+{
+	return m->commands.n_ranks || m->programs.load.place
+		       ? 0
+		       : err_set(e, "mpi: want the number of ranks, as in "
+				    "ranks=8");
+}
+
 static int check_room(struct mpi *m, struct err *e)
 {
 	uint64_t n = m->commands.n_ranks;
@@ -150,7 +159,7 @@ static int mpi_init(struct load *l, struct err *e)
 				   "run bgq-board mpi ranks=2 -- ./hello`");
 	if (commands_read(
 		    &m->commands, l->needs.command, (uint64_t)m->ranks, e) ||
-		check_room(m, e) || check_launch(m, e))
+		check_ranks(m, e) || check_room(m, e) || check_launch(m, e))
 		return -1;
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;

@@ -1,0 +1,156 @@
+#!/bin/sh
+#
+# What ranks can do to the host: signals and other calls that name a process
+# reach no process but those of the job, with and without a PID namespace.
+# Needs $WEFT built with libfabric and PMIx, and mpicc.
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/ranks.sh"
+
+mpicc -Wall -o "$tmp/numbers" "$src/tests/mpi/numbers.c" ||
+	complain 'numbers: mpicc'
+mpicc -o "$tmp/ring" "$src/examples/mpi/ring.c" || complain 'ring: mpicc'
+report 'Open MPI compiles the programs'
+
+ends() { # CODE TEXT; what standard error says
+	[ $code -eq "$1" ] || complain "$code, not $1: $(cat "$tmp/err")"
+	grep -qE -- "$2" "$tmp/err" ||
+		complain "no '$2' in: $(cat "$tmp/err")"
+}
+
+# --- processes with the numbers that ranks believe in ---
+
+cat >"$tmp/inner.sh" <<'EOF'
+# The first processes of a PID namespace: strangers with the numbers 700 and
+# 999 to 1001.  Each mode must leave all of them alive.
+weft=$1 tmp=$2
+shift 2
+echo 699 >/proc/sys/kernel/ns_last_pid || exit 77
+sleep 1000 &
+strangers=$!
+echo 998 >/proc/sys/kernel/ns_last_pid
+for i in 1 2 3; do
+	sleep 1000 &
+	strangers="$strangers $!"
+done
+[ "$strangers" = '700 999 1000 1001' ] || exit 77
+echo 5000 >/proc/sys/kernel/ns_last_pid
+
+run() { # FILE CASE...
+	file=$1
+	shift
+	timeout 60 "$weft" mpirun torus --shape 4x4 -n 2 isolation=$mode \
+		--json -- "$tmp/numbers" "$@" >"$tmp/$file.out.$mode" \
+		2>"$tmp/$file.err.$mode" </dev/null
+	echo "$file $mode $?"
+	for pid in $strangers; do
+		kill -0 $pid || echo "$pid is gone"
+		[ "$(cut -d ' ' -f 18 /proc/$pid/stat)" = 20 ] ||
+			echo "$pid has another priority"
+	done
+}
+
+for mode in auto none; do
+	run tries all system group child everybody
+	run group end-group
+	run parent end-parent
+done
+kill $strangers
+EOF
+
+user=
+[ "$(id -u)" = 0 ] || user=-Ur
+what='no rank reaches processes with the numbers that it believes in'
+unshare $user -pf --mount-proc sh "$tmp/inner.sh" "$weft" "$tmp" \
+	>"$tmp/out" 2>"$tmp/err"
+code=$?
+if [ $code -eq 77 ] || grep -q '^unshare: ' "$tmp/err"; then
+	skip "$what" 'this host gives no PID namespace to a test'
+else
+	sed 's/^[ 	]*//' >"$tmp/want" <<-'END'
+		tries auto 0
+		group auto 1
+		parent auto 1
+		tries none 0
+		group none 1
+		parent none 1
+	END
+	cmp -s "$tmp/want" "$tmp/out" || complain "$(cat "$tmp/out" "$tmp/err")"
+	cp "$tmp/tries.out.auto" "$tmp/out"
+	prints '999: kill 0, itself: kill 0'
+	prints '1001: kill yes sigqueue yes tgkill yes killpg yes prlimit yes'
+	prints '700: kill ESRCH sigqueue ESRCH tgkill ESRCH killpg ESRCH'
+	! grep '^700: .* yes' "$tmp/out" || complain 'it reaches a stranger'
+	prints 'system: 0 1 0'
+	prints 'group 1000, session 1000, alone 0, signals 1'
+	prints 'child 1, status 0'
+	prints 'rank 1 got signals'
+	cmp -s "$tmp/tries.out.auto" "$tmp/tries.out.none" || complain \
+		"none: $(diff "$tmp/tries.out.auto" "$tmp/tries.out.none")"
+	for mode in auto none; do
+		grep -q 'rank 0 died of signal 15' "$tmp/group.err.$mode" ||
+			complain "$mode: $(cat "$tmp/group.err.$mode")"
+		grep -q 'rank . has lost its parent' "$tmp/parent.err.$mode" ||
+			complain "$mode: $(cat "$tmp/parent.err.$mode")"
+	done
+	grep -q '"isolation": "none"$' "$tmp/tries.err.none" ||
+		complain 'isolation=none isolates'
+	report "$what"
+fi
+
+# --- what a namespace is, where the host has one ---
+
+what='ranks have a namespace, its numbers and its host name, and no power in it'
+mpirun torus -n 2 --json -- "$tmp/ring"
+if grep -q '"isolation": "namespace"' "$tmp/err"; then
+	cat >"$tmp/self.sh" <<-'END'
+		echo "$$ of $PPID on $(hostname)"
+		sed -n 's/^\(Pid\|PPid\|Uid\|Gid\):/\1/p' /proc/$$/status
+		[ "$(id -u)" = 0 ] || grep '^Cap' /proc/self/status
+	END
+	as() { # USER
+		uid=$1
+		before="setpriv --reuid=$uid --regid=$uid --clear-groups"
+		mpirun torus -n 1 -- sh "$tmp/self.sh"
+		before=
+	}
+	chmod 755 "$tmp" && chmod 644 "$tmp"/*.sh
+	uid=$(id -u)
+	if [ "$uid" = 0 ]; then
+		as 65534
+	else
+		mpirun torus -n 1 -- sh "$tmp/self.sh"
+	fi
+	prints "1000 of 999 on node0"
+	prints "Uid	$uid	$uid	$uid	$uid"
+	[ "$(grep -c '^Cap.*	0000000000000000$' "$tmp/out")" -eq 5 ] ||
+		complain "capabilities: $(cat "$tmp/out" "$tmp/err")"
+	report "$what"
+else
+	skip "$what" 'this host has none'
+fi
+
+# --- groups ---
+
+# Rank 1 does not come to MPI_Init, so rank 0 waits there.
+timeout 60 sh -c 'trap "" TERM; (trap - TERM; exec "$@"); echo $? >"$0"' \
+	"$tmp/code" "$weft" mpirun torus -n 2 -- \
+	sh -c '[ $WEFT_RANK = 0 ] || exec sleep 86412; exec "$0"' "$tmp/ring" \
+	>"$tmp/out" 2>"$tmp/err" </dev/null &
+group=$!
+for i in $(seq 200); do
+	! pgrep -f 'sleep 86412' >/dev/null || ! pgrep -xf "$tmp/ring" \
+		>/dev/null || break
+	sleep 0.05
+done
+sleep 0.3
+kill -TERM -$group
+wait $group
+for i in $(seq 100); do
+	[ ! -s "$tmp/code" ] || break
+	sleep 0.05
+done
+code=$(cat "$tmp/code")
+[ "$code" = 6 ] || complain "$code, not 6"
+! grep -q 'rank 0' "$tmp/err" || complain "blamed: $(cat "$tmp/err")"
+report 'a signal to the group in MPI_Init is no failure of a rank'
