@@ -41,6 +41,12 @@ cp "$tmp/ring" "$tmp/kept"
 mpirun bgq-board -n 2 --report "$tmp/kept" -- "$tmp/ring"
 ends 2 'not a report that weft wrote'
 cmp -s "$tmp/ring" "$tmp/kept" || complain 'it is replaced'
+"$weft" mpirun $small -n 2 -- "$tmp/ring" >"$tmp/out" 2>&-
+code=$?
+[ $code -eq 2 ] || complain "without standard error: $code"
+"$weft" mpirun $small -n 2 -- "$tmp/ring" >"$tmp/out" 2>/dev/full
+code=$?
+[ $code -eq 2 ] || complain "standard error is full: $code"
 report 'the report goes to a file, which is never somebody else'"'"'s'
 
 # --- what ranks get ---
@@ -114,6 +120,14 @@ mpirun -n 2 "$tmp/ring"
 ends 2 'want a machine, and the program behind --'
 mpirun bgq-board -n 2 ppn=1 ./ring
 ends 2 '`weft mpirun bgq-board -n 8 -- ./ring`'
+mpirun bgq-20pf -- ./ring 100
+ends 2 '`weft mpirun bgq-20pf -n 8 -- ./ring`'
+run run bgq-board mpi -- "$tmp/ring"
+ends 2 'want the number of ranks, as in ranks=8'
+mpirun bgq-board ranks=2 -- "$tmp/ring"
+ends 0 finished
+mpirun bgq-board -- -n 2 "$tmp/ring"
+ends 0 finished
 mpirun bgq-board -n 0 -- "$tmp/ring"
 ends 2 'not a number from 1'
 echo '3 3' >"$tmp/place"
@@ -139,7 +153,7 @@ report 'a rank that the interface has no room for is an error with a remedy'
 code=$(cat "$tmp/code")
 ends 4 '20 ranks need 164 open files'
 # 4.1 MiB each.
-mpirun torus --shape 128x128x32 -- "$tmp/ring"
+mpirun torus --shape 128x128x32 -n 524288 -- "$tmp/ring"
 ends 4 'ranks need'
 report 'so is what the host does not allow'
 

@@ -132,25 +132,85 @@ fi
 
 # --- groups ---
 
-# Rank 1 does not come to MPI_Init, so rank 0 waits there.
-timeout 60 sh -c 'trap "" TERM; (trap - TERM; exec "$@"); echo $? >"$0"' \
-	"$tmp/code" "$weft" mpirun torus -n 2 -- \
+# Rank 1 does not come to MPI_Init, so rank 0 waits there.  Not under timeout,
+# which sends signals twice.
+setsid "$weft" mpirun torus -n 2 -- \
 	sh -c '[ $WEFT_RANK = 0 ] || exec sleep 86412; exec "$0"' "$tmp/ring" \
 	>"$tmp/out" 2>"$tmp/err" </dev/null &
 group=$!
 for i in $(seq 200); do
-	! pgrep -f 'sleep 86412' >/dev/null || ! pgrep -xf "$tmp/ring" \
+	! pgrep -f '^sleep 86412' >/dev/null || ! pgrep -xf "$tmp/ring" \
 		>/dev/null || break
 	sleep 0.05
 done
 sleep 0.3
 kill -TERM -$group
 wait $group
-for i in $(seq 100); do
-	[ ! -s "$tmp/code" ] || break
-	sleep 0.05
-done
-code=$(cat "$tmp/code")
+code=$?
 [ "$code" = 6 ] || complain "$code, not 6"
 ! grep -q 'rank 0' "$tmp/err" || complain "blamed: $(cat "$tmp/err")"
 report 'a signal to the group in MPI_Init is no failure of a rank'
+
+# --- terminals ---
+
+what='a terminal is read by rank 0, and stops, continues and ends all ranks'
+cat >"$tmp/ever.c" <<'END'
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	for (volatile int i = 0;; i++)
+		continue;
+}
+END
+mpicc -o "$tmp/ever" "$tmp/ever.c" || complain 'ever: mpicc'
+
+await() { # STATES of both ranks: what ps says of them at last
+	for i in $(seq 200); do
+		states=$(pgrep -xf "$tmp/ever" | xargs -r ps -o stat= -p |
+			tr -dc 'RST')
+		[ "$(echo "$states" | tr S R)" != "$1" ] || return
+		sleep 0.05
+	done
+	complain "states $states, not $1: $(cat "$tmp/err")"
+}
+
+# A shell with jobs on a terminal, at which "keys" types.
+cat >"$tmp/shell.sh" <<'END'
+"$1" mpirun torus -n 2 tags=yes -- head -n 1
+"$1" mpirun torus -n 2 --quiet -- "$2"
+echo "first $?"
+while [ ! -e "$2.fg" ]; do
+	sleep 0.05
+done
+fg >/dev/null
+echo "then $?"
+END
+keys() {
+	echo typed
+	await RR
+	printf '\032'
+	await TT
+	: >"$tmp/ever.fg"
+	await RR
+	printf '\003'
+	await ''
+}
+
+if command -v script >/dev/null; then
+	keys | timeout 60 script -qefc \
+		"sh -m '$tmp/shell.sh' '$weft' '$tmp/ever'" \
+		/dev/null >"$tmp/err" 2>&1
+	tr -d '\r' <"$tmp/err" >"$tmp/out"
+	prints '0: typed'
+	prints 'first 148'
+	prints 'then 6'
+	report "$what"
+else
+	skip "$what" 'no script(1)'
+fi
+
+! pgrep -f "^$tmp/" >/dev/null || complain "left: $(pgrep -af "^$tmp/")"
+report 'no process is left'
+exit $status

@@ -17,7 +17,7 @@ enum {
 	FILES_EACH = 5, /* a channel, and two pipes with both of their ends */
 	FILES_ELSE = 64,
 	TASKS_EACH = 3, /* a rank, and two threads of its MPI library */
-	TASKS_ELSE = 4, /* the helper, and its threads */
+	TASKS_ELSE = 6, /* the helper, its threads, and two of its namespace */
 };
 
 /* Of a process with Open MPI, as measured: for each rank that it talks to,
