@@ -61,8 +61,7 @@ struct mpi {
 
 static const struct param params[] = {
 	KEY_COUNT("ranks", AT(ranks), "0", 0, TOPO_MAX_ROUTERS,
-		"processes of the program; 0 in a file of jobs: as many as "
-		"fit on the job's nodes"),
+		"processes of the program; 0: as many as fit on a job's nodes"),
 	KEY_COUNT(
 		"ppn", AT(ppn), "1", 1, HOST_THREADS, "processes of each node"),
 	KEY_TEXT("place", AT(place), "linear",
@@ -80,9 +79,7 @@ static const struct param params[] = {
 		"writes ranks' memory where the host allows it; channel: ranks "
 		"copy them"),
 	KEY_WORD("isolation", AT(isolation), "auto", "auto|none",
-		"numbers of processes that ranks see; auto: those of a PID "
-		"namespace where the host allows it; none: the C library's "
-		"calls translate them"),
+		"PID namespace of the ranks; auto: where the host allows it"),
 	KEY_WORD("death", AT(death), "end", "end|go-on",
 		"after the death of a node with its ranks; end: the run is "
 		"over, as with any launcher; go-on: other ranks run on"),
@@ -120,15 +117,6 @@ static int find_places(struct mpi *m, struct err *e)
 	return place_all(&p, m->at, m->which, e);
 }
 
-/* A job has the nodes that it asked for. */
-static int check_ranks(const struct mpi *m, struct err *e)
-{
-	return m->commands.n_ranks || m->programs.load.place
-		       ? 0
-		       : err_set(e, "mpi: want the number of ranks, as in "
-				    "ranks=8");
-}
-
 static int check_room(struct mpi *m, struct err *e)
 {
 	uint64_t n = m->commands.n_ranks;
@@ -159,7 +147,7 @@ static int mpi_init(struct load *l, struct err *e)
 				   "run bgq-board mpi ranks=2 -- ./hello`");
 	if (commands_read(
 		    &m->commands, l->needs.command, (uint64_t)m->ranks, e) ||
-		check_ranks(m, e) || check_room(m, e) || check_launch(m, e))
+		check_room(m, e) || check_launch(m, e))
 		return -1;
 	m->n_groups = (m->n_ranks + (uint32_t)m->ppn - 1) / (uint32_t)m->ppn;
 	l->needs.n_processes = (uint32_t)m->ppn;
@@ -284,18 +272,6 @@ static void run_rank(void *arg)
 	on_lost(arg);
 }
 
-/* A place of the last node that has no rank. */
-static void run_nothing(void *arg)
-{
-	struct weft_msg m;
-
-	(void)arg;
-	if (weft_msg_init(&m, NULL))
-		return;
-	weft_msg_barrier(&m); /* of endpoint_close() */
-	weft_msg_fini(&m);
-}
-
 /* All nodes, in their order: the machine's own collectives are for these. */
 static bool is_whole(const struct mpi *m)
 {
@@ -378,7 +354,6 @@ static int begin_ranks(struct mpi *m, struct err *e)
 		.debugged = how->is_debugged ? how->debugged : CHANNEL_NONE,
 		.has_input = !how->is_silent && !l->place &&
 			     !(how->is_debugged && debugger_is_here()),
-		/* gdb knows threads by numbers of its own namespace */
 		.is_isolated = !m->isolation && !how->is_debugged,
 		.n_ranks = m->n_ranks,
 		.n_nodes = m->n_groups,
@@ -501,7 +476,7 @@ static void mpi_start(struct load *l)
 			continue; /* another process runs it */
 		program_start(l->host, m->world.node[i / each],
 			i % each * threads, l->begin,
-			p ? run_rank : run_nothing, p);
+			p ? run_rank : mpi_room_idle, p);
 	}
 }
 

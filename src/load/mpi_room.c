@@ -13,6 +13,10 @@ static int check_nodes(
 {
 	uint64_t most = (uint64_t)load_n_nodes(l) * ppn;
 
+	/* a job has the nodes that it asked for */
+	if (!*n && !l->place)
+		return err_set(
+			e, "mpi: want the number of ranks, as in ranks=8");
 	if (*n > most)
 		return err_set(e,
 			"ranks: the %s has %u nodes, which have room for "
@@ -87,6 +91,17 @@ int mpi_room_check(
 			       check_memory(l, ppn, n_ranks, e)
 		       ? -1
 		       : 0;
+}
+
+void mpi_room_idle(void *arg)
+{
+	struct weft_msg m;
+
+	(void)arg;
+	if (weft_msg_init(&m, NULL))
+		return;
+	weft_msg_barrier(&m); /* of endpoint_close() */
+	weft_msg_fini(&m);
 }
 
 void mpi_room_describe(const struct load *l, int error, char *text, size_t size)

@@ -10,9 +10,12 @@
 
 #include "load/programs.h"
 
-/* Sets *n, where it is 0, to as many as fit with ppn on a node. */
+/* Sets *n, where it is 0, to as many as fit on a job's nodes with ppn each. */
 int mpi_room_check(
 	const struct programs *p, uint32_t ppn, uint64_t *n, struct err *e);
+
+/* A program for places of the last node that have no rank. */
+void mpi_room_idle(void *arg);
 
 /* Why an endpoint could not be opened, by its error. */
 void mpi_room_describe(

@@ -33,7 +33,9 @@ struct start_setup {
 	const char *folder; /* where ranks begin; NULL: here */
 	uint32_t debugged; /* rank that waits for a debugger, or CHANNEL_NONE */
 	bool has_input; /* rank 0 reads standard input */
-	bool is_isolated; /* ranks get namespaces if the host has them */
+	/* Ranks get a PID namespace if the host has one.  Not under gdb, which
+	 * knows threads by the numbers of its own namespace. */
+	bool is_isolated;
 	uint32_t collectives; /* of the network, 1 << kind */
 	uint64_t seed;
 	struct channel_ways ways;
