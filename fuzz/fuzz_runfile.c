@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "report/trace.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -48,8 +49,11 @@ static const char *write_file(const uint8_t *data, size_t size)
 	static char path[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/fuzz_runfile.%d",
-		access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	if (!*path) {
+		snprintf(path, sizeof(path), "%s/fuzz_runfile.XXXXXX",
+			access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+		check(close(mkstemp(path)) == 0, "cannot make a file");
+	}
 	f = fopen(path, "w");
 	check(f && (!size || fwrite(data, 1, size, f) == size) && !fclose(f),
 		"cannot write a file");

@@ -130,6 +130,25 @@ else
 	skip "$what" 'this host has none'
 fi
 
+what='where the host has none, the run is the same'
+mpirun torus -n 2 --json -- "$tmp/ring"
+digest=$(grep '"digest"' "$tmp/err")
+cat >"$tmp/none.sh" <<'END'
+echo 0 >/proc/sys/user/max_pid_namespaces || exit 77
+exec "$@"
+END
+before="unshare -Ur sh $tmp/none.sh"
+mpirun torus -n 2 --json -- "$tmp/ring"
+before=
+if [ $code -eq 77 ] || grep -q '^unshare: ' "$tmp/err"; then
+	skip "$what" 'this host gives no user namespace to a test'
+else
+	[ "$(grep '"digest"' "$tmp/err")" = "$digest" ] ||
+		complain "not $digest: $(cat "$tmp/err")"
+	grep -q '"isolation": "none"$' "$tmp/err" || complain 'it isolates'
+	report "$what"
+fi
+
 # --- groups ---
 
 # Rank 1 does not come to MPI_Init, so rank 0 waits there.  Not under timeout,

@@ -35,7 +35,8 @@ enum {
 	KILLED = 128, /* plus a signal: exit code of a helper that died */
 };
 
-/* fork() into namespaces; number: 0 for any. */
+/* fork() into namespaces, with a number unless it is 0.  The C library does not
+ * know of it, so the child must not use its threads. */
 static pid_t make_process(uint64_t flags, pid_t number, int *pidfd)
 {
 	struct clone_args a = { .flags = flags | (pidfd ? CLONE_PIDFD : 0),
@@ -80,15 +81,25 @@ static bool map_user(uid_t user, gid_t group)
 	       write_file("/proc/self/uid_map", users);
 }
 
-/* /proc shows the namespace's processes.  Threads and children get numbers
- * above those of all ranks. */
+/* The number of the next process or thread. */
+static bool set_next(uint32_t number)
+{
+	return write_number("/proc/sys/kernel/ns_last_pid", number - 1);
+}
+
+/* Threads and children get numbers above those of all ranks. */
+static bool set_first_of_others(uint32_t n_ranks)
+{
+	return set_next(CHANNEL_FIRST_PID + n_ranks + 1);
+}
+
+/* /proc shows the namespace's processes.  The next process is the helper. */
 static bool prepare(uint32_t n_ranks)
 {
 	return mount("none", "/", NULL, MS_SLAVE | MS_REC, NULL) == 0 &&
 	       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		       NULL) == 0 &&
-	       write_number("/proc/sys/kernel/ns_last_pid",
-		       CHANNEL_FIRST_PID + n_ranks) &&
+	       set_first_of_others(n_ranks) && set_next(CHANNEL_PARENT_PID) &&
 	       close_range(~0U, ~0U, 0) == 0;
 }
 
@@ -113,11 +124,13 @@ static void become_init(uint32_t n_ranks, const struct isolation *x, int told)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if ((x->has_user && !map_user(x->user, x->group)) || !prepare(n_ranks))
 		_exit(1);
-	helper = make_process(0, CHANNEL_PARENT_PID, NULL);
+	helper = fork();
+	if (helper == 0 && !set_first_of_others(n_ranks))
+		_exit(1);
 	if (helper == 0)
 		return;
 	/* fails if the guard has died before it was known to */
-	if (helper < 0 || write(told, "", 1) != 1)
+	if (helper != CHANNEL_PARENT_PID || write(told, "", 1) != 1)
 		_exit(1);
 	close_range(0, ~0U, 0);
 	reap_until(helper);
@@ -154,7 +167,8 @@ static pid_t make_init(struct isolation *x)
 {
 	pid_t init = make_process(CLONE_NEWPID | CLONE_NEWNS, 0, NULL);
 
-	x->has_user = init < 0;
+	/* root would lose the capabilities that it has */
+	x->has_user = init < 0 && x->user != 0;
 	if (x->has_user)
 		init = make_process(
 			CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWUSER, 0, NULL);
@@ -220,15 +234,16 @@ static pid_t number_on_host(const struct isolation *x, int pidfd)
 
 pid_t isolate_fork(const struct isolation *x, uint32_t rank, pid_t *on_host)
 {
+	pid_t pid, number = (pid_t)(CHANNEL_FIRST_PID + rank);
 	int pidfd = -1;
-	pid_t pid;
 
 	if (!x->is_on) {
 		*on_host = pid = fork();
 		return pid;
 	}
-	pid = make_process(
-		CLONE_NEWUTS, (pid_t)(CHANNEL_FIRST_PID + rank), &pidfd);
+	pid = make_process(CLONE_NEWUTS, number, &pidfd);
+	if (pid < 0) /* there may be too many of those */
+		pid = make_process(0, number, &pidfd);
 	if (pid > 0) {
 		*on_host = number_on_host(x, pidfd);
 		close(pidfd);
