@@ -2,7 +2,7 @@
 #
 # What ranks can do to the host: signals and other calls that name a process
 # reach no process but those of the job, with and without a PID namespace.
-# Needs $WEFT built with libfabric and PMIx, and mpicc.
+# Needs $WEFT built with libfabric and PMIx, and mpicc.  MPI-F11.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/ranks.sh"
