@@ -197,6 +197,8 @@ await() { # STATES of both ranks: what ps says of them at last
 
 # A shell with jobs on a terminal, at which "keys" types.
 cat >"$tmp/shell.sh" <<'END'
+"$1" mpirun torus -n 1 --quiet -- sh -c 'cat; echo background' &
+wait
 "$1" mpirun torus -n 2 tags=yes -- head -n 1
 "$1" mpirun torus -n 2 --quiet -- "$2"
 echo "first $?"
@@ -222,6 +224,7 @@ if command -v script >/dev/null; then
 		"sh -m '$tmp/shell.sh' '$weft' '$tmp/ever'" \
 		/dev/null >"$tmp/err" 2>&1
 	tr -d '\r' <"$tmp/err" >"$tmp/out"
+	prints background
 	prints '0: typed'
 	prints 'first 148'
 	prints 'then 6'

@@ -206,7 +206,7 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	if (s->places >= 0)
 		environ_set(
 			list, start_text("WEFT_PLACES=%d", START_PLACES_FD));
-	/* in a namespace it has no number, and needs no leave */
+	/* it has no number in a namespace, whose owner may trace all of it */
 	environ_set(list, start_text("WEFT_TRACER=%010d",
 				  x->is_on ? 0 : (int)s->rank[rank].tracer));
 	if (x->numbers)

@@ -2,8 +2,8 @@
  * A PID namespace for the ranks.  Rank r is process 1000 + r there, and the
  * helper, their parent, is process 999: every system call that names a process
  * reaches one of the job or none.  The process that weft has started stays
- * outside as a guard.  It ends the namespace's first process, and with it all
- * others, when it ends itself.
+ * outside as a guard.  When it ends, the kernel kills the namespace's first
+ * process, and with it all others.
  *
  *   weft - guard - init (1) - helper (999) - rank r (1000 + r)
  *
@@ -69,7 +69,7 @@ static bool write_number(const char *path, uint32_t number)
 
 /* --- the first process --- */
 
-/* An ordinary user's group may be mapped only by who cannot change groups. */
+/* The kernel lets ordinary users map their group only without setgroups(). */
 static bool map_user(uid_t user, gid_t group)
 {
 	char users[64], groups[64];
@@ -129,7 +129,7 @@ static void become_init(uint32_t n_ranks, const struct isolation *x, int told)
 		_exit(1);
 	if (helper == 0)
 		return;
-	/* fails if the guard has died before it was known to */
+	/* fails if the guard died before PR_SET_PDEATHSIG */
 	if (helper != CHANNEL_PARENT_PID || write(told, "", 1) != 1)
 		_exit(1);
 	close_range(0, ~0U, 0);

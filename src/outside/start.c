@@ -204,6 +204,13 @@ static int send_packet(int socket, const struct channel_rank *r, size_t text,
 		strerror(errno));
 }
 
+/* Ranks have no terminal, so the kernel would let one read what a user types
+ * for another program. */
+static bool may_read(void)
+{
+	return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
 static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
 	int nothing, struct err *e)
 {
@@ -211,7 +218,7 @@ static int tell_rank(struct start *s, const struct start_setup *set, uint32_t i,
 	struct channel_rank *r = mem_alloc(1, sizeof(*r));
 	int files[FILES] = {
 		s->rank[i].channel.file,
-		i || !set->has_input ? nothing : STDIN_FILENO,
+		i || !set->has_input || !may_read() ? nothing : STDIN_FILENO,
 		output_pipe(s->output, i, OUTPUT_OUT),
 		output_pipe(s->output, i, OUTPUT_ERR),
 	};
