@@ -34,7 +34,7 @@ refused 'is not a fraction or rate' run torus random load=5GBs
 refused 'a different unit' sweep torus random load=0.5,1GB/s
 
 run sweep fattree random load=50..100MB/s:50 warmup=5us measure=10us \
-	--shape 27 --quiet --svg "$tmp/x.svg"
+	--shape 27 --quiet --plot "$tmp/x.svg"
 [ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 [ "$(grep -c '^fattree .*MB/s' "$tmp/out")" -eq 2 ] ||
 	complain "$(cat "$tmp/out")"

@@ -7,7 +7,7 @@
 #include "cli/cluster.h"
 #include "cli/sweep.h"
 #include "machine/tree.h"
-#include "out/file.h"
+#include "out/canvas.h"
 #include "sim/barrier.h"
 #include "sim/cluster.h"
 
@@ -618,9 +618,12 @@ static bool is_first(const struct sweep *w)
 /* The first process of a job has the files. */
 static int check_files(const struct cli_args *a, struct err *e)
 {
-	return (a->csv && out_file_check(a->csv, &out_points, e)) ||
-			       (a->svg && out_file_check(
-						  a->svg, &out_picture, e)) ||
+	const struct canvas_format *format =
+		a->plot ? canvas_format_of(a->plot, e) : NULL;
+
+	return e->code || (a->csv && out_file_check(a->csv, &out_points, e)) ||
+			       (format && out_file_check(
+						  a->plot, format->file, e)) ||
 			       (a->output &&
 				       out_file_check(a->output, &out_run, e))
 		       ? -1

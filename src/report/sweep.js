@@ -58,6 +58,18 @@ function nameCurves(curves) {
 		=== curves.length ? short[i] : c]));
 }
 
+/* Curves that differ by their plan of faults only have one colour; the second
+ * one and further ones are dashed. */
+function styleCurves(curves) {
+	const base = c => c.replace(/ faults=\S+/, "");
+	const first = [...new Set(curves.map(base))];
+
+	return new Map(curves.map((c, i) => [c, {
+		colour: thing(first.indexOf(base(c))),
+		dashes: curves.slice(0, i).filter(d => base(d) === base(c))
+			.length }]));
+}
+
 /* The points of a curve that have a figure. */
 function pointsOf(sweep, curve, figure) {
 	return sweep.points.filter(p => p.curve === curve
@@ -145,10 +157,12 @@ function sayHollow(points) {
 }
 
 function sweepCard(sweep, figure, x, curves) {
+	const styles = styleCurves([...curves.keys()]);
+
 	return card(figureTitle(figure), null, chart({ title: figure,
 		xLabel: x.name + (x.unit ? ", " + x.unit : ""), height: 300,
-		series: [...curves].map(([c, name], i) => ({ name, hasDots: true,
-			colour: thing(i), points: sweepPoints(sweep, figure,
+		series: [...curves].map(([c, name]) => ({ name, hasDots: true,
+			...styles.get(c), points: sweepPoints(sweep, figure,
 				c) })) }),
 	sayHollow(sweep.points.filter(p => p.figure === figure)));
 }
