@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "record/axes.h"
 #include "record/curves.h"
+#include "record/read.h"
 
 enum { MOST_CURVES = 256 };
 
@@ -186,13 +187,6 @@ static void pair_curves(struct plot *p, const struct names *m)
 
 /* --- units --- */
 
-static bool is_bits(const char *text)
-{
-	size_t n = strlen(text);
-
-	return n > 3 && !strcmp(text + n - 3, "b/s");
-}
-
 /* "load" of "torus load=50Gb/s", whose curve is "torus". */
 static void name_axis(
 	const char *group, const char *curve, char *name, size_t size)
@@ -203,26 +197,30 @@ static void name_axis(
 	snprintf(name, size, "%.*s", (int)strcspn(at, "="), at);
 }
 
-bool curves_in_bits(struct db *d)
+/* Whether the loads of a sweep are given in bits. */
+static bool is_in_bits(struct db *d)
 {
 	struct err none = { 0 };
 	struct db_query *q = db_prepare(d,
 		"SELECT x FROM point WHERE grp LIKE curve || ' load=%' "
 		"ORDER BY id",
 		&none);
-	bool is = db_next(q) && is_bits(db_text(q, 0));
+	bool is = db_next(q) && units_are_bits(db_text(q, 0));
 
 	db_finish(q);
 	return is;
 }
 
 struct figure_scale curves_scale(
-	bool is_in_bits, const char *figure, double most)
+	struct db *d, const char *figure, double most)
 {
 	struct figure_scale s = figure_scale(figure, most);
+	struct err none = { 0 };
 
-	if (is_in_bits && strstr(figure, "GBps"))
+	if (strstr(figure, "GBps") && is_in_bits(d))
 		s = (struct figure_scale){ 8, "Gb/s" };
+	if (!strncmp(figure, "price", 5))
+		s.unit = record_meta(d, "currency", &none);
 	return s;
 }
 
@@ -260,7 +258,7 @@ static int begin_drawing(
 	double number, most = 0;
 	const char *unit;
 
-	w->is_in_bits = curves_in_bits(d);
+	w->is_in_bits = is_in_bits(d);
 	w->unit = AXIS_PLAIN;
 	for (; db_next(q); w->n++) {
 		enum axis_unit u = axes_number(db_text(q, 1), &number);
@@ -276,7 +274,7 @@ static int begin_drawing(
 	}
 	if (db_finish(q))
 		return -1;
-	w->scale = curves_scale(w->is_in_bits, figure, most);
+	w->scale = curves_scale(d, figure, most);
 	figure_title(figure, title);
 	snprintf(y, sizeof(y), "%s%s%s", title, *w->scale.unit ? ", " : "",
 		w->scale.unit);

@@ -13,11 +13,11 @@ struct plot *curves_plot(struct db *d, const char *figure, struct err *e);
 
 bool curves_has_figure(struct db *d, const char *figure);
 
-/* The unit in which a sweep's rates are shown: bits if its loads are given in
- * bits. */
-bool curves_in_bits(struct db *d);
+/* The unit in which a figure of a sweep is shown, for values up to the given
+ * one: rates in bits if its loads are, and prices in the currency of its bill.
+ * The unit's text stays until the file is closed. */
 struct figure_scale curves_scale(
-	bool is_in_bits, const char *figure, double most);
+	struct db *d, const char *figure, double most);
 
 /* Figures that are shown unless others are asked for, the most telling one
  * first, then NULL. */

@@ -188,14 +188,13 @@ static void add_rows(struct told *t)
 static void add_table(struct told *t)
 {
 	const struct sweep *w = t->sweep;
-	bool is_in_bits = curves_in_bits(w->curves);
 	char columns[1024], title[FIGURE_NAME];
 	size_t n;
 
 	n = (size_t)snprintf(columns, sizeof(columns), "curve|>%s=x",
 		w->x < w->seed ? w->axes.axis[w->x].name : "");
 	for (size_t k = 0; k < t->n; k++) {
-		t->scale[k] = curves_scale(is_in_bits, t->figure[k],
+		t->scale[k] = curves_scale(w->curves, t->figure[k],
 			fmax(most_of(t, t->figure[k]), 0));
 		figure_title(t->figure[k], title);
 		n += (size_t)snprintf(columns + n, sizeof(columns) - n,

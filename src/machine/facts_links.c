@@ -171,6 +171,9 @@ static void add_hottest(
 		facts_count(f, "port", h->link.port);
 		name_link(t, h->link.site, h->link.port, text);
 		facts_text(f, "name", text);
+		facts_site(f, "to", t, h->link.to.router);
+		facts_print(f, "_link", "%s to %s", text,
+			fact_text(f->at, "to"));
 		facts_real(f, "use", use(r, (double)h->time, 1));
 		if (i < heat->routers.n) { /* which stands beside it */
 			h = &heat->routers.of[i];
@@ -182,7 +185,7 @@ static void add_hottest(
 	facts_end(f);
 	if (r->hops)
 		facts_each(f, "hottest_links", 0, "hottest",
-			"{name:-27} {use*100:5.1f} %[   {_router}: "
+			"{_link:-36} {use*100:5.1f} %[   {_router}: "
 			"{_waiting:.3g} waiting]");
 }
 

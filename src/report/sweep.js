@@ -30,7 +30,7 @@ function sweepPage(sweep) {
 		rows.push(make("div", { class: "two gap" }, cards[i],
 			cards[i + 1] || null));
 	return [make("h1", null, "Sweep of " + sweep.what), make("p", { class:
-		"answer" }, sweepAnswer(sweep, all)), sweepSummary(all), ...rows,
+		"answer" }, sweepAnswer(sweep, all)), sweepSummary(sweep, all), ...rows,
 	sweepTable(sweep, names.slice(0, 4), x.name, curves)];
 }
 
@@ -115,8 +115,9 @@ function sweepAnswer(sweep, all) {
 /* Money: whole, where it is much. */
 const sum = x => x < 1000 ? String(round(x, 4)) : count(x);
 
-function sweepSummary(all) {
+function sweepSummary(sweep, all) {
 	const hasPrice = all.some(s => s.price), hasFull = all.some(s => s.full);
+	const money = sweep.currency ? ", " + sweep.currency : "";
 	const number = text => make("td", { class: "number" }, text);
 
 	if (all.length < 2)
@@ -125,8 +126,8 @@ function sweepSummary(all) {
 		+ "payload which all nodes together receive." : null,
 	make("div", { class: "scroll" }, make("table", null, make("tr", null,
 		make("th", null, "curve"), ...["GB/s per node", hasFull
-			&& "saturates at", hasPrice && "price", hasPrice
-			&& "price per Gb/s"].filter(t => t).map(t => make("th",
+			&& "saturates at", hasPrice && "price" + money,
+			hasPrice && "price per Gb/s" + money].filter(t => t).map(t => make("th",
 			{ class: "number" }, t))),
 	...all.map(s => make("tr", null, make("td", null, s.name),
 		number(round(s.top.mean, 4)), hasFull ? number(s.full) : null,
