@@ -211,8 +211,7 @@ static bool is_in_bits(struct db *d)
 	return is;
 }
 
-struct figure_scale curves_scale(
-	struct db *d, const char *figure, double most)
+struct figure_scale curves_scale(struct db *d, const char *figure, double most)
 {
 	struct figure_scale s = figure_scale(figure, most);
 	struct err none = { 0 };

@@ -16,8 +16,7 @@ bool curves_has_figure(struct db *d, const char *figure);
 /* The unit in which a figure of a sweep is shown, for values up to the given
  * one: rates in bits if its loads are, and prices in the currency of its bill.
  * The unit's text stays until the file is closed. */
-struct figure_scale curves_scale(
-	struct db *d, const char *figure, double most);
+struct figure_scale curves_scale(struct db *d, const char *figure, double most);
 
 /* Figures that are shown unless others are asked for, the most telling one
  * first, then NULL. */

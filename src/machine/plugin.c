@@ -113,8 +113,8 @@ static bool is_object(const char *path)
 	char is[sizeof(start)];
 	FILE *f = fopen(path, "rb");
 	size_t n = f ? fread(is, 1, sizeof(is), f) : 0;
-	bool is_one = !f || ferror(f) ||
-		      (n == sizeof(is) && !memcmp(is, start, n));
+	bool is_one =
+		!f || ferror(f) || (n == sizeof(is) && !memcmp(is, start, n));
 
 	if (f)
 		fclose(f);

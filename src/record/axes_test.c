@@ -57,8 +57,8 @@ static void a_range_goes_by_steps_or_factors(void **state)
 	/* both ends may have one */
 	expect("64KiB..64MiB:x32",
 		(const char *[]){ "64KiB", "2MiB", "64MiB", NULL });
-	expect("1GB/s..3GB/s", (const char *[]){ "1GB/s", "2GB/s", "3GB/s",
-				       NULL });
+	expect("1GB/s..3GB/s",
+		(const char *[]){ "1GB/s", "2GB/s", "3GB/s", NULL });
 	expect("500MB/s..1GB/s:500",
 		(const char *[]){ "500MB/s", "1000MB/s", NULL });
 }
