@@ -62,7 +62,7 @@ run sweep torus random load=0.1,0.9 warmup=1us measure=5us --shape 4x4 \
 	--past-saturation -o "$tmp/ends.db"
 [ "$("$weft" sql "$tmp/ends.db" 'select group_concat(outcome) from point' |
 	tail -n 1)" = 'finished,saturated' ] ||
-	complain "$("$weft" sql "$tmp/ends.db" 'select ending, outcome from point')"
+	complain "$("$weft" sql "$tmp/ends.db" 'select * from point')"
 report 'the file of a sweep says in words how points ended'
 refused 'algo: no algorithm is called "foo"' run torus collective algo=foo
 refused '/no1: No such file or directory; /no2: No' compare /no1 /no2
