@@ -14,6 +14,7 @@ frames.  The program is searched for in PATH, or given by $WEFT.
 import collections
 import json
 import os
+import re
 import sqlite3
 import subprocess
 
@@ -21,7 +22,7 @@ __all__ = ["Error", "Point", "RunFile", "Sample", "machines", "open", "run",
            "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA, _OLDEST = 5, 2
+_SCHEMA, _OLDEST = 6, 2
 
 # What each schema has brought, as `weft sql` lists it: columns by table, of
 # runs and of sweeps.
@@ -40,6 +41,7 @@ _BROUGHT = {
          "called": ("job", "rank", "name", "calls", "ps")}, {}),
     5: ({"exposed": ("job", "operation", "algorithm", "members", "bytes",
                      "mean_ps", "max_ps")}, {}),
+    6: ({}, {"point": ("outcome",)}),
 }
 
 # Parts of one in the lists of samples.
@@ -225,6 +227,9 @@ class RunFile:
     def curves(self, figure):
         """The curves of a sweep: {curve: [Point(x, mean, n, half)]}.
 
+        x is a number (a rate in GB/s, a size in bytes, a time in ns), or the
+        text as it was given where it is no number, such as "max".
+
         The mean is over n seeds; its 95 % confidence interval is from mean -
         half to mean + half.  half is None for one seed.
         """
@@ -237,8 +242,25 @@ class RunFile:
         curves = {}
         for (curve, x), v in values.items():
             curves.setdefault(curve, []).append(
-                Point(x, sum(v) / len(v), len(v), _half_width(v)))
+                Point(_number(x), sum(v) / len(v), len(v), _half_width(v)))
         return curves
+
+
+# Units of x: of rates in GB/s, of sizes in bytes, and of times in ns.
+_UNITS = {"": 1, "%": 0.01,
+          "B/s": 1e-9, "KB/s": 1e-6, "MB/s": 1e-3, "GB/s": 1, "TB/s": 1e3,
+          "b/s": 0.125e-9, "Kb/s": 0.125e-6, "Mb/s": 0.125e-3, "Gb/s": 0.125,
+          "Tb/s": 125,
+          "B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30,
+          "ps": 1e-3, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def _number(text):
+    found = re.fullmatch(r"([0-9.]+) *([A-Za-z/%]*)", text)
+    if not found or found.group(2) not in _UNITS:
+        return text
+    value = float(found.group(1)) * _UNITS[found.group(2)]
+    return int(value) if value.is_integer() else value
 
 
 # Student's t for 97.5 % by degrees of freedom, as `weft sweep` has it.

@@ -223,6 +223,12 @@ jq -r '.points[].figures | [.price.mean, .throughput_GBps_per_node.mean,
 	END { exit good != 2 }' 2>"$tmp/table" ||
 	complain "$(cat "$tmp/table")"
 report 'a sweep with plans of faults has what each rate costs'
+{ sed '/^currency:/d' "$list" && echo 'currency: EUR'; } >"$tmp/eur.yaml"
+"$weft" sweep fattree --shape 32 $small --bill "$tmp/eur.yaml" >"$tmp/out" \
+	2>"$tmp/err"
+grep -q 'price per Gb/s, EUR' "$tmp/out" || complain "$(head -1 "$tmp/out")"
+report 'a price in a sweep has its currency'
+
 refused 'cards' sweep fattree --shape 32 $small --bill "$tmp/last.yaml"
 report 'a sweep refuses what is no price list'
 

@@ -23,7 +23,8 @@ mkdir -p "$tmp/other/opt"
 cp -r "$prefix" "$tmp/other/opt/weft"
 DESTDIR=$tmp/other "$src/scripts/installed" /opt/weft >"$tmp/out" 2>&1
 for line in PATH=/opt/weft/bin MANPATH=/opt/weft/share/man \
-	PKG_CONFIG_PATH=/opt/weft/lib LD_LIBRARY_PATH=/opt/weft/lib; do
+	PYTHONPATH=/opt/weft/lib PKG_CONFIG_PATH=/opt/weft/lib \
+	LD_LIBRARY_PATH=/opt/weft/lib; do
 	grep -q "^  export $line" "$tmp/out" ||
 		complain "no $line: $(cat "$tmp/out")"
 done

@@ -49,6 +49,27 @@ else
 	done
 fi
 
+(ulimit -v 400000 && exec "$weft" run bgq random) >"$tmp/out" 2>"$tmp/err"
+code=$?
+if [ -z "${WEFT_SLOW:-}" ]; then
+	[ $code -eq 4 ] || complain "exit code $code"
+	grep -q 'allows 400000 KiB of addresses' "$tmp/err" ||
+		complain "said: $(cat "$tmp/err")"
+	report 'a limit of addresses is named'
+fi
+
+# --- the stack ---
+
+(ulimit -S -s 64 && exec "$weft" --version) >"$tmp/out" 2>"$tmp/err" ||
+	complain "exit code $?: $(cat "$tmp/err")"
+report 'a small stack is made larger where the limit allows it'
+(ulimit -s 64 && exec "$weft" --version) >"$tmp/out" 2>"$tmp/err"
+code=$?
+[ $code -eq 0 ] || [ $code -eq 2 ] || complain "exit code $code"
+[ $code -eq 0 ] || grep -q 'want `ulimit -s 1024`' "$tmp/err" ||
+	complain "said: $(cat "$tmp/err")"
+report 'a stack that is too small is named'
+
 # --- allocations that fail ---
 
 shim=$(dirname "$weft")/../tests/chaos/libchaos_shim.so

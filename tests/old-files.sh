@@ -76,7 +76,7 @@ assert {r["wanted"] for r in f.table("link")} == {None}
 assert sum(s.use for s in f.samples(8)) > 0
 assert [s.wanted for s in f.samples(8)] == [None, None]
 s = weft.open("sweep.db")
-assert [p.x for p in s.curves("latency_mean_ns")["torus"]] == ["0.1", "0.2"]
+assert [p.x for p in s.curves("latency_mean_ns")["torus"]] == [0.1, 0.2]
 assert s.table("param") == s.table("input") == []
 E
 	complain "$(tail -n 3 why)"
@@ -84,7 +84,7 @@ report 'Python reads them'
 
 run sweep torus random --shape 2x2 warmup=0us measure=1us load=0.1,0.2 \
 	-o sweep.db
-[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 5' err ||
+[ $code -eq 2 ] && grep -q 'of schema 2, .* continues only schema 6' err ||
 	complain "exit code $code: $(cat err)"
 for kind in run sweep; do
 	cmp -s $kind.db $kind.was || complain "$kind.db is another file"

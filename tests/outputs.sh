@@ -38,7 +38,7 @@ report 'a run file to begin with'
 # Every output, with FILE where it goes; those of the first list are streams.
 streams="run $small --links FILE
 sweep $points --csv FILE
-sweep $points --svg FILE
+sweep $points --plot FILE
 report run.db -o FILE
 trace run.db -o FILE
 plot run.db links -o FILE

@@ -60,14 +60,14 @@ import weft
 f = weft.sweep(["torus"], "random", shape="4x4", load=[0.2, 0.4], seed="1..2",
                warmup="2us", measure="10us", output="curves.db")
 c = f.curves("throughput_GBps_per_node")
-assert list(c) == ["torus"] and [p.x for p in c["torus"]] == ["0.2", "0.4"]
+assert list(c) == ["torus"] and [p.x for p in c["torus"]] == [0.2, 0.4]
 assert all(p.n == 2 for p in c["torus"])
 assert c["torus"][1].mean > 1.8 * c["torus"][0].mean
 # Half the width of the interval, by hand: t of one degree of freedom.
 for p in c["torus"]:
     a, b = [r["value"] for r in f.sql(
         "select value from value join point on point.id = value.point where "
-        "x = ? and value.name = 'throughput_GBps_per_node'", p.x)]
+        "x = ? and value.name = 'throughput_GBps_per_node'", str(p.x))]
     assert abs(p.half - 12.706 * abs(a - b) / 2) < 1e-9, (p, a, b)
 one = weft.sweep("torus", "random", shape="4x4", load=0.2, warmup="2us",
                  measure="10us", output="one.db")

@@ -78,33 +78,62 @@ for what in 'links A+' 'latency packets' 'budget serialisation' \
 done
 report 'every picture of a run is drawn'
 
-mkdir "$tmp/bin"
-cat >"$tmp/bin/rsvg-convert" <<'END'
-#!/bin/sh
-[ "$*" = '-f pdf' ] && cat
-END
-chmod +x "$tmp/bin/rsvg-convert"
-usual=$PATH
-PATH=$tmp/bin:$PATH
+# PDF and PNG need cairo, which may be missing.
 run plot "$db" latency -o "$tmp/x.pdf"
-PATH=$usual
-[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
-grep -q '^</svg>$' "$tmp/x.pdf" || complain 'the converter got no picture'
-report 'a PDF is made by a converter'
-printf '#!/bin/sh\nexit 3\n' >"$tmp/bin/rsvg-convert"
-PATH=$tmp/bin:$PATH
-refused 'could not be converted' plot "$db" latency -o "$tmp/y.pdf"
-PATH=$usual
-if command -v rsvg-convert || command -v inkscape || command -v cairosvg
-then
-	run plot "$db" latency -o "$tmp/y.pdf"
-	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
-	[ "$(head -c 5 "$tmp/y.pdf")" = %PDF- ] || complain 'it is no PDF'
-	report 'a converter that is installed makes a PDF'
+if grep -q 'install it (Debian: libcairo2)' "$tmp/err"; then
+	[ $code -eq 2 ] || complain "exit code $code"
+	[ ! -e "$tmp/x.pdf" ] || complain 'half a picture is left'
+	report 'a PDF without cairo is refused'
 else
-	refused 'a PDF needs rsvg-convert' plot "$db" latency -o "$tmp/y.pdf"
-fi >"$tmp/which"
-grep -v '^/' "$tmp/which"
+	[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+	[ "$(head -c 5 "$tmp/x.pdf")" = %PDF- ] || complain 'it is no PDF'
+	[ "$(tail -n 1 "$tmp/x.pdf")" = %%EOF ] || complain 'the PDF has no end'
+	for what in budget links; do # the second one replaces the first
+		run plot "$db" $what -o "$tmp/x.png"
+		[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+		[ "$(head -c 4 "$tmp/x.png" | tail -c 3)" = PNG ] ||
+			complain 'it is no PNG'
+	done
+	report 'pictures are PDF and PNG, too'
+fi
+echo mine >"$tmp/own.pdf"
+refused 'exists and is not a PDF' plot "$db" links -o "$tmp/own.pdf"
+refused 'pictures are .svg, .pdf or .png' plot "$db" links -o "$tmp/x.jpg"
+refused 'pictures are .svg, .pdf or .png' sweep torus random load=0.1 \
+	--plot "$tmp/x.jpg"
+
+# A sweep: machines by name, units, and one colour for one machine.
+cp "$WEFT_MACHINES/torus.yaml" "$tmp/own.yaml"
+printf 'schema: 1\nfaults:\n  events:\n    - 1 us node 5 dies\n' \
+	>"$tmp/dead.yaml"
+run sweep "$tmp/own.yaml" random load=10..30Gb/s:10 --shape 4x4 warmup=1us \
+	measure=1us --faults "none,$tmp/dead.yaml" -o "$tmp/sweep.db" \
+	--plot "$tmp/sweep.svg"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+grep -q 'per node, Gb/s ' "$tmp/out" || complain 'bits came back as bytes'
+for text in '>own<' '>own, dead<' '>load, Gb/s per node<' \
+	'>throughput per node, Gb/s<'; do
+	grep -qF "$text" "$tmp/sweep.svg" || complain "there is no $text"
+done
+[ "$(grep -o "stroke='#0[^']*'" "$tmp/sweep.svg" | sort -u | wc -l)" -eq 1 ] ||
+	complain 'the two curves have different colours'
+# the curve and its line in the legend
+[ "$(grep -c stroke-dasharray "$tmp/sweep.svg")" -eq 2 ] ||
+	complain 'the curve with a fault is not dashed'
+run plot "$tmp/sweep.db" curves -o "$tmp/again.svg"
+cmp "$tmp/sweep.svg" "$tmp/again.svg" || complain 'the two pictures differ'
+run plot "$tmp/sweep.db" curves --figures latency_mean_ns
+grep -q '>latency mean, ns<' "$tmp/out" || complain 'it is another figure'
+report 'a sweep is drawn with words, units and the names of its machines'
+refused 'no point has a figure "foo"' plot "$tmp/sweep.db" curves --figures foo
+refused 'which has the picture "curves"' plot "$tmp/sweep.db" latency
+refused 'is the file of a run, and a sweep' plot "$db" curves
+run sweep torus collective op=allreduce bytes=8..4KiB:x8 algo=ring \
+	--shape 4x4 --plot "$tmp/sizes.svg"
+for text in '>8 B<' '>512 B<' '>4 KiB<'; do
+	grep -qF "$text" "$tmp/sizes.svg" || complain "there is no $text"
+done
+report 'sizes of a wide range have a logarithmic axis'
 
 # A run that was killed has no result, and its page says so.
 "$weft" run bgq random --shape 4x4x4 measure=1s --sample 100ns \

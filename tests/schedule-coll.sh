@@ -173,7 +173,6 @@ refused ':3: the switch of a node only adds' torus $domain
 for line in 'allreduce 12b algo network:bytes: the network adds' \
 	'allreduce 64b algo network chunk 12b:chunk: the network adds' \
 	'allreduce 64b algo network channels 2:channels: the network has one' \
-	'allreduce 64b algo network unit 2:unit: makes no difference' \
 	'alltoall 64b algo network:algo: network has no alltoall' \
 	'alltoall 63b algo auto:bytes: alltoall needs blocks of equal length' \
 	'allreduce 64b algo auto unit 3:unit: 2 members are not units of 3' \

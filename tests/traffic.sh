@@ -34,12 +34,65 @@ refused 'is not a fraction or rate' run torus random load=5GBs
 refused 'a different unit' sweep torus random load=0.5,1GB/s
 
 run sweep fattree random load=50..100MB/s:50 warmup=5us measure=10us \
-	--shape 27 --quiet --svg "$tmp/x.svg"
+	--shape 27 --quiet --plot "$tmp/x.svg"
 [ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
 [ "$(grep -c '^fattree .*MB/s' "$tmp/out")" -eq 2 ] ||
 	complain "$(cat "$tmp/out")"
 grep -q 'load, GB/s per node' "$tmp/x.svg" || complain 'no unit in the picture'
 report 'a sweep goes along a rate'
+
+run run fattree random load=8Gb/s $small 27
+grep -q '^throughput .* Gb/s per node of 8 offered: .* Gb/s$' "$tmp/out" ||
+	complain "$(sed -n 2p "$tmp/out")"
+report 'a load in bits per second is answered in bits per second'
+
+run sweep torus,torus random load=0.1,0.1 warmup=1us measure=1us --shape 4x4
+[ "$(grep -c '^torus' "$tmp/out")" -eq 1 ] || complain "$(cat "$tmp/out")"
+report 'a value that is given twice is run once'
+run sweep torus random load=0.1 message=1KiB..2KiB:x2 warmup=1us measure=9us \
+	--shape 4x4
+[ "$(grep -c 'message=[12]KiB' "$tmp/out")" -eq 2 ] ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+report 'both ends of a range may have a unit'
+run sweep torus collective op=allreduce bytes=64 algo=ring,tree,hierarchical \
+	unit=4 --shape 4x4
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+report 'a unit stands in a sweep over algorithms of which some have none'
+run sweep torus random load=0.1,0.9 warmup=1us measure=5us --shape 4x4 \
+	--past-saturation -o "$tmp/ends.db"
+[ "$("$weft" sql "$tmp/ends.db" 'select group_concat(outcome) from point' |
+	tail -n 1)" = 'finished,saturated' ] ||
+	complain "$("$weft" sql "$tmp/ends.db" 'select * from point')"
+report 'the file of a sweep says in words how points ended'
+refused 'algo: no algorithm is called "foo"' run torus collective algo=foo
+refused '/no1: No such file or directory; /no2: No' compare /no1 /no2
+echo 'schema: 1' >"$tmp/x.yaml"
+refused 'x.yaml is not a shared object' run torus random --plugin "$tmp/x.yaml"
+: >"$tmp/empty.so"
+refused 'is not a shared object' run torus random --plugin "$tmp/empty.so"
+
+# --- the layout of texts ---
+
+"$weft" help run >"$tmp/out"
+sed -n '/^Workloads/,/^$/p' "$tmp/out" | sed '1d;$d' | grep -v '^  ' &&
+	complain 'a line of the list begins in the first column'
+grep -E '^.{81}' "$tmp/out" && complain 'a line is longer than 80 columns'
+report 'each workload has one line of the help'
+for what in 'torus random warmup=1us measure=1us --shape 4x4' \
+	'gemini random warmup=1us measure=1us --shape 2x2x2' \
+	'dragonfly random warmup=1us measure=1us --shape 32'; do
+	run run $what
+	grep ' $' "$tmp/out" && complain 'a line ends in blanks'
+	# a label has at most 11 characters
+	sed 1d "$tmp/out" | cut -c 12 | grep -v ' ' &&
+		complain "a label is too long: $(cat "$tmp/out")"
+	report "labels and lines keep to their columns: $what"
+done
+run run torus random warmup=1us measure=1us --shape 4x4
+grep -q '^hottest .* A[-+] to node ' "$tmp/out" ||
+	grep -q '^hottest .* B[-+] to node ' "$tmp/out" ||
+	complain "$(grep hottest "$tmp/out")"
+report 'the hottest links name both of their ends'
 
 # --- matrices ---
 
@@ -194,7 +247,7 @@ done
 run run fattree hotspot share=0.5 load=0.2 warmup=2us measure=5us --shape 64
 grep -q '^warning .* [1-6][0-9] % of the offered.*switch 1.0 down 0' \
 	"$tmp/out" || complain "$(cat "$tmp/out")"
-grep -q '^hottest  *switch 1.0 down 0  *9[0-9]' "$tmp/out" ||
+grep -q '^hottest  *switch 1.0 down 0 to node 0  *9[0-9]' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 run run fattree random load=0.2 warmup=2us measure=5us --shape 64
 grep -q '^warning' "$tmp/out" && complain "$(cat "$tmp/out")"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 void mem_give_up(void)
@@ -16,10 +17,16 @@ void mem_give_up(void)
 
 static _Noreturn void out_of_memory(size_t n, size_t size)
 {
-	char text[96];
-
-	snprintf(
+	char text[160];
+	struct rlimit limit;
+	int length = snprintf(
 		text, sizeof(text), "out of memory (%zu x %zu bytes)", n, size);
+
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			"; this shell allows %llu KiB of addresses, used or "
+			"not: raise `ulimit -v`",
+			(unsigned long long)limit.rlim_cur >> 10);
 	err_last_words(text);
 	_Exit(EXIT_LIMIT);
 }

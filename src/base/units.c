@@ -329,3 +329,12 @@ int64_t units_time(uint64_t bytes, int64_t rate)
 {
 	return (int64_t)(((int128)bytes * PS_PER_S + rate - 1) / rate);
 }
+
+/* Units of bytes have no small b. */
+bool units_are_bits(const char *text)
+{
+	const char *why;
+	int64_t rate;
+
+	return !units_read(UNIT_RATE, text, &rate, &why) && strchr(text, 'b');
+}

@@ -41,6 +41,9 @@ int64_t units_time(uint64_t bytes, int64_t rate);
 /* Whether a word is the unit of anything, without a number. */
 bool units_is_unit(const char *text);
 
+/* Whether a text is a rate in bits per second. */
+bool units_are_bits(const char *text);
+
 /* "ns, us, ms, s or ps", for messages. */
 const char *units_list(enum unit_kind kind);
 

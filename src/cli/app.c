@@ -266,7 +266,7 @@ static const char *ending_of(const struct machine_run *r)
 {
 	return r->result.ending == LOAD_FINISHED && !of(r->load)->is_right
 		       ? "wrong"
-		       : run_ending_name(r->result.ending);
+		       : load_ending_name(r->result.ending);
 }
 
 static void add_head(

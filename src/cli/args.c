@@ -138,12 +138,18 @@ static const struct cli_option table[] = {
 	{ CLI_SWEEP, "figures", 0, TEXT, AT(figures), "NAME,...",
 		"print these figures, at most four, by their names in `weft "
 		"run --json`" },
+	{ CLI_PLOT, "figures", 0, TEXT, AT(figures), "NAME",
+		"with curves: draw this figure, by its name in `weft run "
+		"--json`" },
 	{ CLI_SWEEP, "past-saturation", 0, FLAG, AT(is_past), NULL,
 		"continue curves beyond saturation" },
 	{ CLI_SWEEP, "csv", 0, TEXT, AT(csv), "FILE",
 		"write all figures of all points" },
-	{ CLI_SWEEP, "svg", 0, TEXT, AT(svg), "FILE",
-		"draw curves of the first figure" },
+	{ CLI_SWEEP, "plot", 0, TEXT, AT(plot), "FILE",
+		"draw curves of the first figure: SVG, PDF or PNG, as the name "
+		"ends" },
+	{ CLI_SWEEP, "svg", 0, TEXT, AT(plot), "FILE",
+		"the older name of --plot" },
 	{ CLI_SWEEP, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_OUTPUT, "output", 'o', TEXT, AT(output), "FILE",

@@ -46,6 +46,7 @@ enum cli_takes {
 	CLI_ALLOW = 262144, /* --allow-programs */
 	CLI_PROCESSES = 2097152, /* --processes */
 	CLI_BILL = 4194304, /* --bill, --csv */
+	CLI_PLOT = 8388608, /* --figures */
 };
 
 struct cli_args {
@@ -70,7 +71,7 @@ struct cli_args {
 	bool is_histogram;
 	bool is_error; /* of trains: run again with shorter ones */
 	bool is_past; /* saturation */
-	const char *csv, *svg; /* files */
+	const char *csv, *plot; /* files */
 	const char *figures; /* with commas between them */
 	bool is_json;
 	bool is_svg, is_dot; /* instead of text */

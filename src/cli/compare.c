@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "cli/cli.h"
 #include "facts/facts.h"
 #include "facts/figure.h"
@@ -140,14 +141,25 @@ static int compare(struct db *d, const struct cli_args *a, struct err *e)
 	return e->code ? -1 : differs ? EXIT_ANSWER_NO : EXIT_FINISHED;
 }
 
+static void add_error(struct err *e, const struct err *other)
+{
+	name_add(e->text, sizeof(e->text), "; ");
+	name_add(e->text, sizeof(e->text), other->text);
+}
+
 static int perform(const struct cli_args *a, struct err *e)
 {
-	struct db *second = record_open(a->word[1], e);
-	struct db *first = second ? record_open(a->word[0], e) : NULL;
+	struct err other = { 0 };
+	struct db *first = record_open(a->word[0], e);
+	struct db *second = record_open(a->word[1], &other);
 	int code = -1;
 
 	db_close(second);
-	if (first && !db_attach(first, a->word[1], "other", e))
+	if (first && other.code)
+		*e = other;
+	else if (other.code)
+		add_error(e, &other);
+	else if (first && !db_attach(first, a->word[1], "other", e))
 		code = compare(first, a, e);
 	db_close(first);
 	return code;

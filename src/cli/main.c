@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/name.h"
 #include "cli/cluster.h"
@@ -152,12 +154,39 @@ static void complain(struct err *e)
 	fprintf(stderr, "weft: %s\n", e->text);
 }
 
+/*
+ * The limit of the stack also gives each thread its stack, so with a small one
+ * weft starts anew under a larger one.
+ */
+static int check_stack(char **argv, struct err *e)
+{
+	enum { LEAST = 1 << 20 };
+	struct rlimit limit;
+	unsigned long long kib;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LEAST)
+		return 0;
+	kib = limit.rlim_cur >> 10;
+	limit.rlim_cur = LEAST;
+	if (limit.rlim_max < LEAST)
+		limit.rlim_max = LEAST;
+	if (!setrlimit(RLIMIT_STACK, &limit))
+		execv("/proc/self/exe", argv);
+	return err_set(e,
+		"the limit of the stack is %llu KiB (want `ulimit -s %d`)", kib,
+		LEAST >> 10);
+}
+
 int main(int argc, char **argv)
 {
 	struct cli_process before;
 	struct err e = { 0 };
 	int code;
 
+	if (check_stack(argv, &e)) {
+		complain(&e);
+		return e.code;
+	}
 	cli_process_begin(&before);
 	code = dispatch(argc, argv, &e);
 	cli_stop_flag(); /* how it ends is settled */

@@ -1,14 +1,10 @@
 /* `weft plot`: pictures of a run file, for papers. */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/name.h"
 #include "cli/cli.h"
+#include "cli/curves.h"
 #include "out/file.h"
 #include "out/plot.h"
 #include "record/read.h"
@@ -19,29 +15,45 @@ struct picture {
 	const char *name, *x, *y, *sql;
 	const char *needs; /* what there is nothing to draw without */
 	bool is_bars, is_filled;
+	bool is_sweep; /* a file of a sweep has it, others have not */
 };
 
 static const struct picture pictures[] = {
-	{ "links", "time, us", "load of links, %", NULL, "samples", false,
-		false },
-	{ "latency", "latency, ns", "packets with at most this latency, %",
-		"SELECT 'latency' curve, x, y FROM (SELECT to_ps / 1e3 x, "
-		"100.0 *"
-		" sum(count) OVER (ORDER BY from_ps) / sum(count) OVER () y"
-		" FROM latency) WHERE y <= 99.9",
-		"latencies", false, true },
-	{ "budget", "", "share of the messages' time, %",
-		"SELECT name curve, 0 x, 100.0 * ps / sum(ps) OVER () y FROM "
-		"cause"
-		" WHERE ps > 0",
-		"budget, which `weft run --budget` records", true, false },
-	{ "course", "time, us", "packets per us",
-		"SELECT 'delivered' curve, (from_ps + to_ps) / 2e6 x, delivered"
-		" * 1e6 / (to_ps - from_ps) y FROM sample UNION ALL SELECT"
-		" 'injected',"
-		" (from_ps + to_ps) / 2e6, injected * 1e6 / (to_ps - from_ps)"
-		" FROM sample",
-		"samples", false, false },
+	{
+		.name = "links",
+		.x = "time, us",
+		.y = "load of links, %",
+		.needs = "samples",
+	},
+	{
+		.name = "latency",
+		.x = "latency, ns",
+		.y = "packets with at most this latency, %",
+		.sql = "SELECT 'latency' curve, x, y FROM (SELECT to_ps / 1e3 "
+		       "x, 100.0 * sum(count) OVER (ORDER BY from_ps) / "
+		       "sum(count) OVER () y FROM latency) WHERE y <= 99.9",
+		.needs = "latencies",
+		.is_filled = true,
+	},
+	{
+		.name = "budget",
+		.y = "share of the messages' time, %",
+		.sql = "SELECT name curve, 0 x, 100.0 * ps / sum(ps) OVER () y "
+		       "FROM cause WHERE ps > 0",
+		.needs = "budget, which `weft run --budget` records",
+		.is_bars = true,
+	},
+	{
+		.name = "course",
+		.x = "time, us",
+		.y = "packets per us",
+		.sql = "SELECT 'delivered' curve, (from_ps + to_ps) / 2e6 x, "
+		       "delivered * 1e6 / (to_ps - from_ps) y FROM sample "
+		       "UNION ALL SELECT 'injected', (from_ps + to_ps) / 2e6, "
+		       "injected * 1e6 / (to_ps - from_ps) FROM sample",
+		.needs = "samples",
+	},
+	{ .name = "curves", .is_sweep = true },
 };
 
 enum { N_PICTURES = sizeof(pictures) / sizeof(pictures[0]) };
@@ -59,8 +71,19 @@ static const struct picture *find(const char *name, struct err *e)
 	}
 	err_set(e, "no picture is called \"%.40s\"%s", name,
 		name_hint(name, names, N_PICTURES,
-			"; want links, latency, budget or course", hint));
+			"; want links, latency, budget, course or curves",
+			hint));
 	return NULL;
+}
+
+/* The first of the usual figures that a sweep has. */
+static const char *first_figure(struct db *d)
+{
+	const char *const *f = curves_usual(curves_has_figure(d, "busbw_GBps"));
+
+	while (*f && !curves_has_figure(d, *f))
+		f++;
+	return *f ? *f : "throughput_GBps_per_node";
 }
 
 /* A file from elsewhere may have any number of names. */
@@ -201,121 +224,91 @@ static int collect_links(struct db *d, struct plot *p, struct err *e)
 	return failed ? -1 : 0;
 }
 
-static int draw(const struct cli_args *a, FILE *f, struct err *e)
+static struct plot *collect_all(const struct picture *is, struct db *d,
+	const char *figures, struct err *e)
 {
-	const struct picture *is = find(a->word[1], e);
-	struct db *d = is ? record_open(a->word[0], e) : NULL;
 	struct plot *p;
-	int failed;
 
-	if (!d)
-		return -1;
-	p = plot_new(is->x, is->y);
-	failed = is->sql ? collect(d, is, p, e) : collect_links(d, p, e);
+	if (is->is_sweep)
+		return curves_plot(d, figures ? figures : first_figure(d), e);
+	p = plot_new(is->x ? is->x : "", is->y);
+	if (is->sql ? collect(d, is, p, e) : collect_links(d, p, e)) {
+		plot_free(p);
+		return NULL;
+	}
 	if (is->is_filled)
 		plot_set_filled(p);
-	if (!failed && is->is_bars)
-		plot_write_bars(p, f);
-	else if (!failed)
-		plot_write(p, f);
-	plot_free(p);
-	db_close(d);
-	return failed;
+	return p;
 }
 
-/* --- PDF, where there is a converter --- */
-
-/* Runs one with a picture as its input: its exit code, or -1 where there is no
- * such program. */
-static int convert(char *const *command, FILE *svg, FILE *pdf)
+static int check_kind(const struct picture *is, struct db *d, struct err *e)
 {
-	posix_spawn_file_actions_t actions;
-	pid_t child;
-	int status, failed;
+	int is_sweep = record_is_sweep(d, e);
 
-	rewind(svg);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, fileno(pdf), STDOUT_FILENO);
-	failed = posix_spawnp(
-		&child, command[0], &actions, NULL, command, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (failed)
-		return -1;
-	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
-		return 1;
-	/* so says posix_spawnp() where it forks first */
-	return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
+	if (is_sweep < 0 || is_sweep == is->is_sweep)
+		return is_sweep < 0 ? -1 : 0;
+	return err_set(e,
+		is_sweep ? "%s: is the file of a sweep, which has the picture "
+			   "\"curves\""
+			 : "%s: is the file of a run, and a sweep has curves "
+			   "(want links, latency, budget or course)",
+		db_path(d));
 }
 
-static int make_pdf(FILE *svg, const struct out_file *f, struct err *e)
+static int draw(const struct cli_args *a, const struct canvas_format *format,
+	FILE *f, struct err *e)
 {
-	char *const commands[][6] = {
-		{ "rsvg-convert", "-f", "pdf", NULL },
-		{ "inkscape", "--pipe", "--export-type=pdf",
-			"--export-filename=-", NULL },
-		{ "cairosvg", "-f", "pdf", "-", NULL },
-	};
-	int code = -1;
+	const struct picture *is = find(a->word[1], e);
+	struct db *d = is ? db_open(a->word[0], e) : NULL;
+	struct plot *p = d && !check_kind(is, d, e)
+				 ? collect_all(is, d, a->figures, e)
+				 : NULL;
 
-	for (size_t i = 0; i < 3 && code < 0; i++)
-		code = convert(commands[i], svg, f->stream);
-	if (code < 0)
-		return err_set(e,
-			"%s: a PDF needs rsvg-convert, inkscape or cairosvg, "
-			"and none is installed",
-			f->path);
-	return code ? err_set(e, "%s: could not be converted to PDF", f->path)
-		    : 0;
-}
-
-static void draw_pdf(
-	const struct cli_args *a, const struct out_file *f, struct err *e)
-{
-	FILE *svg = tmpfile();
-
-	if (!svg) {
-		err_set(e, "%s: %s", a->output, strerror(errno));
-		return;
+	if (p) {
+		(is->is_bars ? plot_write_bars : plot_write)(p, format, f, e);
+		plot_free(p);
 	}
-	if (!draw(a, svg, e) && !fflush(svg))
-		make_pdf(svg, f, e);
-	fclose(svg);
+	if (d)
+		db_close(d);
+	return e->code ? -1 : 0;
 }
 
 static int draw_file(const struct cli_args *a, struct err *e)
 {
-	const char *dot = strrchr(a->output, '.');
-	bool is_pdf = dot && !strcmp(dot, ".pdf");
+	const struct canvas_format *format;
 	struct out_file f;
 
 	if (!strcmp(a->output, a->word[0]))
 		return err_set(e, "%s: the picture would overwrite a run file",
 			a->output);
-	if (out_file_open(&f, a->output, is_pdf ? &out_pdf : &out_picture, e))
+	format = canvas_format_of(a->output, e);
+	if (!format || out_file_open(&f, a->output, format->file, e))
 		return -1;
-	if (is_pdf)
-		draw_pdf(a, &f, e);
-	else
-		draw(a, f.stream, e);
+	draw(a, format, f.stream, e);
 	return out_file_close(&f, e);
+}
+
+static int print(const struct cli_args *a, FILE *f, struct err *e)
+{
+	return draw(a, &canvas_svg, f, e);
 }
 
 static int perform(const struct cli_args *a, struct err *e)
 {
-	return a->output ? draw_file(a, e) : cli_print(a, draw, e);
+	return a->output ? draw_file(a, e) : cli_print(a, print, e);
 }
 
 const struct cli_command cli_plot = { .name = "plot",
 	.brief = "draw a picture of a run file",
-	.takes = CLI_REPORT,
-	.usage = "FILE links|latency|budget|course",
-	.help = "Draws an SVG picture of a run file: the load of links over "
-		"time, the distribution of latencies, the time of messages by "
-		"cause, or packets over time.\vWithout --output the picture is "
-		"printed.  If its name ends in .pdf, it is converted to PDF, "
-		"which needs rsvg-convert, inkscape or cairosvg.  Example:\n  "
-		"weft plot run.db links -o links.svg",
+	.takes = CLI_REPORT | CLI_PLOT,
+	.usage = "FILE links|latency|budget|course|curves",
+	.help = "Draws a picture of a run file: the load of links over time, "
+		"the distribution of latencies, the time of messages by cause, "
+		"packets over time, or the curves of a sweep.\vThe picture is "
+		"SVG, PDF or PNG, as the name of the file ends, and as wide as "
+		"a column of a paper.  Without --output it is printed as SVG.  "
+		"Examples:\n  weft plot run.db links -o links.pdf\n  weft plot "
+		"sweep.db curves --figures latency_mean_ns -o latency.png",
 	.words = { 2, 2 },
 	.want = "want a run file and a picture, as in `weft plot run.db links "
 		"-o links.svg`",

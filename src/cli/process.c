@@ -46,11 +46,12 @@ static void on_signal(int number)
 	signal(number, SIG_DFL);
 }
 
-/* Nobody will read what is still to come. */
+/* The reader has seen enough, as in `weft params bgq | head`: no reason for a
+ * message. */
 static void on_broken_pipe(int number)
 {
 	(void)number;
-	leave("cannot write the output: Broken pipe", EXIT_BAD_INPUT);
+	leave(NULL, EXIT_BAD_INPUT);
 }
 
 /* The write that was too much fails, and its caller says so. */

@@ -147,16 +147,6 @@ static int book_missed(
 
 /* --- telling --- */
 
-static const char *const ending_name[] = {
-	[LOAD_FINISHED] = "finished",
-	[LOAD_DEADLOCKED] = "deadlocked",
-	[LOAD_SATURATED] = "saturated",
-	[LOAD_STOPPED] = "stopped",
-	[LOAD_STALLED] = "stalled",
-	[LOAD_TIMEOUT] = "timeout",
-	[LOAD_FAILED] = "failed",
-};
-
 static const int ending_code[] = {
 	[LOAD_FINISHED] = EXIT_FINISHED,
 	[LOAD_DEADLOCKED] = EXIT_DEADLOCK,
@@ -166,11 +156,6 @@ static const int ending_code[] = {
 	[LOAD_TIMEOUT] = EXIT_FINISHED, /* as it was asked for */
 	[LOAD_FAILED] = EXIT_ANSWER_NO,
 };
-
-const char *run_ending_name(enum load_ending e)
-{
-	return ending_name[e];
-}
 
 /* " load=max ..." */
 static void add_words(struct facts *f, const struct cli_args *a)
@@ -211,7 +196,7 @@ static void add_head(
 	facts_count(f, "threads", r->threads);
 	if (*r->machine->advice)
 		facts_text(f, "warning", r->machine->advice);
-	facts_text(f, "ending", ending_name[r->result.ending]);
+	facts_text(f, "ending", load_ending_name(r->result.ending));
 	if (r->result.ending == LOAD_FAILED)
 		facts_text(f, "error", r->result.why);
 	add_words(f, a);
@@ -421,7 +406,7 @@ static int perform(struct machine_run *r, struct record *k, struct err *e)
 		if (k && r->result.ending == LOAD_FAILED)
 			record_why(k, r->result.why);
 		return !k || !record_end(
-				     k, run_ending_name(r->result.ending), e)
+				     k, load_ending_name(r->result.ending), e)
 			       ? 0
 			       : -1;
 	}

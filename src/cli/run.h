@@ -48,7 +48,6 @@ char *run_command(const struct cli_args *a, const struct machine_run_setup *s);
 /* The command that repeats a sweep. */
 char *run_sweep_command(const struct cli_args *a);
 
-const char *run_ending_name(enum load_ending e);
 int run_ending_code(enum load_ending e);
 /* Prints the facts of a run, writes the other files that were asked for, and
  * frees f.  Returns the exit code, or -1 with the error. */

@@ -133,7 +133,7 @@ static void add_alone(struct facts *f, const struct batch_result *alone,
 	size_t n = strlen(p->name) + 1;
 
 	facts_group(f, "alone");
-	facts_text(f, "ending", run_ending_name(alone->ending));
+	facts_text(f, "ending", load_ending_name(alone->ending));
 	for (uint32_t i = 0; i < alone->n_figures; i++)
 		if (!strncmp(alone->figure[i].name, p->name, n - 1) &&
 			alone->figure[i].name[n - 1] == '.')
@@ -187,7 +187,7 @@ static void add_job(struct facts *f, const struct jobs_part *p,
 	facts_count(f, "seed", p->load->seed);
 	facts_real(f, "start_ns", (double)p->load->begin / SIM_NS);
 	facts_of_params(f, "params", &p->keys);
-	facts_text(f, "ending", run_ending_name(p->result->ending));
+	facts_text(f, "ending", load_ending_name(p->result->ending));
 	add_results(f, p);
 	if (alone)
 		add_alone(f, alone, p);
@@ -270,6 +270,6 @@ void run_jobs_facts(struct facts *f, const struct machine_run *r,
 		if (all->part[i].result->ending == r->result.ending)
 			continue;
 		facts_say(f, NULL, "job %s: %s", all->part[i].name,
-			run_ending_name(all->part[i].result->ending));
+			load_ending_name(all->part[i].result->ending));
 	}
 }

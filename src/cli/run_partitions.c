@@ -184,7 +184,7 @@ static void add_job(struct facts *f, const struct machine_partition *p,
 	partitions_facts(f, p);
 	facts_count(f, "seed", p->job.seed);
 	facts_real(f, "start_ns", (double)p->job.begin / SIM_NS);
-	facts_text(f, "ending", run_ending_name(r->ending));
+	facts_text(f, "ending", load_ending_name(r->ending));
 	facts_print(f, "digest", "%016" PRIx64, r->digest);
 	facts_count(f, "_lines", x->n);
 	facts_place(f, FACTS_AT_OWN);
@@ -219,7 +219,7 @@ static void add_all(struct facts *f, const struct runs *r)
 	for (uint32_t i = 0; i < r->list.n; i++)
 		if (r->result[i].ending != LOAD_FINISHED)
 			facts_say(f, NULL, "job %s: %s", r->list.v[i].job.name,
-				run_ending_name(r->result[i].ending));
+				load_ending_name(r->result[i].ending));
 }
 
 /* The worst of all. */
@@ -240,7 +240,7 @@ static int tell(const struct runs *r, struct err *e)
 		if (own == EXIT_DEADLOCK && !e->code)
 			err_set_code(e, EXIT_DEADLOCK, "job %s: %s",
 				r->list.v[i].job.name,
-				run_ending_name(r->result[i].ending));
+				load_ending_name(r->result[i].ending));
 	}
 	return e->code ? -1 : code;
 }

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "cli/show.h"
 #include "machine/facts.h"
-#include "out/plot.h"
+#include "out/canvas.h"
 
 enum {
 	MOST_SITES = 1 << 17, /* in a picture */
@@ -325,7 +325,7 @@ static void svg_site(const struct topo *t, const struct drawing *d, router_id r)
 			d->at[r].x - size, d->at[r].y - size, 2 * size,
 			2 * size);
 	fputs("<title>", d->file);
-	plot_text(d->file, name);
+	canvas_escape(d->file, name);
 	fprintf(d->file, "</title></%s>\n", is_node ? "circle" : "rect");
 }
 
@@ -419,7 +419,7 @@ int show_svg(const struct machine *m, FILE *f, struct err *e)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f "
 		"%.0f\" font-family=\"sans-serif\">\n<title>",
 		wide, d.height + MARGIN);
-	plot_text(f, m->header.title);
+	canvas_escape(f, m->header.title);
 	fputs("</title>\n<rect width=\"100%\" height=\"100%\" "
 	      "fill=\"#fff\"/>\n",
 		f);

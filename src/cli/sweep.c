@@ -6,8 +6,9 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/sweep.h"
+#include "machine/prices.h"
 #include "machine/tree.h"
-#include "out/file.h"
+#include "out/canvas.h"
 #include "sim/barrier.h"
 #include "sim/cluster.h"
 
@@ -590,6 +591,7 @@ static int open_curves(struct sweep *w, struct err *e)
 	struct machine **m = mem_alloc(x->axis[0].n, sizeof(struct machine *));
 	struct record_inputs in = { NULL, 0 };
 	char what[1024], *command = run_sweep_command(w->args);
+	struct prices prices = { NULL, NULL, NULL, NULL, 0 };
 	struct curves_about a = {
 		.what = what,
 		.command = command,
@@ -600,10 +602,13 @@ static int open_curves(struct sweep *w, struct err *e)
 	};
 
 	name_sweep(w, what, sizeof(what));
+	if (w->args->bill && !prices_read(&prices, w->args->bill, e))
+		a.currency = prices.currency;
 	for (size_t i = 0; i < a.n_machines; i++)
 		m[i] = load_machine(w, i);
 	list_inputs(w, &in);
-	w->curves = curves_open(w->args->output, &a, e);
+	w->curves = e->code ? NULL : curves_open(w->args->output, &a, e);
+	prices_free(&prices);
 	mem_free(m);
 	mem_free(command);
 	record_inputs_free(&in);
@@ -618,9 +623,12 @@ static bool is_first(const struct sweep *w)
 /* The first process of a job has the files. */
 static int check_files(const struct cli_args *a, struct err *e)
 {
-	return (a->csv && out_file_check(a->csv, &out_points, e)) ||
-			       (a->svg && out_file_check(
-						  a->svg, &out_picture, e)) ||
+	const struct canvas_format *format =
+		a->plot ? canvas_format_of(a->plot, e) : NULL;
+
+	return e->code || (a->csv && out_file_check(a->csv, &out_points, e)) ||
+			       (format && out_file_check(
+						  a->plot, format->file, e)) ||
 			       (a->output &&
 				       out_file_check(a->output, &out_run, e))
 		       ? -1

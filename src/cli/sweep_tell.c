@@ -4,22 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/curves.h"
 #include "cli/sweep.h"
 #include "facts/figure.h"
 #include "out/file.h"
-#include "out/plot.h"
 
 enum { MOST_FIGURES = 4 };
-
-/* Figures that are told where there are no others asked for. */
-static const char *const usual[] = { "throughput_GBps_per_node",
-	"price_per_Gbps", "latency_mean_ns", "latency_p99_ns",
-	"fraction_of_peak", "one_way_ns", "total_MBps", "rate_Mps", "time_ns",
-	"rate_GBps", "sim_time_ns", NULL };
-
-/* ... of collectives by an algorithm. */
-static const char *const collective[] = { "time_ns", "algbw_GBps", "busbw_GBps",
-	NULL };
 
 struct told {
 	struct sweep *sweep;
@@ -142,7 +132,7 @@ static int choose_figures(struct told *t, char *text, struct err *e)
 				t->figure[i]);
 	if (*text)
 		return 0;
-	told = most_of(t, "busbw_GBps") < 0 ? usual : collective;
+	told = curves_usual(most_of(t, "busbw_GBps") >= 0);
 	for (; *told; told++)
 		if (t->n < MOST_FIGURES && most_of(t, *told) >= 0)
 			t->figure[t->n++] = *told;
@@ -204,8 +194,8 @@ static void add_table(struct told *t)
 	n = (size_t)snprintf(columns, sizeof(columns), "curve|>%s=x",
 		w->x < w->seed ? w->axes.axis[w->x].name : "");
 	for (size_t k = 0; k < t->n; k++) {
-		t->scale[k] = figure_scale(
-			t->figure[k], fmax(most_of(t, t->figure[k]), 0));
+		t->scale[k] = curves_scale(w->curves, t->figure[k],
+			fmax(most_of(t, t->figure[k]), 0));
 		figure_title(t->figure[k], title);
 		n += (size_t)snprintf(columns + n, sizeof(columns) - n,
 			"|>%s%s%s=%s", title, *t->scale[k].unit ? ", " : "",
@@ -247,50 +237,43 @@ static void write_csv(const struct sweep *w, FILE *f)
 	db_finish(q);
 }
 
-static void draw(const struct told *t, FILE *f)
+static int draw(const struct told *t, const char *path,
+	const struct canvas_format *format, struct err *e)
 {
-	const struct sweep *w = t->sweep;
-	const struct fact *at = t->points->first;
-	const char *unit = axes_unit_name(w->unit);
-	struct curves_value v;
-	struct plot *p;
-	char name[64];
-	double x;
+	struct plot *p = curves_plot(t->sweep->curves, t->figure[0], e);
+	struct out_file f;
 
-	if (w->x == w->seed)
-		snprintf(name, sizeof(name), "point");
-	else
-		snprintf(name, sizeof(name), "%s%s%s%s",
-			w->axes.axis[w->x].name, *unit ? ", " : "", unit,
-			w->unit == AXIS_RATE ? " per node" : "");
-	p = plot_new(name, t->figure[0]);
-	for (; at; at = at->next) {
-		if (*fact_text(at, "_x"))
-			axes_number(fact_text(at, "_x"), &x);
-		else
-			fact_number(facts_find(at, "_i"), &x);
-		if (!facts_find(at, "_past")->is.flag &&
-			get(at, t->figure[0], &v))
-			plot_add(p, fact_text(at, "curve"), x, v.mean, v.half);
+	if (!p)
+		return -1;
+	if (!out_file_open(&f, path, format->file, e)) {
+		plot_write(p, format, f.stream, e);
+		out_file_close(&f, e);
 	}
-	plot_write(p, f);
 	plot_free(p);
+	return e->code ? -1 : 0;
 }
 
-static int write_file(const struct told *t, const char *path,
-	const struct out_kind *kind, struct err *e)
+static int write_points(const struct told *t, const char *path, struct err *e)
 {
 	struct out_file f;
 
-	if (out_file_open(&f, path, kind, e))
+	if (out_file_open(&f, path, &out_points, e))
 		return -1;
-	if (kind == &out_picture)
-		draw(t, f.stream);
-	else
-		write_csv(t->sweep, f.stream);
+	write_csv(t->sweep, f.stream);
 	return out_file_close(&f, e);
 }
 
+/* The files that options name. */
+static int write_files(const struct told *t, struct err *e)
+{
+	const struct cli_args *a = t->sweep->args;
+
+	if (a->csv && write_points(t, a->csv, e))
+		return -1;
+	return a->plot && t->n
+		       ? draw(t, a->plot, canvas_format_of(a->plot, e), e)
+		       : 0;
+}
 /* --- what is to be said of it --- */
 
 static void add_warnings(struct facts *f, const struct sweep *w)
@@ -379,12 +362,7 @@ static int tell(struct told *t, struct err *e)
 	add_end(&t->facts, w);
 	stream_open(&out);
 	cli_write(w->args, &t->facts, CLI_FITTED, out.file);
-	if (cli_out_close(&out, e) ||
-		(w->args->csv && write_file(t, w->args->csv, &out_points, e)) ||
-		(w->args->svg && t->n &&
-			write_file(t, w->args->svg, &out_picture, e)))
-		return -1;
-	return 0;
+	return cli_out_close(&out, e) || write_files(t, e) ? -1 : 0;
 }
 
 int sweep_tell(struct sweep *w, struct err *e)

@@ -85,8 +85,8 @@ struct figure_scale figure_scale(const char *name, double value)
 static const struct {
 	const char *name, *title;
 } titles[] = {
-	{ "confidence_95_half_width_pct", "95 % confidence +-" },
-	{ "packet_time_ns", "packet on a link" },
+	{ "confidence_95_half_width_pct", "95 % within" },
+	{ "packet_time_ns", "packet time" },
 	{ "first_B", "first faster at" },
 	{ "crossover_B", "always faster from" },
 	{ "read_B", "mean bus read" },

@@ -386,7 +386,7 @@ static const struct net_client_ops client = {
 
 const struct load_ops load_code = {
 	.name = "code",
-	.help = "patterns of errors against the codes that check packets",
+	.help = "error patterns that packet checks must detect",
 	.size = sizeof(struct code),
 	PARAMS(params),
 	.client = &client,

@@ -27,6 +27,9 @@ enum load_ending {
 	LOAD_FAILED, /* a program of the host ended as it should not */
 };
 
+/* "finished" and so on; "failed" also of errors. */
+const char *load_ending_name(enum load_ending e);
+
 /* A figure that only this workload has. */
 struct load_figure {
 	const char *name; /* snake_case, with its unit */

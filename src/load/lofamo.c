@@ -196,7 +196,7 @@ static void trials_report(struct load *l, struct load_result *r)
 
 const struct load_ops load_lofamo = {
 	.name = "lofamo",
-	.help = "time until LO|FA|MO's Master learns of a fault, on APEnet+",
+	.help = "fault-detection time of LO|FA|MO (APEnet+)",
 	.size = sizeof(struct trials),
 	PARAMS(keys),
 	.client = &load_idle_client,

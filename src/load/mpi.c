@@ -767,7 +767,7 @@ static const char *mpi_one_host(const struct load *l)
 const struct load_ops load_mpi = {
 	.one_host = mpi_one_host,
 	.name = "mpi",
-	.help = "an MPI program, whose ranks are processes of the host",
+	.help = "an MPI program; its ranks run as host processes",
 	.size = sizeof(struct mpi),
 	.params = params,
 	.n_params = sizeof(params) / sizeof(params[0]),

@@ -537,3 +537,19 @@ int load_end(struct load_course *c, struct err *e)
 	*e = (struct err){ 0 };
 	return 0;
 }
+
+const char *load_ending_name(enum load_ending e)
+{
+	static const char *const names[] = {
+		[LOAD_FINISHED] = "finished",
+		[LOAD_DEADLOCKED] = "deadlocked",
+		[LOAD_SATURATED] = "saturated",
+		[LOAD_STOPPED] = "stopped",
+		[LOAD_STALLED] = "stalled",
+		[LOAD_ENDLESS] = "failed",
+		[LOAD_TIMEOUT] = "timeout",
+		[LOAD_FAILED] = "failed",
+	};
+
+	return names[e];
+}

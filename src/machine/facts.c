@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/units.h"
 #include "load/jobs.h"
 #include "machine/bill.h"
 #include "machine/energy.h"
@@ -238,6 +240,35 @@ void machine_run_each(const struct machine_run *r,
 
 /* --- results --- */
 
+/* Whether the load was given in bits per second. */
+static bool has_bits(const struct machine_run *r)
+{
+	const char *const *key = r->setup.keys;
+
+	for (size_t i = 0; i < r->setup.n_keys; i++)
+		if (!strncmp(key[i], "load=", 5))
+			return units_are_bits(key[i] + 5);
+	return false;
+}
+
+/* In the unit of the load. */
+static void add_throughput(struct facts *f, const struct load_result *l,
+	double got, bool is_in_bits)
+{
+	double by = is_in_bits ? 8 : 1;
+
+	facts_text(f, "_rate", is_in_bits ? "Gb/s" : "GB/s");
+	facts_real(f, "_got", got * by);
+	if (l->offered_bps)
+		facts_real(f, "_offered", (double)l->offered_bps / 1e9 * by);
+	if (l->has_peak)
+		facts_real(f, "_peak", (double)l->peak_bps / 1e9 * by);
+	facts_line(f, "throughput",
+		"{_got:.4g} {_rate} per node[ of {_offered:.4g} offered][: "
+		"{fraction_of_peak*100:.1f} % of the peak of {_peak:.4g} "
+		"{_rate}]");
+}
+
 void facts_of_results(
 	struct facts *f, const struct machine_run *r, bool has_histogram)
 {
@@ -255,11 +286,7 @@ void facts_of_results(
 			(double)l->offered_bps / 1e9);
 	facts_hist(f, "latency_ns", &l->latency, "packets");
 	if (l->has_throughput)
-		facts_line(f, "throughput",
-			"{throughput_GBps_per_node:.4g} GB/s per node[ of "
-			"{offered_GBps_per_node:.4g} offered][: "
-			"{fraction_of_peak*100:.1f} % of the peak of "
-			"{peak_GBps_per_node:.4g} GB/s]");
+		add_throughput(f, l, got, has_bits(r));
 	facts_line(f, "latency",
 		"[mean {latency_ns.mean:u}, median {latency_ns.p50:v}, p99 "
 		"{latency_ns.p99:v}, max {latency_ns.max:v}]");

@@ -30,7 +30,7 @@ static void name_group(const struct topo *t, uint32_t i, char name[16])
 		snprintf(name, 16, "%s", t->wire[i].name);
 }
 
-/* A group's part of the line of all, "A+ 7 %  "; four in a row where there may
+/* A group's part of the line of all, "  A+ 7 %"; four in a row where there may
  * be many. */
 static size_t write_group(const struct machine_run *r, uint32_t i,
 	const struct net_use *u, const char *name, char *text, size_t size)
@@ -39,7 +39,8 @@ static size_t write_group(const struct machine_run *r, uint32_t i,
 	int n = snprintf(text, size, "%s", is_new ? "\n            " : "");
 
 	if (u->n_links)
-		n += snprintf(text + n, size - (size_t)n, "%s %.0f %%  ", name,
+		n += snprintf(text + n, size - (size_t)n, "%s%s %.0f %%",
+			i && !is_new ? "  " : "", name,
 			use(r, (double)u->busy, u->n_links) * 100);
 	return (size_t)n;
 }
@@ -77,7 +78,7 @@ static void add_groups(
 	facts_text(f, "_by_port", text);
 	if (r->hops)
 		facts_line(f, "links",
-			"{_by_port}of the raw rate, including the warm-up");
+			"{_by_port}  of the raw rate, including the warm-up");
 }
 
 /* --- which ones --- */
@@ -171,6 +172,9 @@ static void add_hottest(
 		facts_count(f, "port", h->link.port);
 		name_link(t, h->link.site, h->link.port, text);
 		facts_text(f, "name", text);
+		facts_site(f, "to", t, h->link.to.router);
+		facts_print(
+			f, "_link", "%s to %s", text, fact_text(f->at, "to"));
 		facts_real(f, "use", use(r, (double)h->time, 1));
 		if (i < heat->routers.n) { /* which stands beside it */
 			h = &heat->routers.of[i];
@@ -182,7 +186,7 @@ static void add_hottest(
 	facts_end(f);
 	if (r->hops)
 		facts_each(f, "hottest_links", 0, "hottest",
-			"{name:-27} {use*100:5.1f} %[   {_router}: "
+			"{_link:-36} {use*100:5.1f} %[   {_router}: "
 			"{_waiting:.3g} waiting]");
 }
 

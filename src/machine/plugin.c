@@ -2,6 +2,7 @@
 #include "machine/plugin.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "load/load.h"
@@ -105,6 +106,21 @@ static bool is_open(const struct plugins *p, const void *handle)
 	return false;
 }
 
+/* Also of files that cannot be read, which dlopen() describes better. */
+static bool is_object(const char *path)
+{
+	static const char start[] = { 0x7f, 'E', 'L', 'F' };
+	char is[sizeof(start)];
+	FILE *f = fopen(path, "rb");
+	size_t n = f ? fread(is, 1, sizeof(is), f) : 0;
+	bool is_one =
+		!f || ferror(f) || (n == sizeof(is) && !memcmp(is, start, n));
+
+	if (f)
+		fclose(f);
+	return is_one;
+}
+
 /* Who names it stands before what is wrong. */
 static int open_one(struct plugins *p, const char *path, const char *who,
 	bool may_be_open, struct err *e)
@@ -114,6 +130,11 @@ static int open_one(struct plugins *p, const char *path, const char *who,
 
 	if (p->n == MACHINE_PLUGINS)
 		return err_set(e, "more than %d plugins", MACHINE_PLUGINS);
+	if (!is_object(path))
+		return err_set(e,
+			"%s: %s is not a shared object (build one with cc "
+			"-shared, see weft-plugin(7))",
+			who, path);
 
 	/* no search through the system's libraries */
 	snprintf(text, sizeof(text), "%s%s", strchr(path, '/') ? "" : "./",

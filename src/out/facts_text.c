@@ -270,12 +270,14 @@ static size_t fitting(const char *text)
 static void write_wrapped(FILE *out, const char *label, const char *text)
 {
 	while (*text) {
-		size_t n = fitting(text);
+		size_t n = fitting(text), end = n;
 
+		while (end && text[end - 1] == ' ')
+			end--;
 		if (label)
 			write_label(out, label);
-		fprintf(out, "%.*s\n", (int)n, text);
-		text += n + (text[n] == ' ');
+		fprintf(out, "%.*s\n", (int)end, text);
+		text += n + strspn(text + n, " ");
 		label = "";
 	}
 }

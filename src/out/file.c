@@ -19,6 +19,7 @@ enum { MOST_LINKS = 40, LONGEST_START = 64 };
 const struct out_kind out_page = { "a page", true, BEGINS("<!DOCTYPE html>") };
 const struct out_kind out_picture = { "a picture", true, BEGINS("<svg ") };
 const struct out_kind out_pdf = { "a PDF", true, BEGINS("%PDF-") };
+const struct out_kind out_png = { "a PNG", true, BEGINS("\x89PNG\r\n") };
 const struct out_kind out_trace = { "a trace", true, BEGINS("\n") };
 const struct out_kind out_schedule = { "a schedule", true,
 	BEGINS("num_ranks ", "\x7f\x10") };

@@ -20,7 +20,7 @@ struct out_kind {
 	const char *const *begins; /* how such files begin, then NULL */
 };
 
-extern const struct out_kind out_page, out_picture, out_pdf, out_trace,
+extern const struct out_kind out_page, out_picture, out_pdf, out_png, out_trace,
 	out_schedule, out_report, out_links, out_points, out_bill,
 	out_computing, out_machine, out_run;
 

@@ -1,12 +1,13 @@
 /*
- * Curves as an SVG picture: axes with round numbers, a legend, error bars, and
- * colours that people with colour blindness can tell apart.
+ * Curves and bars as a picture: axes with round numbers, error bars, a legend
+ * below, and colours that people with colour blindness can tell apart.
  */
 #ifndef OUT_PLOT_H
 #define OUT_PLOT_H
 
 #include <stdbool.h>
-#include <stdio.h>
+
+#include "out/canvas.h"
 
 struct plot;
 
@@ -18,13 +19,19 @@ void plot_free(struct plot *p);
 void plot_add(
 	struct plot *p, const char *curve, double x, double y, double half);
 size_t plot_n_curves(const struct plot *p);
+/* Draws a curve in the colour of another one, with dashes: the first, second
+ * or a further kind of them. */
+void plot_pair(
+	struct plot *p, const char *curve, const char *with, unsigned dashes);
 /* Fills the area below the curve, if there is only one. */
 void plot_set_filled(struct plot *p);
-void plot_write(const struct plot *p, FILE *f);
-/* A text as one of XML, which has no control characters, by no name. */
-void plot_text(FILE *f, const char *s);
-/* Writes bars instead: the first y of each curve with its name; x is not
- * used. */
-void plot_write_bars(const struct plot *p, FILE *f);
+/* The values of x are sizes in bytes; a wide range gets a logarithmic axis. */
+void plot_set_bytes(struct plot *p);
+
+/* Draws the curves; or a bar for the first y of each, where x is not used. */
+int plot_write(const struct plot *p, const struct canvas_format *format,
+	FILE *f, struct err *e);
+int plot_write_bars(const struct plot *p, const struct canvas_format *format,
+	FILE *f, struct err *e);
 
 #endif

@@ -52,8 +52,13 @@ static void write_decimal(int64_t v, const char *unit, char *text, size_t size)
 static int add_value(
 	struct axis *x, const char *text, size_t len, struct err *e)
 {
-	char *value = mem_alloc(len + 1, 1);
+	char *value;
 
+	for (size_t i = 0; i < x->n; i++)
+		if (strlen(x->value[i]) == len &&
+			!memcmp(x->value[i], text, len))
+			return 0; /* a value that is there counts once */
+	value = mem_alloc(len + 1, 1);
 	memcpy(value, text, len);
 	if (x->n == AXES_VALUES) {
 		mem_free(value);
@@ -71,6 +76,37 @@ struct range {
 	bool has_step; /* else it is 1 */
 	char unit[16];
 };
+
+/* How many of one unit are one of another; 0: they measure different things, or
+ * the number is not whole. */
+static int64_t units_in(const char *small, const char *large)
+{
+	static const enum unit_kind kinds[] = { UNIT_BYTES, UNIT_RATE,
+		UNIT_TIME };
+	char one[32], other[32];
+	const char *why;
+	int64_t a, b;
+
+	snprintf(one, sizeof(one), "1%s", small);
+	snprintf(other, sizeof(other), "1%s", large);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!units_read(kinds[i], one, &a, &why) &&
+			!units_read(kinds[i], other, &b, &why))
+			return b % a ? 0 : b / a;
+	return 0;
+}
+
+/* "64KiB..64MiB": the end in the unit of the start. */
+static bool join_units(struct range *r, const char *unit)
+{
+	int64_t n = strcmp(unit, r->unit) ? units_in(unit, r->unit) : 1;
+
+	if (!n || r->to > INT64_MAX / n)
+		return false;
+	r->to *= n;
+	snprintf(r->unit, sizeof(r->unit), "%s", unit);
+	return true;
+}
 
 /* "8..1GiB" goes from 8 B, since 8 GiB would be above its end; so does
  * "8..8KiB:x2", whose step would lead nowhere. */
@@ -92,7 +128,7 @@ static void count_bytes(struct range *r)
 /* Whether it is one; what is none is a value like any other. */
 static bool read_range(const char *s, size_t len, struct range *r)
 {
-	char text[128];
+	char text[128], unit[sizeof(r->unit)];
 	const char *at;
 	size_t n;
 
@@ -100,8 +136,14 @@ static bool read_range(const char *s, size_t len, struct range *r)
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)len, s);
 	*r = (struct range){ .step = MILLION };
-	if (!read_decimal(text, &r->from, &at) || strncmp(at, "..", 2) != 0 ||
-		!read_decimal(at + 2, &r->to, &at))
+	if (!read_decimal(text, &r->from, &at))
+		return false;
+	n = strcspn(at, ".");
+	if (n >= sizeof(unit))
+		return false;
+	snprintf(unit, sizeof(unit), "%.*s", (int)n, at);
+	at += n;
+	if (strncmp(at, "..", 2) != 0 || !read_decimal(at + 2, &r->to, &at))
 		return false;
 	n = strcspn(at, ":");
 	if (n >= sizeof(r->unit))
@@ -109,7 +151,10 @@ static bool read_range(const char *s, size_t len, struct range *r)
 	memcpy(r->unit, at, n);
 	at += n;
 	r->has_step = *at;
-	count_bytes(r);
+	if (*unit && !join_units(r, unit))
+		return false;
+	if (!*unit)
+		count_bytes(r);
 	if (!*at)
 		return true;
 	r->is_factor = at[1] == 'x';
@@ -146,6 +191,24 @@ static int check_range(
 	return 0;
 }
 
+/* In the unit of the range, or in a larger one where that is shorter. */
+static void write_value(int64_t v, const char *unit, char text[64])
+{
+	char shorter[64], *space;
+	const char *why;
+	int64_t bytes;
+
+	write_decimal(v, unit, text, 64);
+	if (!*unit || units_read(UNIT_BYTES, text, &bytes, &why))
+		return;
+	units_format(UNIT_BYTES, bytes, shorter, sizeof(shorter));
+	space = strchr(shorter, ' ');
+	if (space)
+		memmove(space, space + 1, strlen(space));
+	if (strlen(shorter) < strlen(text))
+		memcpy(text, shorter, strlen(shorter) + 1);
+}
+
 static int add_range(struct axis *x, const struct range *r, struct err *e)
 {
 	char text[64];
@@ -155,7 +218,7 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 	for (int64_t v = r->from; v <= r->to;
 		v = r->is_factor ? (int64_t)((int128)v * r->step / MILLION)
 				 : v + r->step) {
-		write_decimal(v, r->unit, text, sizeof(text));
+		write_value(v, r->unit, text);
 		if (add_value(x, text, strlen(text), e))
 			return -1;
 	}
@@ -185,7 +248,7 @@ static int check_value(
 		return 0;
 	return err_set(e,
 		"%s: \"%.*s\" is not a range (want FROM..TO, FROM..TO:STEP or "
-		"FROM..TO:xFACTOR; the unit follows the end, as in 1..5us:2)",
+		"FROM..TO:xFACTOR, as in 1..5us:2 or 64KiB..64MiB:x32)",
 		x->name, (int)(len < 40 ? len : 40), s);
 }
 

@@ -34,8 +34,9 @@ struct axes {
 
 /*
  * Adds an axis whose values are written with commas, or as a range: 1..5,
- * 0.1..1:0.1 by steps, 64..4096:x2 by factors; a unit follows the end of the
- * range, "10..50%:10".
+ * 0.1..1:0.1 by steps, 64..4096:x2 by factors.  A start without a unit has the
+ * end's, as in "10..50%:10"; a size that would then be above the end is in
+ * bytes, as in "8..1GiB:x4".  A value that is given twice counts once.
  */
 int axes_add(struct axes *a, enum axis_kind kind, const char *name,
 	const char *values, struct err *e);

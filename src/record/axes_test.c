@@ -54,6 +54,19 @@ static void a_range_goes_by_steps_or_factors(void **state)
 	/* of bytes, unless the unit of the end fits */
 	expect("8..2KiB:x16", (const char *[]){ "8", "128", "2048", NULL });
 	expect("1..2KiB", (const char *[]){ "1KiB", "2KiB", NULL });
+	/* both ends may have one */
+	expect("64KiB..64MiB:x32",
+		(const char *[]){ "64KiB", "2MiB", "64MiB", NULL });
+	expect("1GB/s..3GB/s",
+		(const char *[]){ "1GB/s", "2GB/s", "3GB/s", NULL });
+	expect("500MB/s..1GB/s:500",
+		(const char *[]){ "500MB/s", "1000MB/s", NULL });
+}
+
+static void a_value_that_is_given_twice_counts_once(void **state)
+{
+	expect("torus,bgq,torus", (const char *[]){ "torus", "bgq", NULL });
+	expect("1..3,2", (const char *[]){ "1", "2", "3", NULL });
 }
 
 static void ten_steps_of_a_tenth_end_at_one(void **state)
@@ -118,7 +131,7 @@ static void what_leads_nowhere_is_refused(void **state)
 	refuse("1..5:9", "longer than the range");
 	refuse("1..", "\"1..\" is not a range");
 	refuse("1...5", "is not a range");
-	refuse("1GB/s..3GB/s", "the unit follows the end");
+	refuse("1GB/s..3KiB", "is not a range");
 	refuse("0..1000000:1", "more than");
 }
 
@@ -140,6 +153,7 @@ static void the_last_axis_is_fastest(void **state)
 }
 
 TESTS(TEST(values_stand_between_commas), TEST(a_range_goes_by_steps_or_factors),
+	TEST(a_value_that_is_given_twice_counts_once),
 	TEST(ten_steps_of_a_tenth_end_at_one),
 	TEST(rates_are_compared_in_one_unit),
 	TEST(fractions_and_rates_share_no_axis),

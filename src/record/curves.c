@@ -34,6 +34,7 @@ static int begin(struct db *d, const struct curves_about *a, struct err *e)
 	record_put_text(d, "what", a->what, e);
 	record_put_text(d, "command", a->command, e);
 	record_put_text(d, "weft", WEFT_VERSION, e);
+	record_put_text(d, "currency", a->currency, e);
 	record_put_text(d, "faults", a->faults, e);
 	record_put_file(d, "faults_file", a->faults, e);
 	return record_inputs_write(a->inputs, d, e) || db_do(d, "COMMIT", e);
@@ -190,6 +191,7 @@ int curves_put(struct db *d, const struct curves_point *p, int64_t id,
 		.error = r->e.code ? r->e.text : "",
 		.digest = digest,
 		.wall_s = r->wall_s,
+		.outcome = r->e.code ? "failed" : load_ending_name(r->ending),
 	};
 
 	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);

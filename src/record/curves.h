@@ -35,6 +35,7 @@ struct curves_about {
 	 * whose input files have changed. */
 	const char *what;
 	const char *command; /* that began it */
+	const char *currency; /* of prices, "" or NULL */
 	const char *faults; /* a file with a plan of them, or NULL */
 	const struct record_inputs *inputs;
 	/* Its machines, with the values that do not vary; NULL if these alone

@@ -69,9 +69,9 @@ struct db *record_open(const char *path, struct err *e)
 		return d;
 	if (is > 0)
 		err_set(e,
-			"%s: is the file of a sweep, not of one run; "
-			"`weft report` and `weft sql` read it",
-			path);
+			"%s: is the file of a sweep, not of one run; want "
+			"`weft report`, `weft sql` or `weft plot %s curves`",
+			path, path);
 	db_close(d);
 	return NULL;
 }

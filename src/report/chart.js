@@ -95,7 +95,7 @@ function plotArea(left, top, w, h) {
 			.join(" ") });
 }
 
-/* o: series [{name, points [[x, y, half]], isArea, colour}], xLabel, yLabel,
+/* o: series [{name, points [[x, y, half]], isArea, colour, dashes}], xLabel, yLabel,
  * xText, yText, isLog, marks [{x, text}], height, tip.  A y that is not finite
  * is a gap. */
 function chart(o) {
@@ -162,22 +162,31 @@ function stretches(points) {
 
 function drawSeries(area, s, colour, px, py, floor) {
 	for (const points of stretches(s.points)) {
-		drawLine(area, points, s.isArea, colour, px, py, floor);
+		drawLine(area, points, s, colour, px, py, floor);
 		for (const p of s.hasDots || points.length === 1 ? points : [])
 			drawDot(area, p, colour, px(p[0]), py);
 	}
 }
 
-function drawLine(area, points, isArea, colour, px, py, floor) {
+/* Lengths of dashes by kind, where 0 is a solid line. */
+function dashOf(series) {
+	const kind = series.dashes || 0;
+
+	return kind ? { "stroke-dasharray": [6, 2, 12][(kind - 1) % 3] + " 3" }
+		: {};
+}
+
+function drawLine(area, points, series, colour, px, py, floor) {
 	const line = points.map((p, k) => (k ? "L" : "M")
 		+ px(p[0]).toFixed(1) + " " + py(p[1]).toFixed(1)).join("");
 
-	if (isArea)
+	if (series.isArea)
 		area.append(svg("path", { fill: colour, "fill-opacity": 0.22,
 			d: line + `L${px(points[points.length - 1][0])} ${floor}`
 				+ `L${px(points[0][0])} ${floor}Z` }));
 	area.append(svg("path", { d: line, fill: "none", stroke: colour,
-		"stroke-width": 2, "stroke-linejoin": "round" }));
+		"stroke-width": 2, "stroke-linejoin": "round",
+		...dashOf(series) }));
 }
 
 /* p: [x, y, half, isHollow] */
@@ -192,9 +201,13 @@ function drawDot(area, p, colour, x, py) {
 }
 
 function keys(series) {
+	const fill = (s, colour) => s.dashes ? "repeating-linear-gradient("
+		+ `90deg, ${colour} 0 4px, transparent 4px 7px)` : colour;
+
 	return make("ul", { class: "keys" }, ...series.map((s, i) =>
 		make("li", null, make("i", { style: {
-			background: s.colour || thing(i) } }), s.name)));
+			background: fill(s, s.colour || thing(i)) } }),
+		s.name)));
 }
 
 function nearest(points, x) {

@@ -1,4 +1,5 @@
 /* A sweep's points: means over seeds, with their confidence. */
+#include "base/units.h"
 #include "record/axes.h"
 #include "record/curves.h"
 #include "record/read.h"
@@ -9,13 +10,14 @@ static void write_x(const char *x, struct json *j)
 {
 	double number;
 	enum axis_unit unit = axes_number(x, &number);
+	bool is_bits = units_are_bits(x);
 
 	json_text(j, "x", x);
 	if (unit == AXIS_WORD)
 		json_null(j, "number");
 	else
-		json_real(j, "number", number);
-	json_text(j, "unit", axes_unit_name(unit));
+		json_real(j, "number", is_bits ? 8 * number : number);
+	json_text(j, "unit", is_bits ? "Gb/s" : axes_unit_name(unit));
 }
 
 static double number(const struct db_query *q, const char *name)
@@ -52,6 +54,7 @@ int report_sweep(struct db *d, struct json *j, struct err *e)
 		e);
 
 	json_text(j, "what", record_meta(d, "what", e));
+	json_text(j, "currency", record_meta(d, "currency", e));
 	db_bind_int(q, 1, LOAD_SATURATED);
 	json_array(j, "points");
 	while (db_next(q))

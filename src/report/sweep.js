@@ -30,7 +30,7 @@ function sweepPage(sweep) {
 		rows.push(make("div", { class: "two gap" }, cards[i],
 			cards[i + 1] || null));
 	return [make("h1", null, "Sweep of " + sweep.what), make("p", { class:
-		"answer" }, sweepAnswer(sweep, all)), sweepSummary(all), ...rows,
+		"answer" }, sweepAnswer(sweep, all)), sweepSummary(sweep, all), ...rows,
 	sweepTable(sweep, names.slice(0, 4), x.name, curves)];
 }
 
@@ -56,6 +56,18 @@ function nameCurves(curves) {
 
 	return new Map(curves.map((c, i) => [c, new Set(short).size
 		=== curves.length ? short[i] : c]));
+}
+
+/* Curves that differ by their plan of faults only have one colour; the second
+ * one and further ones are dashed. */
+function styleCurves(curves) {
+	const base = c => c.replace(/ faults=\S+/, "");
+	const first = [...new Set(curves.map(base))];
+
+	return new Map(curves.map((c, i) => [c, {
+		colour: thing(first.indexOf(base(c))),
+		dashes: curves.slice(0, i).filter(d => base(d) === base(c))
+			.length }]));
 }
 
 /* The points of a curve that have a figure. */
@@ -103,8 +115,9 @@ function sweepAnswer(sweep, all) {
 /* Money: whole, where it is much. */
 const sum = x => x < 1000 ? String(round(x, 4)) : count(x);
 
-function sweepSummary(all) {
+function sweepSummary(sweep, all) {
 	const hasPrice = all.some(s => s.price), hasFull = all.some(s => s.full);
+	const money = sweep.currency ? ", " + sweep.currency : "";
 	const number = text => make("td", { class: "number" }, text);
 
 	if (all.length < 2)
@@ -113,8 +126,8 @@ function sweepSummary(all) {
 		+ "payload which all nodes together receive." : null,
 	make("div", { class: "scroll" }, make("table", null, make("tr", null,
 		make("th", null, "curve"), ...["GB/s per node", hasFull
-			&& "saturates at", hasPrice && "price", hasPrice
-			&& "price per Gb/s"].filter(t => t).map(t => make("th",
+			&& "saturates at", hasPrice && "price" + money,
+			hasPrice && "price per Gb/s" + money].filter(t => t).map(t => make("th",
 			{ class: "number" }, t))),
 	...all.map(s => make("tr", null, make("td", null, s.name),
 		number(round(s.top.mean, 4)), hasFull ? number(s.full) : null,
@@ -145,10 +158,12 @@ function sayHollow(points) {
 }
 
 function sweepCard(sweep, figure, x, curves) {
+	const styles = styleCurves([...curves.keys()]);
+
 	return card(figureTitle(figure), null, chart({ title: figure,
 		xLabel: x.name + (x.unit ? ", " + x.unit : ""), height: 300,
-		series: [...curves].map(([c, name], i) => ({ name, hasDots: true,
-			colour: thing(i), points: sweepPoints(sweep, figure,
+		series: [...curves].map(([c, name]) => ({ name, hasDots: true,
+			...styles.get(c), points: sweepPoints(sweep, figure,
 				c) })) }),
 	sayHollow(sweep.points.filter(p => p.figure === figure)));
 }

@@ -261,6 +261,8 @@ int collective_algo_init(struct collective *c, struct err *e)
 
 	c->is_network = !strcmp(c->algo, "network");
 	has_steps = !is_library && !c->is_network;
+	if (has_steps && strcmp(c->algo, "auto") && !algo_find(c->algo, e))
+		return -1;
 	if (c->is_network)
 		c->by = is_in_node(l) ? BY_DOMAIN : BY_HARDWARE;
 	bench_set_processes(&c->bench, c->by != BY_HARDWARE);

@@ -118,9 +118,8 @@ int algo_settle(struct algo_plan *p, struct err *e)
 			"unit: %u members are not units of %u (want a "
 			"divisor)",
 			p->n, p->unit);
-	if (p->unit > 1 && !p->algo->has_unit)
-		return err_set(e, "unit: makes no difference to %s (want 1)",
-			p->algo->name);
+	if (!p->algo->has_unit)
+		p->unit = 1; /* so that a sweep over algorithms may have one */
 	if (!p->chunk && algo_has_steps(p))
 		p->chunk = usual_chunk(p);
 	if (p->chunk && p->chunk < p->grain)

@@ -105,7 +105,7 @@ struct algo {
 	 * number of members, and besides, unless a plan says otherwise. */
 	uint32_t cuts_each, cuts;
 	uint64_t most_chunk; /* the same; 0: 512 KiB */
-	bool has_unit; /* a unit makes a difference */
+	bool has_unit; /* else it ignores the unit */
 	bool has_equal_blocks; /* it needs them */
 	/* An error where it cannot; or NULL. */
 	int (*check)(const struct algo_plan *p, struct err *e);

@@ -290,8 +290,7 @@ static uint64_t files_estimate(const struct load *l)
 
 const struct load_ops load_files = {
 	.name = "files",
-	.help = "files that nodes write and read through IO nodes, on Blue "
-		"Gene/Q",
+	.help = "files that nodes write and read via IO nodes (Blue Gene/Q)",
 	.size = sizeof(struct files),
 	PARAMS(params),
 	PROGRAMS_OPS,

@@ -636,8 +636,7 @@ static void exit_facts(const struct load *l, struct facts *f)
 
 const struct load_ops load_exit = {
 	.name = "exit",
-	.help = "jobs that leave in mid-traffic while others take their "
-		"numbers, on Sunway",
+	.help = "reuse of job numbers while old packets are in flight (Sunway)",
 	.size = sizeof(struct exits),
 	PARAMS(params),
 	PROGRAMS_OPS,

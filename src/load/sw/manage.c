@@ -578,8 +578,7 @@ static uint64_t manage_estimate(const struct load *l)
 
 const struct load_ops load_manage = {
 	.name = "manage",
-	.help = "a manager that discovers, sets and repairs the network, under "
-		"traffic, on Sunway",
+	.help = "discovery, set-up and repair of the network (Sunway)",
 	.size = sizeof(struct manage),
 	PARAMS(params),
 	PROGRAMS_OPS,

@@ -439,8 +439,7 @@ static void reach_fini(struct load *l)
 
 const struct load_ops load_reach = {
 	.name = "reach",
-	.help = "who reaches the nodes of a switch, by how many switches, how "
-		"fast",
+	.help = "hops and bandwidth from all nodes to the nodes of one switch",
 	.size = sizeof(struct reach),
 	PARAMS(params),
 	.client = &client,
