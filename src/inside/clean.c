@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 enum {
 	TRIES = 20, /* processes that are killed may just have made others */
 	DEPTH = 2, /* of folders in folders */
+	SOON = 8, /* s: longer than ranks have to end in order */
 	HOW = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
@@ -95,4 +97,43 @@ void clean_processes(pid_t helper)
 	for (int i = 0; i < TRIES && kill_once(pair); i++)
 		nanosleep(&moment, NULL);
 	free(pair);
+}
+
+/* --- its own end --- */
+
+static char own_number[32]; /* WEFT_CLEAN of a helper that cleans for this one
+			     */
+
+/* It may be anywhere, even in malloc(): only the kernel is called. */
+static void become_cleaner(int signal)
+{
+	char *const variables[] = { own_number, NULL };
+
+	(void)signal;
+	execle("/proc/self/exe", "weft-start", (char *)NULL, variables);
+	_exit(1);
+}
+
+void clean_soon(int signal)
+{
+	(void)signal;
+	alarm(SOON);
+}
+
+void clean_after_parent(void)
+{
+	struct sigaction late = { .sa_handler = become_cleaner };
+	struct sigaction orphan = { .sa_handler = clean_soon,
+		.sa_flags = SA_RESTART };
+	sigset_t both;
+
+	snprintf(
+		own_number, sizeof(own_number), "WEFT_CLEAN=%d", (int)getpid());
+	sigaction(SIGALRM, &late, NULL);
+	sigaction(SIGUSR1, &orphan, NULL);
+	sigemptyset(&both);
+	sigaddset(&both, SIGALRM);
+	sigaddset(&both, SIGUSR1);
+	sigprocmask(SIG_UNBLOCK, &both, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }

@@ -551,7 +551,7 @@ static const char *open_server(struct loop *l)
 	return NULL;
 }
 
-/* What another helper could not. */
+/* What another helper could not, or this process before it called itself. */
 static int clean_up(pid_t helper)
 {
 	char path[CLEAN_PATH];
@@ -579,7 +579,7 @@ int main(void)
 	l.parent = getppid();
 	/* what ranks start and leave is this process's */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	clean_after_parent();
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))
@@ -593,9 +593,8 @@ int main(void)
 		return fail("PMIx", why);
 	}
 	run(&l);
+	clean_soon(0);
 	end_all(&l);
-	if (l.stack == STACK_OPENMPI)
-		pmix_close();
 	clean_folder(l.start.scratch);
-	return 0;
+	_exit(0); /* not by way of libpmix, whose threads still run */
 }
