@@ -120,11 +120,13 @@ for name in traced endless; do
 done
 # Ranks get a line of input when Weft has said that it waits for it.
 for name in read late; do
+	text='rank 0, which waits'
+	[ $name = read ] || text='rank 0 has not called'
 	mkfifo "$tmp/$name.in"
 	input=$tmp/$name.in begin $name $short $name
 	(
 		exec >"$tmp/$name.in"
-		await "$tmp/$name.err" '^weft: '
+		await "$tmp/$name.err" "$text"
 		sleep 2
 		echo
 	) &
@@ -157,7 +159,8 @@ report 'a rank is not ended that is traced or waits for input, or by request'
 
 ends compute 0 'rank 1 still runs 1 s after MPI_Finalize'
 ends slow 0 'rank 1 still runs 5 s after MPI_Finalize'
-ends asleep 3 'rank 1 does not end after MPI_Finalize at .*: rank 1 sleeps in pause'
+asleep='does not end after MPI_Finalize at .*: rank 1 sleeps in pause'
+ends asleep 3 "rank 1 $asleep"
 ends asleep 3 "$over"
 report 'after MPI_Finalize a rank may compute and wait for files, not sleep'
 

@@ -181,10 +181,11 @@ static void add_children(pid_t pid, const char *thread, struct children *c)
 	}
 }
 
-/* Also says whether a thread waits for a disk. */
-static void look_at_threads(pid_t pid, struct children *c, bool *waits)
+/* Also what threads do. */
+static void look_at_threads(
+	pid_t pid, struct children *c, struct process_state *s)
 {
-	char path[64];
+	char path[64], state;
 	struct dirent *d;
 	DIR *all;
 
@@ -194,7 +195,9 @@ static void look_at_threads(pid_t pid, struct children *c, bool *waits)
 		if (d->d_name[0] == '.')
 			continue;
 		add_children(pid, d->d_name, c);
-		*waits |= state_of(pid, d->d_name) == 'D';
+		state = state_of(pid, d->d_name);
+		s->is_runnable |= state == 'R';
+		s->waits_for_io |= state == 'D'; /* for a disk */
 	}
 	if (all)
 		closedir(all);
@@ -228,12 +231,13 @@ static struct process_state look(pid_t pid, int depth)
 		return (struct process_state){ 0 };
 	s.is_traced = tracer_of(pid) > 0;
 	s.waits_for_io = is_io(&call);
-	look_at_threads(pid, &c, &s.waits_for_io);
+	look_at_threads(pid, &c, &s);
 	for (uint32_t i = 0; i < c.n && depth < DEPTH; i++) {
 		struct process_state child = look(c.pid[i], depth + 1);
 
 		s.cpu += child.cpu;
 		s.is_traced |= child.is_traced;
+		s.is_runnable |= child.is_runnable;
 		s.waits_for_io |= child.waits_for_io && waits_for_child(&call);
 	}
 	return s;
@@ -276,10 +280,10 @@ static void describe(pid_t pid, int depth, char *text, size_t size)
 	struct call call = call_of(pid);
 	struct children c = { .n = 0 };
 	char thread[16], where[300];
-	bool waits = false;
+	struct process_state s = { 0 };
 
 	snprintf(thread, sizeof(thread), "%d", (int)pid);
-	look_at_threads(pid, &c, &waits);
+	look_at_threads(pid, &c, &s);
 	late_name(pid, call.number < 0 ? 0 : call.at, where, sizeof(where));
 	if (state_of(pid, thread) == 'T')
 		snprintf(text, size, "is stopped by a signal");
@@ -289,7 +293,7 @@ static void describe(pid_t pid, int depth, char *text, size_t size)
 			"the rank itself can");
 	else if (waits_for_child(&call) && c.n && depth < DEPTH)
 		describe_child(c.pid[0], depth, text, size);
-	else if (waits || is_io(&call))
+	else if (s.waits_for_io || is_io(&call))
 		snprintf(text, size, "waits for input or output in %s", where);
 	else if (call.number >= 0)
 		snprintf(text, size, "sleeps in %s", where);

@@ -12,6 +12,8 @@ struct process_state {
 	/* CPU time, ns, without that of a forked child in a call of MPI, which
 	 * may poll there for ever. */
 	int64_t cpu;
+	/* A thread computes, or would if the host let it. */
+	bool is_runnable;
 	/* A debugger holds it, or another program traces it. */
 	bool is_traced;
 	/* It, or the child that it waits for, waits for a file, a socket, a

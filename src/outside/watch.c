@@ -59,7 +59,7 @@ void watch_end(struct watch *w, uint32_t rank)
 
 /* --- looks --- */
 
-enum activity { COMPUTES, WAITS_FOR_IO, IDLE };
+enum activity { COMPUTES, WANTS_TO_COMPUTE, WAITS_FOR_IO, IDLE };
 
 /* Ranks without the turn wait for the simulator, which waits for others. */
 static bool has_turn(const struct watched *r)
@@ -88,7 +88,7 @@ static int64_t own_cpu(const struct watch *w)
 static enum activity look_closely(
 	const struct watch *w, struct watch_wait *t, int64_t time)
 {
-	enum activity found = IDLE;
+	enum activity found = IDLE, a;
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -99,10 +99,11 @@ static enum activity look_closely(
 			continue;
 		s = process_state(pid);
 		sum += s.cpu;
-		if (s.is_traced)
-			found = COMPUTES;
-		else if (s.waits_for_io && found == IDLE)
-			found = WAITS_FOR_IO;
+		a = s.is_traced	     ? COMPUTES
+		    : s.is_runnable  ? WANTS_TO_COMPUTE
+		    : s.waits_for_io ? WAITS_FOR_IO
+				     : IDLE;
+		found = a < found ? a : found;
 	}
 	if (has_grown(t->more, sum, time))
 		found = COMPUTES;
@@ -131,6 +132,8 @@ void watch_look(struct watch *w, struct watch_wait *t)
 		own = t->more - more;
 	t->last = now;
 	t->cpu = cpu;
+	if (a == WANTS_TO_COMPUTE) /* the host is busy: no time passes */
+		return;
 	t->quiet = a == COMPUTES ? 0 : t->quiet + time;
 	t->idle = a == IDLE ? t->idle + time : 0;
 	if (a != COMPUTES || own > time)
