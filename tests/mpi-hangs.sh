@@ -66,9 +66,8 @@ kill_weft() { # PID NAME
 	done
 	[ -z "$(left "$2")" ] || echo "$2: left: $(left "$2" | tr '\n' ' ')"
 	for pid in $helper; do
-		for folder in /dev/shm /tmp; do
-			find $folder -maxdepth 1 -name "weft-*$pid*" 2>/dev/null
-		done
+		pid=$(printf %010d "$pid")
+		find /dev/shm /tmp -maxdepth 1 -name "weft-$pid*"
 	done
 }
 

@@ -221,6 +221,15 @@ int64_t process_cpu(pid_t pid)
 	return late_cpu(pid) / PS_PER_NS;
 }
 
+bool process_is_runnable(pid_t pid)
+{
+	struct process_state s = { 0 };
+	struct children c = { .n = 0 };
+
+	look_at_threads(pid, &c, &s);
+	return s.is_runnable;
+}
+
 static struct process_state look(pid_t pid, int depth)
 {
 	struct process_state s = { .cpu = process_cpu(pid) };

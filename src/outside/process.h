@@ -24,6 +24,9 @@ struct process_state {
 /* CPU time of a process alone, ns; 0 if there is no such process. */
 int64_t process_cpu(pid_t pid);
 
+/* Whether one of its own threads computes, or would if the host let it. */
+bool process_is_runnable(pid_t pid);
+
 struct process_state process_state(pid_t pid);
 
 /* Completes "rank 1 ...": "sleeps in pause() of /lib/libc.so.6", "is stopped by

@@ -269,6 +269,7 @@ static int start_helper(
 	s->helper = fork();
 	if (!s->helper)
 		become_helper(set, ends[1], &s->files, parent);
+	watch_helper(s->watch, s->helper);
 	close(ends[1]);
 	if (s->helper < 0)
 		return err_set_code(e, EXIT_LIMIT, "no process for %s: %s",

@@ -232,13 +232,15 @@ struct beginning {
 };
 
 /* Also finds the first rank outside of MPI_Init(), or else the first in it. */
-static uint32_t progress_of(struct start *s, uint32_t *first)
+static uint32_t progress_of(struct start *s, uint32_t *first, bool *is_started)
 {
 	uint32_t n = 0, out = CHANNEL_NONE, in = CHANNEL_NONE;
 
+	*is_started = true;
 	for (uint32_t i = s->n_ranks; i-- > 0;)
 		if (is_outside(s, i)) {
 			n += start_pid(s, i) > 0;
+			*is_started &= start_pid(s, i) > 0;
 			out = i;
 		} else if (is_inside(s, i)) {
 			n += 2;
@@ -254,7 +256,8 @@ static uint32_t progress_of(struct start *s, uint32_t *first)
  * wait for. */
 static int check_patience(struct start *s, struct beginning *b, struct err *e)
 {
-	uint32_t first, n = progress_of(s, &first);
+	bool is_started;
+	uint32_t first, n = progress_of(s, &first, &is_started);
 	char what[400];
 
 	if (n != b->progress)
@@ -267,7 +270,7 @@ static int check_patience(struct start *s, struct beginning *b, struct err *e)
 		b->is_told = true;
 		tell_starting(s, &b->wait);
 	}
-	if (!watch_is_over(s->watch, &b->wait))
+	if (!is_started || !watch_is_over(s->watch, &b->wait))
 		return 0;
 	watch_describe(s->watch, first, what, sizeof(what));
 	return err_set_code(e, EXIT_DEADLOCK,

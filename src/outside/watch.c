@@ -26,6 +26,7 @@ struct watch {
 	uint32_t n;
 	int64_t most;
 	bool is_debugged;
+	_Atomic int helper; /* 0: another process has it */
 	struct watched rank[];
 };
 
@@ -57,6 +58,11 @@ void watch_end(struct watch *w, uint32_t rank)
 	atomic_store(&w->rank[rank].pid, 0);
 }
 
+void watch_helper(struct watch *w, pid_t pid)
+{
+	atomic_store(&w->helper, pid);
+}
+
 /* --- looks --- */
 
 enum activity { COMPUTES, WANTS_TO_COMPUTE, WAITS_FOR_IO, IDLE };
@@ -77,7 +83,7 @@ static bool has_grown(int64_t from, int64_t to, int64_t time)
 
 static int64_t own_cpu(const struct watch *w)
 {
-	int64_t sum = 0;
+	int64_t sum = process_cpu(atomic_load(&w->helper));
 
 	for (uint32_t i = 0; i < w->n; i++)
 		sum += process_cpu(atomic_load(&w->rank[i].pid));
@@ -105,6 +111,9 @@ static enum activity look_closely(
 				     : IDLE;
 		found = a < found ? a : found;
 	}
+	if (found > WANTS_TO_COMPUTE &&
+		process_is_runnable(atomic_load(&w->helper)))
+		found = WANTS_TO_COMPUTE;
 	if (has_grown(t->more, sum, time))
 		found = COMPUTES;
 	t->more = sum;

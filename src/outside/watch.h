@@ -26,6 +26,9 @@ void watch_begin(struct watch *w, uint32_t rank, pid_t pid,
 	const struct handover *channel);
 void watch_end(struct watch *w, uint32_t rank);
 
+/* Their helper, without which they cannot begin. */
+void watch_helper(struct watch *w, pid_t pid);
+
 /* One wait; starts as zeros.  Times are in ns of real time. */
 struct watch_wait {
 	int64_t last, cpu, more; /* at the last look: CPU time of ranks alone,
