@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 enum {
 	TRIES = 20, /* processes that are killed may just have made others */
 	DEPTH = 2, /* of folders in folders */
+	SOON = 8, /* s: longer than ranks have to end in order */
 	HOW = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
@@ -100,4 +102,58 @@ void clean_processes(pid_t helper)
 	for (int i = 0; i < TRIES && kill_once(pair); i++)
 		nanosleep(&moment, NULL);
 	free(pair);
+}
+
+/* --- its own end --- */
+
+/* Variables of a helper that cleans up for this one; its parent. */
+static char own_number[32], own_scratch[CLEAN_PATH + 32];
+static pid_t own_parent;
+
+/* It may be anywhere, even in malloc(): only the kernel is called.  Alarms of
+ * ranks do not count. */
+static void become_cleaner(int number, siginfo_t *from, void *context)
+{
+	char *const variables[] = { own_number, own_scratch, NULL };
+
+	(void)number;
+	(void)context;
+	if (from->si_code <= 0)
+		return;
+	execle("/proc/self/exe", "weft-start", (char *)NULL, variables);
+	_exit(1);
+}
+
+void clean_soon(void)
+{
+	alarm(SOON);
+}
+
+/* Ranks may send this signal, too. */
+static void on_orphan(int number)
+{
+	(void)number;
+	if (getppid() != own_parent)
+		clean_soon();
+}
+
+void clean_after_parent(const struct start *s)
+{
+	struct sigaction late = { .sa_sigaction = become_cleaner,
+		.sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction orphan = { .sa_handler = on_orphan,
+		.sa_flags = SA_RESTART };
+	sigset_t both;
+
+	own_parent = getppid();
+	snprintf(own_number, sizeof(own_number), "WEFT_CLEAN=%d", (int)s->self);
+	snprintf(own_scratch, sizeof(own_scratch), "WEFT_SCRATCH=%s",
+		s->scratch);
+	sigaction(SIGALRM, &late, NULL);
+	sigaction(SIGUSR1, &orphan, NULL);
+	sigemptyset(&both);
+	sigaddset(&both, SIGALRM);
+	sigaddset(&both, SIGUSR1);
+	sigprocmask(SIG_UNBLOCK, &both, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }

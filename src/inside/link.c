@@ -42,6 +42,7 @@ static struct {
 	int rest; /* where to say that it only waits, or -1 */
 	bool is_mpi; /* MPI_Init() has started it */
 	bool is_busy; /* another of its threads computes */
+	bool is_forked; /* a rank's child */
 	bool has_threads; /* of the program's own */
 	uint32_t reasons; /* why it is not the same each time */
 	/* completions that came with a signal */
@@ -58,6 +59,11 @@ enum link_phase link_phase(void)
 bool link_is_timed(void)
 {
 	return link_.phase != LINK_NONE && !call_mine()->is_foreign;
+}
+
+bool link_is_forked(void)
+{
+	return link_.is_forked;
 }
 
 void weft_link_lock(void)
@@ -86,6 +92,7 @@ static int variable(const char *name)
 static void on_child(void)
 {
 	link_.phase = LINK_NONE;
+	link_.is_forked = true;
 	link_.channel = NULL;
 	alloc_on_child();
 	tsc_end();

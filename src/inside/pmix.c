@@ -6,16 +6,27 @@
 #define _GNU_SOURCE /* memfd_create() */
 #include "inside/start.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pmix.h>
 #include <pmix_server.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "inside/places.h"
+
+enum {
+	SILENT = 3600, /* s before a silent connection is accepted */
+	HANDSHAKE = 5000, /* ms for the next bytes of a handshake */
+};
 
 static const pmix_nspace_t nspace = PLACES_JOB;
 
@@ -188,6 +199,61 @@ static pmix_status_t register_ranks(void)
 	return PMIX_SUCCESS;
 }
 
+/* --- connections --- */
+
+/*
+ * libpmix reads a new connection's handshake in its only thread, without a
+ * timeout, so a silent connection would stop all ranks.  The kernel therefore
+ * keeps connections back until they have sent something.
+ */
+static void defer_silent(int fd)
+{
+	int seconds = SILENT, listens = 0;
+	socklen_t size = sizeof(listens);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 &&
+		listens)
+		setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds,
+			sizeof(seconds));
+}
+
+static void defer_all_silent(void)
+{
+	DIR *all = opendir("/proc/self/fd");
+	struct dirent *d;
+
+	while (all && (d = readdir(all)))
+		if (d->d_name[0] != '.')
+			defer_silent(atoi(d->d_name));
+	if (all)
+		closedir(all);
+}
+
+static bool is_blocking(int socket, int flags)
+{
+	return !(flags & MSG_DONTWAIT) &&
+	       !(fcntl(socket, F_GETFL) & O_NONBLOCK);
+}
+
+/* Replaces the C library's function in libpmix, which uses it only to read
+ * handshakes: a connection may also fall silent after its first bytes. */
+__attribute__((visibility("default"))) ssize_t recv(
+	int socket, void *to, size_t bytes, int flags)
+{
+	struct pollfd p = { .fd = socket, .events = POLLIN };
+	int n = 1;
+
+	if (is_blocking(socket, flags))
+		while ((n = poll(&p, 1, HANDSHAKE)) < 0 && errno == EINTR)
+			;
+	if (n == 0) {
+		errno = ETIMEDOUT;
+		return -1;
+	}
+	/* the caller reads on until it has all */
+	return recvfrom(socket, to, bytes, flags & ~MSG_WAITALL, NULL, NULL);
+}
+
 /* --- life --- */
 
 static pmix_status_t open_server(void)
@@ -215,6 +281,7 @@ const char *pmix_open(struct start *s)
 
 	start_ = s;
 	status = open_server();
+	defer_all_silent();
 	if (is_good(status))
 		status = register_job();
 	if (is_good(status))
@@ -231,9 +298,4 @@ const char *pmix_environ(uint32_t rank, char ***list)
 	environ_set(list,
 		start_text("PMIX_HOSTNAME=node%u", start_->rank[rank].node));
 	return is_good(status) ? NULL : PMIx_Error_string(status);
-}
-
-void pmix_close(void)
-{
-	PMIx_server_finalize();
 }

@@ -38,6 +38,9 @@ enum link_phase link_phase(void);
  * itself. */
 bool link_is_timed(void);
 
+/* Whether this process is none, but has been forked by a rank. */
+bool link_is_forked(void);
+
 /* Whether weft-fi.so is there and in use. */
 bool link_has_provider(void);
 

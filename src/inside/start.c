@@ -562,7 +562,7 @@ static const char *open_server(struct loop *l)
 	return NULL;
 }
 
-/* What another helper could not. */
+/* What another helper could not, or this process before it called itself. */
 static int clean_up(pid_t helper)
 {
 	const char *scratch = getenv("WEFT_SCRATCH");
@@ -587,6 +587,7 @@ static const char *isolate_ranks(struct loop *l)
 	l->parent = getppid();
 	/* what ranks start and leave is this process's */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	clean_after_parent(&l->start);
 	return NULL;
 }
 
@@ -617,7 +618,7 @@ int main(void)
 	l.start.folder = own_folder();
 	fcntl(l.start.socket, F_SETFD, FD_CLOEXEC);
 	l.parent = getppid();
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* it wakes the guard */
 	if (!l.start.folder || !open_loop(&l))
 		return fail("no descriptors", strerror(errno));
 	if (!take_orders(&l.start))
@@ -629,9 +630,8 @@ int main(void)
 		return fail("PMIx", why);
 	}
 	run(&l);
+	clean_soon();
 	end_all(&l);
-	if (l.stack == STACK_OPENMPI)
-		pmix_close();
 	clean_folder(l.start.scratch);
-	return 0;
+	_exit(0); /* not by way of libpmix, whose threads still run */
 }

@@ -101,15 +101,21 @@ bool clean_make(char path[CLEAN_PATH]);
 void clean_folder(const char *path);
 /* Ends all that the ranks of a helper have started. */
 void clean_processes(pid_t helper);
+/* From now on: when the parent ends, so does this process, clean_soon() s later
+ * at most. */
+void clean_after_parent(const struct start *s);
+/* Ends this process in some seconds, whatever it waits for, with all that its
+ * ranks have started or left. */
+void clean_soon(void);
 
 /* --- pmix.c --- */
 
 /* The file with the table of inside/places.h, or -1. */
 int places_make(const struct start *s);
-/* Both return NULL, or what went wrong. */
+/* Both return NULL, or what went wrong.  The server ends with the process:
+ * PMIx_server_finalize() may wait for ever for a rank that was killed. */
 const char *pmix_open(struct start *s);
 const char *pmix_environ(uint32_t rank, char ***list);
-void pmix_close(void);
 
 /* --- pmi.c --- */
 

@@ -166,13 +166,11 @@ static uint64_t mpi_estimate(const struct load *l)
 
 /* --- programs --- */
 
-/* How a rank that has gone ended; its helper tells soon. */
+/* How a rank has ended. */
 static int describe_end(struct mpi *m, uint32_t rank, char *text, size_t size)
 {
-	struct start_end end;
+	const struct start_end end = start_end(m->start, rank);
 
-	start_await_end(m->start, rank);
-	end = start_end(m->start, rank);
 	if (start_was_killed(m->start, rank))
 		m->proxy[rank].reasons |= CHANNEL_SIGNAL;
 	return start_describe(&end, text, size);
@@ -196,7 +194,7 @@ static const char *where(const struct proxy *p, char *text, size_t size)
 	return text;
 }
 
-static void complain(struct mpi *m, const struct proxy *p)
+static void complain(struct mpi *m, struct proxy *p)
 {
 	char how[300], text[400], call[64];
 
@@ -208,6 +206,9 @@ static void complain(struct mpi *m, const struct proxy *p)
 			where(p, call, sizeof(call)));
 		if (!is_stopped(m))
 			programs_give_up(&m->programs, code, text);
+	} else if (p->ending == PROXY_IDLE) {
+		mpi_time_describe_idle(p, text, sizeof(text));
+		programs_give_up(&m->programs, EXIT_DEADLOCK, text);
 	} else if (p->ending == PROXY_ASTRAY) {
 		mpi_time_describe(&m->time, p, text, sizeof(text));
 		programs_give_up(&m->programs, EXIT_BAD_INPUT, text);
@@ -231,8 +232,7 @@ static void on_lost(struct proxy *p)
 	if (p->ending == PROXY_FINISHED || p->ending == PROXY_STOPPED)
 		return;
 	complain(m, p);
-	/* the others need not be waited for */
-	atomic_store(m->over, 1);
+	atomic_store(m->over, 1); /* others need not be waited for */
 }
 
 /*
@@ -363,6 +363,8 @@ static int begin_ranks(struct mpi *m, struct err *e)
 		.ways = m->time.ways,
 		.spins = has_cores(m) ? CHANNEL_SPINS : 0,
 		.siblings = m->siblings,
+		.stop = { m->over, sim_stop(l->net->sim) },
+		.patience = m->time.patience_wall / 1000,
 	};
 
 	if (start_find_helper(helper, sizeof(helper), e))
@@ -559,15 +561,14 @@ static int check_code(struct mpi *m, uint32_t i, struct err *e)
 {
 	struct start_end end = start_end(m->start, i);
 	char how[300];
-	int code;
+	int code = describe_end(m, i, how, sizeof(how));
 
-	if (end.has_ended && end.how == CHANNEL_ENDED && !end.value)
+	if (!end.has_ended)
+		return mpi_time_fail_idle(&m->proxy[i], is_stopped(m), e);
+	if (end.how == CHANNEL_ENDED && !end.value)
 		return 0;
-	code = describe_end(m, i, how, sizeof(how));
-	return err_set_code(e, end.has_ended ? code : EXIT_ANSWER_NO,
-		"rank %u %s after MPI_Finalize at %.3f us", i,
-		end.has_ended ? how : "does not end",
-		(double)m->proxy[i].ended / 1e6);
+	return err_set_code(e, code, "rank %u %s after MPI_Finalize at %.3f us",
+		i, how, (double)m->proxy[i].ended / 1e6);
 }
 
 static int check_account(struct mpi *m, uint32_t i, struct err *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "facts/facts.h"
+#include "outside/watch.h"
 
 /* --- keys --- */
 
@@ -66,9 +67,18 @@ static void on_late(const struct proxy *p, int64_t cpu, const char *where)
 		p->rank, (double)cpu / 1e12, where);
 }
 
+static void on_quiet(const struct proxy *p, int64_t time, const char *what)
+{
+	fprintf(stderr,
+		"weft: no rank has computed for %.0f s, and the machine waits "
+		"for rank %u, which %s\n",
+		(double)time / 1e9, p->rank, what);
+}
+
 void mpi_time_set(struct mpi_time *t, struct proxy *p)
 {
 	p->on_late = on_late;
+	p->on_quiet = on_quiet;
 	p->long_sleep = t->idle / 10;
 	p->computing = t->computing;
 	p->is_recorded = t->ways.computing == CHANNEL_RECORD;
@@ -112,6 +122,30 @@ void mpi_time_describe(const struct mpi_time *t, const struct proxy *p,
 		recorded ? recorded : "its end");
 }
 
+void mpi_time_describe_idle(struct proxy *p, char *text, size_t size)
+{
+	const struct watch *w = start_watch(p->start);
+	char what[240];
+
+	p->reasons |= CHANNEL_IDLE;
+	watch_describe(w, p->rank, what, sizeof(what));
+	snprintf(text, size,
+		"rank %u %s; nothing has happened for %.0f s (patience-wall)",
+		p->rank, what, (double)watch_most(w) / 1e9);
+}
+
+int mpi_time_fail_idle(struct proxy *p, bool is_stopped, struct err *e)
+{
+	char text[400];
+
+	if (is_stopped)
+		return err_set_code(e, EXIT_STOPPED, "stopped");
+	mpi_time_describe_idle(p, text, sizeof(text));
+	return err_set_code(e, EXIT_DEADLOCK,
+		"rank %u does not end after MPI_Finalize at %.3f us: %s",
+		p->rank, (double)p->ended / 1e6, text);
+}
+
 void mpi_time_facts(const struct mpi_time *t, const struct proxy *p, uint32_t n,
 	struct facts *f)
 {
@@ -125,6 +159,7 @@ void mpi_time_facts(const struct mpi_time *t, const struct proxy *p, uint32_t n,
 		{ CHANNEL_RANDOM, "the host's random numbers" },
 		{ CHANNEL_ADDRESSES, "addresses of memory" },
 		{ CHANNEL_SIGNAL, "a signal from outside" },
+		{ CHANNEL_IDLE, "patience-wall" },
 	};
 	bool is_measured = t->ways.computing == CHANNEL_CPU ||
 			   t->ways.computing == CHANNEL_RECORD;

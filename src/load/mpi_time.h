@@ -16,6 +16,7 @@ struct mpi_time {
 	char compute[PARAM_TEXT_MAX];
 	int64_t speed; /* parts per million */
 	int64_t patience, idle; /* ps: of the host; simulated */
+	int64_t patience_wall; /* ps: of the host */
 	int64_t tsc, spin;
 
 	struct channel_ways ways;
@@ -39,6 +40,12 @@ struct mpi_time {
 			"CPU time of a rank without a call after which a "     \
 			"message names the function that it is in; 0 s: "      \
 			"never"),                                              \
+		KEY(PARAM_TIME, "patience-wall",                               \
+			MPI_TIME_KEY(at, patience_wall), "60 s", 0, INT64_MAX, \
+			NULL,                                                  \
+			"real time after which a run ends if the machine "     \
+			"waits for ranks that neither compute nor wait for "   \
+			"input; 0 s: never"),                                  \
 		KEY(PARAM_TIME, "idle", MPI_TIME_KEY(at, idle), "10 s",        \
 			SIM_NS, INT64_MAX, NULL,                               \
 			"simulated time after which a run has stalled if all " \
@@ -69,6 +76,11 @@ bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
 /* What to say of a rank that went astray from its recording. */
 void mpi_time_describe(const struct mpi_time *t, const struct proxy *p,
 	char *text, size_t size);
+
+/* What to say of a rank that has done nothing for too long, and of one that had
+ * left MPI before. */
+void mpi_time_describe_idle(struct proxy *p, char *text, size_t size);
+int mpi_time_fail_idle(struct proxy *p, bool is_stopped, struct err *e);
 
 /* The line "reproducible". */
 void mpi_time_facts(const struct mpi_time *t, const struct proxy *p, uint32_t n,

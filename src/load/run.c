@@ -526,6 +526,11 @@ int load_end(struct load_course *c, struct err *e)
 	if (r->ending != LOAD_FINISHED || !l->ops->check ||
 		!l->ops->check(l, e))
 		return 0;
+	if (e->code == EXIT_STOPPED) {
+		r->ending = LOAD_STOPPED;
+		*e = (struct err){ 0 };
+		return 0;
+	}
 	if (e->code != EXIT_DEADLOCK && e->code != EXIT_ANSWER_NO &&
 		!net_escaped(l->net))
 		return -1;

@@ -162,7 +162,12 @@ enum channel_reason {
 	CHANNEL_RANDOM = 8, /* it has random numbers of the host */
 	CHANNEL_ADDRESSES = 16, /* the host cannot fix where its memory is */
 	CHANNEL_SIGNAL = 32, /* it was ended from outside; set outside */
+	CHANNEL_IDLE = 64, /* it has done nothing for too long; set outside */
 };
+
+/* Name of the thread of a child that a rank has forked, in a call of MPI: it
+ * has no channel, and hangs there. */
+#define CHANNEL_FORKED "weft-mpi-forked"
 
 /* How far a rank has come before it gives its turn away for the first time. */
 enum channel_begun {

@@ -160,9 +160,8 @@ static bool name_function(const struct place *p, struct name *to)
 	return is_found;
 }
 
-void late_where(pid_t pid, char *text, size_t size)
+void late_name(pid_t pid, uint64_t at, char *text, size_t size)
 {
-	uint64_t at = instruction_of(busiest_of(pid));
 	struct place p = place_of(pid, at);
 	struct name name;
 
@@ -175,4 +174,9 @@ void late_where(pid_t pid, char *text, size_t size)
 	else
 		snprintf(text, size, "code at 0x%" PRIx64 " of %s", p.offset,
 			p.path);
+}
+
+void late_where(pid_t pid, char *text, size_t size)
+{
+	late_name(pid, instruction_of(busiest_of(pid)), text, size);
 }

@@ -12,6 +12,9 @@
 /* CPU time of a process so far, ps; 0 if it has none. */
 int64_t late_cpu(pid_t pid);
 
+/* The function that has an instruction of a process; at 0: none is known. */
+void late_name(pid_t pid, uint64_t at, char *text, size_t size);
+
 /* Where its busiest thread is: "work() of /home/me/program".  Stops it for a
  * moment.  Not more is said than can be found out. */
 void late_where(pid_t pid, char *text, size_t size);

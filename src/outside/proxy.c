@@ -11,6 +11,7 @@
 #include "link/link.h"
 #include "outside/computing.h"
 #include "outside/late.h"
+#include "outside/watch.h"
 #include "sim/pace.h"
 
 enum {
@@ -138,6 +139,39 @@ static void tell_late(const struct proxy *p, struct lateness *l)
 	l->most *= 2;
 }
 
+/* Whether it is no use to wait any longer: no rank does anything. */
+static bool is_hopeless(struct proxy *p, struct watch_wait *t)
+{
+	struct watch *w;
+	char what[400];
+
+	if (!p->start)
+		return false;
+	w = start_watch(p->start);
+	t->told = p->told;
+	watch_look(w, t);
+	if (watch_is_over(w, t))
+		return true;
+	if (watch_tells(w, t, t->quiet)) {
+		watch_describe(w, p->rank, what, sizeof(what));
+		p->on_quiet(p, t->quiet, what);
+	}
+	p->told = t->told;
+	return false;
+}
+
+/* A rank that does not give its turn back: whether to give it up. */
+static bool gives_up(struct proxy *p, struct lateness *l, struct watch_wait *t)
+{
+	if (p->patience)
+		tell_late(p, l);
+	if (handover_is_stopped(p->channel) || (p->is_vain && p->is_vain(p)))
+		p->ending = PROXY_STOPPED;
+	else if (is_hopeless(p, t))
+		p->ending = PROXY_IDLE;
+	return p->ending != PROXY_RUNS;
+}
+
 /* What has come with the turn; false if the rank is not to go on. */
 static bool take_turn(struct proxy *p)
 {
@@ -154,18 +188,13 @@ static bool take_turn(struct proxy *p)
 static bool join(struct proxy *p)
 {
 	struct lateness late = { 0, p->patience };
+	struct watch_wait quiet = { 0 };
 	enum handover_answer answer;
 
 	do {
 		answer = handover_join(p->channel, &p->turn, SLICE);
-		if (answer == HANDOVER_LATE && p->patience)
-			tell_late(p, &late);
-		if (answer == HANDOVER_LATE &&
-			(handover_is_stopped(p->channel) ||
-				(p->is_vain && p->is_vain(p)))) {
-			p->ending = PROXY_STOPPED;
+		if (answer == HANDOVER_LATE && gives_up(p, &late, &quiet))
 			return false;
-		}
 	} while (answer == HANDOVER_LATE);
 	p->crossings++;
 	p->turns_ns += p->kicked ? (uint64_t)(pace_clock() - p->kicked) : 0;
@@ -408,20 +437,29 @@ static int open_all(struct proxy *p)
 	return 0;
 }
 
-/* A rank that leaves without MPI_Finalize() ends: with 0, or it has failed. */
-static bool leaves_well(struct proxy *p)
+/* How a rank ends that leaves without MPI_Finalize(). */
+static enum proxy_ending await_end(struct proxy *p)
 {
 	struct start_end end;
 
+	if (!p->start)
+		return PROXY_DIED;
+	if (!start_await_end(p->start, p->rank))
+		return handover_is_stopped(p->channel) ? PROXY_STOPPED
+						       : PROXY_IDLE;
+	end = start_end(p->start, p->rank);
+	p->is_gone = true;
+	return end.how == CHANNEL_ENDED && !end.value ? PROXY_RUNS : PROXY_DIED;
+}
+
+/* Its process ends with 0, or it has failed. */
+static bool leaves_well(struct proxy *p)
+{
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))
 		return true;
 	hand_over(p);
-	if (!p->start)
-		return false;
-	start_await_end(p->start, p->rank);
-	end = start_end(p->start, p->rank);
-	p->is_gone = true;
-	return end.has_ended && end.how == CHANNEL_ENDED && !end.value;
+	p->ending = await_end(p);
+	return p->ending == PROXY_RUNS;
 }
 
 /* Serves others until all have left. */
@@ -458,9 +496,7 @@ void proxy_run(void *arg)
 	p->error = open_all(p);
 	if (p->error)
 		p->ending = PROXY_STUCK;
-	else if (serve(p) && !leaves_well(p))
-		p->ending = PROXY_DIED;
-	else if (p->ending == PROXY_RUNS)
+	else if (serve(p) && leaves_well(p))
 		leave(p);
 	p->ended = program_now();
 	remember(p);

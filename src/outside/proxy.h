@@ -31,6 +31,7 @@ enum proxy_ending {
 	PROXY_STOPPED,
 	PROXY_ASTRAY, /* its calls are not those of its recording */
 	PROXY_BURIED, /* its node has died */
+	PROXY_IDLE, /* the rank has done nothing for too long */
 };
 
 struct proxy {
@@ -51,6 +52,9 @@ struct proxy {
 	 * ps of the host's, and where.  0: never. */
 	int64_t patience;
 	void (*on_late)(const struct proxy *p, int64_t cpu, const char *where);
+	/* Told when no rank has computed for so many ns of real time, while
+	 * this one has the turn, and what it does. */
+	void (*on_quiet)(const struct proxy *p, int64_t time, const char *what);
 	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
 	struct pin *pin; /* NULL: threads and ranks are anywhere */
 	bool by_channel; /* the rank copies its bytes itself */
@@ -76,6 +80,7 @@ struct proxy {
 	int core; /* of the rank */
 	bool is_gone; /* it has its last turn */
 	int64_t kicked; /* the host's time, ns */
+	int64_t told; /* of the last on_quiet() */
 	sim_time own; /* of the library, charged so far */
 	struct channel_called logged; /* last, at this mark */
 	uint32_t mark;

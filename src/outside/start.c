@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "outside/start.h"
+#include "outside/start_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,49 +23,14 @@
 #include "outside/debugger.h"
 #include "outside/limits.h"
 #include "outside/pass.h"
-#include "outside/siblings.h"
 
 enum {
 	FILES = 4, /* of a rank */
 	HELPER_SOCKET = 3, /* its number in the helper */
 	PATIENCE = 3000, /* ms, which the helper has to end ranks */
-	ENDING = 5000, /* ms that ranks have for their end ... */
-	ENDING_EACH = 100, /* ... and for each of them, as they end together */
-	SLICE = 50, /* ms between looks at whether a rank has failed */
-};
-
-struct rank {
-	struct handover channel;
-	uint32_t home; /* the process that serves it */
-	pid_t pid;
-	struct start_end end;
-};
-
-struct start {
-	uint32_t n_ranks, n_ended, debugged;
-	char path[PATH_MAX]; /* of the helper */
-	char scratch[64]; /* its folder, once it has told */
-	bool is_isolated; /* ranks have a PID namespace */
-	struct rlimit files; /* as they were */
-	struct rank *rank;
-	struct output *output;
-	struct siblings *siblings; /* or NULL */
-	pid_t helper; /* of the first process, or 0 */
-	pid_t debugger; /* of a rank, or not above 0 */
-	int socket; /* to the helper, or to the first process */
-	int wake[2];
-	pthread_t thread;
-	bool has_thread;
-	pthread_mutex_t lock; /* of pids and ends */
-	pthread_cond_t ended;
 };
 
 /* --- what the helper says --- */
-
-static bool is_first(const struct start *s)
-{
-	return !siblings_me(s->siblings);
-}
 
 static void note_end(struct start *s, struct rank *r, const struct start_end *e)
 {
@@ -77,6 +42,7 @@ static void note_end(struct start *s, struct rank *r, const struct start_end *e)
 		pthread_cond_broadcast(&s->ended);
 	}
 	pthread_mutex_unlock(&s->lock);
+	watch_end(s->watch, (uint32_t)(r - s->rank));
 	/* whoever waits for it is in the process that serves it */
 	if (r->home == siblings_me(s->siblings))
 		handover_gone(&r->channel);
@@ -113,7 +79,8 @@ static void on_news(struct start *s, const struct channel_news *n)
 		pthread_mutex_lock(&s->lock);
 		r->pid = (pid_t)n->value;
 		pthread_mutex_unlock(&s->lock);
-		if (n->rank == s->debugged && is_first(s))
+		watch_begin(s->watch, n->rank, r->pid, &r->channel);
+		if (n->rank == s->debugged && start_is_first(s))
 			invite_debugger(s, n->rank, (int)n->value);
 	} else {
 		note_end(s, r, &end);
@@ -129,7 +96,7 @@ static void on_silence(struct start *s)
 
 	for (uint32_t i = 0; i < s->n_ranks; i++)
 		note_end(s, &s->rank[i], &end);
-	if (is_first(s))
+	if (start_is_first(s))
 		siblings_hang_up(s->siblings);
 }
 
@@ -139,7 +106,7 @@ static bool listen_to_helper(struct start *s)
 	struct channel_news news;
 	ssize_t n = recv(s->socket, &news, sizeof(news), 0);
 
-	if (n == (ssize_t)sizeof(news) && is_first(s))
+	if (n == (ssize_t)sizeof(news) && start_is_first(s))
 		siblings_tell(s->siblings, &news, sizeof(news));
 	if (n == (ssize_t)sizeof(news))
 		on_news(s, &news);
@@ -318,6 +285,7 @@ static int start_helper(
 	s->helper = fork();
 	if (!s->helper)
 		become_helper(set, ends[1], &s->files, parent);
+	watch_helper(s->watch, s->helper);
 	close(ends[1]);
 	if (s->helper < 0)
 		return err_set_code(e, EXIT_LIMIT, "no process for %s: %s",
@@ -450,7 +418,7 @@ static int begin(struct start *s, const struct start_setup *set, struct err *e)
 	if (pipe2(s->wake, O_CLOEXEC) < 0)
 		return err_set_code(
 			e, EXIT_LIMIT, "no pipe: %s", strerror(errno));
-	if (is_first(s) ? lead(s, set, e) : follow(s, e))
+	if (start_is_first(s) ? lead(s, set, e) : follow(s, e))
 		return -1;
 	code = pthread_create(&s->thread, NULL, listen_to_all, s);
 	s->has_thread = !code;
@@ -470,6 +438,10 @@ struct start *start_ranks(const struct start_setup *set, struct err *e)
 	s->output = set->output;
 	s->siblings = set->siblings;
 	s->debugged = set->debugged;
+	s->stop[0] = set->stop[0];
+	s->stop[1] = set->stop[1];
+	s->watch = watch_new(
+		s->n_ranks, set->patience, s->debugged != CHANNEL_NONE);
 	s->files = set->files;
 	snprintf(s->path, sizeof(s->path), "%s", set->helper);
 	s->socket = s->wake[0] = s->wake[1] = -1;
@@ -534,16 +506,22 @@ void start_free(struct start *s)
 	for (uint32_t i = 0; i < 2; i++)
 		if (s->wake[i] >= 0)
 			close(s->wake[i]);
-	if (s->socket >= 0 && is_first(s)) /* others' is the siblings' */
+	if (s->socket >= 0 && start_is_first(s)) /* others' is the siblings' */
 		close(s->socket);
 	setrlimit(RLIMIT_NOFILE, &s->files);
 	pthread_cond_destroy(&s->ended);
 	pthread_mutex_destroy(&s->lock);
+	watch_free(s->watch);
 	mem_free(s->rank);
 	mem_free(s);
 }
 
 /* --- looks --- */
+
+struct watch *start_watch(struct start *s)
+{
+	return s->watch;
+}
 
 struct handover *start_channel(struct start *s, uint32_t rank)
 {
@@ -589,29 +567,6 @@ struct start_end start_end(struct start *s, uint32_t rank)
 	end = s->rank[rank].end;
 	pthread_mutex_unlock(&s->lock);
 	return end;
-}
-
-/* Locked. */
-static bool has_ended(const struct start *s, uint32_t rank)
-{
-	return rank == CHANNEL_ANY ? s->n_ended == s->n_ranks
-				   : s->rank[rank].end.has_ended;
-}
-
-bool start_await_end(struct start *s, uint32_t rank)
-{
-	struct timespec until;
-	bool is_over;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += (ENDING + ENDING_EACH * (int64_t)s->n_ranks) / 1000;
-	pthread_mutex_lock(&s->lock);
-	while (!has_ended(s, rank) &&
-		!pthread_cond_timedwait(&s->ended, &s->lock, &until))
-		;
-	is_over = has_ended(s, rank);
-	pthread_mutex_unlock(&s->lock);
-	return is_over;
 }
 
 /* What a host lacks is a limit; what it does not like is bad input. */
@@ -669,109 +624,4 @@ bool start_was_killed(struct start *s, uint32_t rank)
 	return end.how == CHANNEL_ENDED && WIFSIGNALED(status) &&
 	       !is_its_own(WTERMSIG(status)) &&
 	       c->own_signal != (uint32_t)WTERMSIG(status);
-}
-
-/* --- the beginning --- */
-
-static bool is_good_end(const struct start_end *end)
-{
-	return end->how == CHANNEL_ENDED && !end->value;
-}
-
-static enum channel_begun begun(const struct start *s, uint32_t rank)
-{
-	const struct channel *c = s->rank[rank].channel.channel;
-
-	return (enum channel_begun)atomic_load(&c->begun);
-}
-
-static int refuse_end(struct start *s, uint32_t rank, struct err *e)
-{
-	struct start_end end = start_end(s, rank);
-	char how[300];
-	int code = start_describe(&end, how, sizeof(how));
-
-	if (begun(s, rank) == CHANNEL_ROUND)
-		return err_set(e,
-			"rank %u: MPI_Init has not opened Weft's provider of "
-			"libfabric, so messages would go round the simulated "
-			"network; `weft mpirun --check PROGRAM` tells more",
-			rank);
-	return err_set_code(e, code, "rank %u %s%s", rank, how,
-		end.how == CHANNEL_FAILED ? "" : " before the end of MPI_Init");
-}
-
-/* One that waits for all, while another one is gone for good. */
-static int check_waiting(struct start *s, uint32_t gone, struct err *e)
-{
-	for (uint32_t i = 0; i < s->n_ranks; i++)
-		if (begun(s, i) == CHANNEL_IN_INIT &&
-			!start_end(s, i).has_ended)
-			return err_set_code(e, EXIT_ANSWER_NO,
-				"rank %u ended with exit code 0 without "
-				"MPI_Init, in which rank %u waits for it",
-				gone, i);
-	return 0;
-}
-
-static int check_begin(struct start *s, struct err *e)
-{
-	for (uint32_t i = 0; i < s->n_ranks; i++) {
-		struct start_end end = start_end(s, i);
-
-		if (!end.has_ended || start_has_begun(s, i))
-			continue;
-		if (!is_good_end(&end))
-			return refuse_end(s, i, e);
-		if (check_waiting(s, i, e))
-			return -1;
-	}
-	return 0;
-}
-
-bool start_has_begun(const struct start *s, uint32_t rank)
-{
-	return handover_has_spoken(&s->rank[rank].channel);
-}
-
-/* Threads of a rank could wait in the network for two communicators in
- * different orders.  What one rank does all must do, so then all use messages.
- */
-static void agree_on_collectives(struct start *s)
-{
-	bool has_threads = false;
-
-	for (uint32_t i = 0; i < s->n_ranks; i++)
-		has_threads |= s->rank[i].channel.channel->has_threads;
-	for (uint32_t i = 0; has_threads && i < s->n_ranks; i++)
-		s->rank[i].channel.channel->collectives = 0;
-}
-
-/* Whether it has come to its first turn or has ended; its number may be known a
- * moment later than that. */
-static bool is_settled(struct start *s, uint32_t rank)
-{
-	return handover_settle(&s->rank[rank].channel, SLICE) &&
-	       (start_pid(s, rank) || start_end(s, rank).has_ended);
-}
-
-int start_await_begin(struct start *s, const atomic_int *stop, struct err *e)
-{
-	for (uint32_t i = 0; i < s->n_ranks; i++) {
-		if (s->rank[i].home != siblings_me(s->siblings))
-			continue;
-		while (!is_settled(s, i)) {
-			if (stop && atomic_load(stop))
-				return 0;
-			if (check_begin(s, e))
-				return -1;
-		}
-	}
-	return check_begin(s, e);
-}
-
-int start_check_begin(struct start *s, struct err *e)
-{
-	agree_on_collectives(s);
-	return check_begin(s, e);
 }

@@ -43,6 +43,8 @@ struct start_setup {
 	struct rlimit files; /* that ranks may open */
 	struct output *output; /* borrowed */
 	struct siblings *siblings; /* the same; NULL: there is one process */
+	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
+	int64_t patience; /* real time, ns, that all may do nothing; 0: any */
 };
 
 /* How a rank has ended. */
@@ -63,8 +65,8 @@ struct start *start_ranks(const struct start_setup *s, struct err *e);
 
 /*
  * Waits until all ranks that this process serves have come to their first turn
- * or have ended; or the run is to stop.  An error if one has failed before, or
- * has ended while others wait for it in MPI_Init().
+ * or have ended; or the run is to stop.  An error if one has failed before, has
+ * ended while others wait for it in MPI_Init(), or does nothing for too long.
  */
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e);
 /* The same of all ranks, once all processes have waited. */
@@ -78,9 +80,11 @@ struct handover *start_channel(struct start *s, uint32_t rank);
 pid_t start_pid(struct start *s, uint32_t rank);
 struct start_end start_end(struct start *s, uint32_t rank);
 
-/* Waits until a rank has ended, or all for CHANNEL_ANY, for as long as so many
- * ranks may need for their end; true if they have. */
+/* Waits until a rank has ended, or all for CHANNEL_ANY; true if they have.
+ * False if all that are left do nothing for too long, or the run is to stop. */
 bool start_await_end(struct start *s, uint32_t rank);
+/* What ranks do on this host. */
+struct watch *start_watch(struct start *s);
 /* SIGKILL, at once. */
 void start_kill(struct start *s, uint32_t rank);
 /* Ends all ranks and the helper, and waits for them. */
