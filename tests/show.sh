@@ -284,7 +284,8 @@ for machine in superpod-1024 frontier hyperx-672 slimfly-200 tpu-v4 fattree \
 	torus dragonfly graph; do
 	grep -qx "$machine" "$tmp/not" || complain "$machine: its first line"
 	run show $machine
-	grep -q '^caveat: .*congestion control is .*modelled$' "$tmp/out" || complain "$machine: $(head -n 2 "$tmp/out")"
+	grep -q '^caveat: .*congestion control is .*modelled$' "$tmp/out" ||
+		complain "$machine: $(head -n 2 "$tmp/out")"
 done
 run show bgq-board
 grep -q '^caveat' "$tmp/out" && complain "$(head -n 2 "$tmp/out")"
