@@ -22,7 +22,7 @@ static void look_at(const struct paper_system *s, const struct paper_row *row)
 	paper_command(s, row, text, sizeof(text));
 	paper_value(row, text, sizeof(text));
 	paper_tolerance(row, text, sizeof(text));
-	paper_is_slow(s, row);
+	paper_pace(s, row);
 	check(row->id && row->what && row->unit && row->model.n,
 		"a row is not whole");
 }

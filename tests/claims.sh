@@ -365,4 +365,21 @@ if [ "$weft" -ef "$src/build/release/src/weft" ]; then
 	report 'a mutant is killed, survives, does not apply or compile'
 fi
 
+# --- what texts say of them ---
+
+# "134 of 140 for Blue Gene/Q" and "62 features" are numbers of `weft claims`.
+"$weft" claims --json | jq -r '.[] | objects | select(has("features")) |
+	"\(.covered) of \(.features) for", "\(.features) features"' |
+	sort -u >"$tmp/said"
+[ "$(wc -l <"$tmp/said")" -gt 8 ] || complain "$(cat "$tmp/said")"
+for text in "$src"/NEWS "$src"/README.md "$src"/doc/*.md "$src"/man/*.scd; do
+	tr '\n' ' ' <"$text" | tr -s ' ' |
+		grep -oE '[0-9]+ (of [0-9]+ for|features)' | sort -u |
+		grep -vxFf "$tmp/said" | while read -r number; do
+		echo "$(basename "$text"): $number"
+	done
+done >"$tmp/out"
+[ ! -s "$tmp/out" ] || complain "$(cat "$tmp/out")"
+report 'texts that count features say what weft claims says'
+
 exit $status

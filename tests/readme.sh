@@ -83,5 +83,10 @@ squeezed() { # FILE
 }
 check '[ "$(squeezed "$readme")" = \
 	"$(squeezed "$SRC/man/weft-tutorial.7.scd")" ]'
+# One sentence says what Weft is.
+what=$(sed -n 's/^weft - //p' "$SRC/man/weft.1.scd")
+check 'grep -q "^Weft is a $what" "$readme"'
+check '[ "$(grep -c "^ *title: \"Weft: a $what\"$" "$SRC/CITATION.cff")" = 2 ]'
+check '! grep -q "url:\|example" "$SRC/CITATION.cff"'
 [ $n -gt 10 ] || failed=1
 exit $failed

@@ -20,6 +20,14 @@ grep -q "\"digest\": \"$digest\"" "$page" || complain 'the digest is missing'
 grep -q '"throughput_GBps_per_node"' "$page" || complain 'no throughput'
 report 'a page holds the figures of its run'
 
+run run fattree random --shape 16 $small -o "$tmp/tree.db"
+run report "$tmp/tree.db" -o "$tmp/tree.html"
+grep -q '"machine_caveat": "generic: not compared .* no congestion control' \
+	"$tmp/tree.html" && grep -q 'caveat(run)' "$tmp/tree.html" ||
+	complain 'no caveat'
+grep -q '"machine_caveat"' "$page" && complain 'a caveat for Blue Gene/Q'
+report 'a page says that its machine was not compared with measurements'
+
 # Namespaces are no addresses that are fetched.
 grep -o 'https*://[^" ]*' "$page" | grep -v '^http://www.w3.org/2000/svg$' |
 	while read -r url; do complain "refers to $url"; done

@@ -270,4 +270,28 @@ grep -q '^warning .* hold 8 packets, but .*router.packets=32$' "$tmp/out" ||
 	complain "$(cat "$tmp/out")"
 report 'buffers that are smaller than the round trip are warned of'
 
+# --- machines that were not compared with measurements ---
+
+for path in "$src"/machines/*.yaml; do
+	machine=$(basename "$path" .yaml)
+	head -n 1 "$path" | grep -q 'ot compared with measurements' || continue
+	echo "$machine"
+	run show "$machine" --json
+	jq -e '.caveat | contains("not compared with measurements")' \
+		"$tmp/out" >/dev/null || complain "$machine has no caveat"
+done >"$tmp/not"
+for machine in superpod-1024 frontier hyperx-672 slimfly-200 tpu-v4 fattree \
+	torus dragonfly graph; do
+	grep -qx "$machine" "$tmp/not" || complain "$machine: its first line"
+	run show $machine
+	grep -q '^caveat: .*congestion control is .*modelled$' "$tmp/out" ||
+		complain "$machine: $(head -n 2 "$tmp/out")"
+done
+run show bgq-board
+grep -q '^caveat' "$tmp/out" && complain "$(head -n 2 "$tmp/out")"
+printf 'schema: 1\nmachine: mine\nbase: frontier\n' >"$tmp/mine.yaml"
+run show "$tmp/mine.yaml"
+grep -q "^caveat: .*Slingshot" "$tmp/out" || complain "$(head -n 2 "$tmp/out")"
+report 'show says what was not compared and what is not modelled'
+
 exit $status

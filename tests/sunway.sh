@@ -101,6 +101,13 @@ jq -e '.results.waiting_programs == 0 and .results.solved_pct == 0' \
 	"$tmp/out" >/dev/null || complain "exit code $code: $(cat "$tmp/err")"
 report 'a storm in which every other read fails ends, and no error is solved'
 
+run run sunway-32 storm count=512 --json --set \
+	'faults.events=5 us switch 0:1.0 dies; 5 us switch 1:1.0 dies'
+jq -e '.ending == "finished" and .results.failed_messages > 10 and
+	.results.longest_gap_us < 10000 and .sim_time_ns < 2e8' \
+	"$tmp/out" >/dev/null || complain "exit code $code: $(cat "$tmp/err")"
+report 'nodes that are cut off cost a message milliseconds only once'
+
 for op in broadcast reduce allreduce; do
 	run run sunway-32 collective op=$op by=hardware bytes=0
 	[ $code -eq 2 ] || complain "$op of no bytes: exit code $code"

@@ -174,6 +174,8 @@ static const struct cli_option table[] = {
 	{ CLI_PAPER, "quick", 0, FLAG, AT(is_quick), NULL,
 		"skip the slow experiments; the others take less than a "
 		"minute" },
+	{ CLI_PAPER, "long", 0, FLAG, AT(is_long), NULL,
+		"also measure the rows that take more than 30 s each" },
 	{ CLI_PAPER, "verbose", 'v', FLAG, AT(is_verbose), NULL,
 		"print each row's note, its tolerance and the commands that "
 		"measure it" },

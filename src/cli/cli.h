@@ -28,7 +28,7 @@ enum cli_takes {
 	CLI_RUN = CLI_SEED | CLI_THREADS,
 	CLI_JSON = 4,
 	CLI_BOOK = 8, /* --budget, --follow */
-	CLI_PAPER = 16, /* --quick, --verbose */
+	CLI_PAPER = 16, /* --quick, --long, --verbose */
 	CLI_PLAN = 1048576, /* --faults */
 	CLI_TABLES = 32, /* --tables */
 	CLI_FAULTS = CLI_PLAN | CLI_TABLES,
@@ -80,7 +80,7 @@ struct cli_args {
 	bool is_budget;
 	bool follows; /* the message: */
 	uint32_t follow_node, follow_number;
-	bool is_quick;
+	bool is_quick, is_long;
 	bool is_verbose;
 	uint64_t seed;
 	uint32_t ranks; /* 0: as many as fit */

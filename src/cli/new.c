@@ -158,6 +158,20 @@ static void name_of(const char *path, char *name, size_t size)
 		*strrchr(name, '.') = '\0';
 }
 
+/* A text in single quotes, in which one is written twice. */
+static void print_caveat(const struct page *p, const char *text)
+{
+	if (!*text)
+		return;
+	fputs("caveat: '", p->file);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', p->file);
+		fputc(*text, p->file);
+	}
+	fputs("'\n", p->file);
+}
+
 static void print(struct page *p, const struct machine *m, const char *path)
 {
 	char name[PARAM_TEXT_MAX];
@@ -169,6 +183,7 @@ static void print(struct page *p, const struct machine *m, const char *path)
 		"`weft params` lists all\n# parameters (man "
 		"weft-own).\nschema: 1\nmachine: %s\ntitle: \"like %s\"\n",
 		m->header.name, path, name, m->header.name);
+	print_caveat(p, m->header.caveat);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		print_section(p, m, i);
 }

@@ -164,11 +164,15 @@ static void tell_row(struct session *s, const struct paper_row *row,
 	fflush(stdout);
 }
 
+/* Whether a chosen row is measured at the pace that the user wants. */
 static bool is_left(const struct session *s, size_t i)
 {
+	enum paper_pace most = s->args->is_long	   ? PAPER_LONG
+			       : s->args->is_quick ? PAPER_QUICK
+						   : PAPER_SLOW;
+
 	return s->chosen[i] &&
-	       !(s->args->is_quick &&
-		       paper_is_slow(s->system, &s->system->rows[i]));
+	       paper_pace(s->system, &s->system->rows[i]) <= most;
 }
 
 static void measure_row(struct session *s, size_t i)
@@ -221,40 +225,57 @@ static int measure_all(struct session *s, struct err *e)
 
 /* --- what stands around them --- */
 
+/* "SUN-N58", or "SUN-N58 to N59" */
+static void add_numbers(struct facts *f, const struct paper_system *p,
+	const struct paper_missing *m)
+{
+	char last[16] = "";
+
+	if (m->last > m->first)
+		snprintf(last, sizeof(last), " to N%u", m->last);
+	facts_say(f, NULL, "no row for %sN%u%s: it would need %s", p->prefix,
+		m->first, last, m->what);
+}
+
 static void add_missing(struct facts *f, const struct paper_system *p)
 {
 	const struct paper_missing *m = p->missing;
-	size_t k;
 
 	facts_list(f, "missing");
 	for (size_t i = 0; i < p->n_missing; i++)
-		for (k = m[i].first; k <= m[i].last; k++)
+		for (size_t k = m[i].first; k <= m[i].last; k++)
 			facts_print(f, NULL, "%sN%zu", p->prefix, k);
 	facts_end(f);
-	facts_list(f, "_waits_for");
-	for (size_t i = 0; i < p->n_missing; i++) {
-		for (k = 0; strcmp(m[k].what, m[i].what) != 0; k++)
-			;
-		if (k == i)
-			facts_text(f, NULL, m[i].what);
-	}
-	facts_end(f);
-	facts_count(f, "_missing", fact_length(facts_find(f->at, "missing")));
-	facts_line(f, NULL,
-		"[_missing?not measured yet: {_missing} number{_missing|s}, "
-		"which need {_waits_for}]");
+	for (size_t i = 0; i < p->n_missing; i++)
+		add_numbers(f, p, &m[i]);
 }
 
-static void add_skipped(struct facts *f, const struct session *s)
+/* Rows of a pace that were chosen and are not measured. */
+static void add_skipped(struct facts *f, const struct session *s,
+	const char *name, enum paper_pace pace)
 {
-	facts_list(f, "skipped");
-	for (size_t i = 0; i < s->system->n_rows; i++)
-		if (s->chosen[i] && !is_left(s, i))
-			facts_text(f, NULL, s->system->rows[i].id);
+	const struct paper_system *p = s->system;
+
+	facts_list(f, name);
+	for (size_t i = 0; i < p->n_rows; i++)
+		if (s->chosen[i] && !is_left(s, i) &&
+			paper_pace(p, &p->rows[i]) == pace)
+			facts_text(f, NULL, p->rows[i].id);
 	facts_end(f);
+}
+
+static void add_all_skipped(struct facts *f, const struct session *s)
+{
+	add_skipped(f, s, "skipped", PAPER_SLOW);
+	add_skipped(f, s, "long", PAPER_LONG);
 	facts_count(f, "_skipped", fact_length(facts_find(f->at, "skipped")));
+	facts_count(f, "_long", fact_length(facts_find(f->at, "long")));
 	facts_line(f, NULL,
 		"[_skipped?skipped by --quick: {_skipped} row{_skipped|s}]");
+	facts_line(f, NULL,
+		"[_long?left out: {_long} row{_long|s} that take more than 30 "
+		"s "
+		"each; --long measures them]");
 }
 
 /* Of values that the paper printed. */
@@ -262,7 +283,7 @@ static uint32_t sum(const uint32_t *n)
 {
 	uint32_t all = 0;
 
-	for (uint32_t k = 0; k < PAPER_QUALITATIVE; k++)
+	for (uint32_t k = 0; k < PAPER_FUNCTIONAL; k++)
 		all += n[k];
 	return all;
 }
@@ -282,16 +303,18 @@ static void add_sums(struct facts *f, const struct session *s)
 	struct paper_sums x = paper_sum(s->system, s->state);
 
 	facts_group(f, "values");
-	for (int k = 0; k < PAPER_QUALITATIVE; k++)
+	for (int k = 0; k < PAPER_FUNCTIONAL; k++)
 		add_counts(f, paper_kind_names[k], x.n[k], x.passed[k]);
 	facts_end(f);
 	facts_count(f, "passed", sum(x.passed));
 	facts_count(f, "missed", sum(x.n) - sum(x.passed));
 	add_counts(f, "bounds", x.n_bounds, x.bounds_passed);
+	add_counts(f, "functional", x.n[PAPER_FUNCTIONAL],
+		x.passed[PAPER_FUNCTIONAL]);
 	facts_count(f, "_n", sum(x.n));
 	facts_count(f, "_repeats", x.n_repeats);
 	facts_list(f, "_kinds");
-	for (int k = 0; k < PAPER_QUALITATIVE; k++)
+	for (int k = 0; k < PAPER_FUNCTIONAL; k++)
 		if (x.n[k])
 			facts_print(f, NULL, "%s %u of %u", paper_kind_names[k],
 				x.passed[k], x.n[k]);
@@ -303,6 +326,10 @@ static void add_sums(struct facts *f, const struct session *s)
 	facts_line(f, NULL,
 		"[bounds._n?{bounds.passed} of {bounds._n} bounds and orders "
 		"hold]");
+	facts_line(f, NULL,
+		"[functional._n?{functional.passed} of {functional._n} "
+		"functional row{functional._n|s} pass: no prediction, a miss "
+		"is a bug]");
 	facts_line(f, NULL,
 		"[_repeats?not counted, because they follow from others: "
 		"{_repeats} row{_repeats|s}]");
@@ -340,7 +367,7 @@ static int report(struct session *s, struct err *e)
 	facts_end(f);
 	add_sums(f, s);
 	misses = add_misses(f, s);
-	add_skipped(f, s);
+	add_all_skipped(f, s);
 	add_missing(f, s->system);
 	facts_text(f, "ending", s->is_stopped ? "stopped" : "finished");
 	if (cli_tell(s->args, f, CLI_PLAIN, e) || code)
@@ -352,14 +379,20 @@ static int report(struct session *s, struct err *e)
 
 static int choose(struct session *s, struct err *e)
 {
+	if (s->args->is_quick && s->args->is_long)
+		return err_set(e, "want --quick or --long, not both");
 	if (paper_select(s->system, s->args->word + 1, s->args->n_words - 1,
 		    s->chosen, e))
 		return -1;
 	for (size_t i = 0; i < s->system->n_rows; i++)
 		if (is_left(s, i))
 			return 0;
-	return err_set(
-		e, "--quick skips all of these rows; measure them without it");
+	return err_set(e, "%s",
+		s->args->is_quick
+			? "--quick skips all of these rows; measure them "
+			  "without it"
+			: "these rows take more than 30 s each; measure them "
+			  "with --long");
 }
 
 static int perform(struct session *s, struct err *e)
@@ -419,8 +452,9 @@ const struct cli_command cli_paper = { .name = "paper",
 	.help = "Runs the experiments of a machine's paper on the model, and "
 		"prints each published number with the model's value and the "
 		"error.\vAn ID names a number of the paper (BGQ-N90, or N90a "
-		"for one of its values); without one, all are measured. The "
-		"exit code is 1 if any row misses its tolerance.\n\nPapers:\n",
+		"for one of its values); without one, all are measured. Rows "
+		"that take more than 30 s need --long. The exit code is 1 if "
+		"any row misses its tolerance.\n\nPapers:\n",
 	.list = list_papers,
 	.words = { 1, CLI_MAX_WORDS },
 	.want = "want a system, as in `weft paper bgq`",

@@ -683,6 +683,10 @@ static void add_head(struct facts *f, const struct machine *m)
 	facts_text(f, "title", m->header.title);
 	facts_say(f, NULL, "%s%s%s", m->header.name,
 		m->header.title[0] ? ": " : "", m->header.title);
+	if (m->header.caveat[0]) {
+		facts_text(f, "caveat", m->header.caveat);
+		facts_line(f, NULL, "caveat: {caveat}");
+	}
 	facts_text(f, "shape", shape);
 	facts_count(f, "nodes", m->topo->n_nodes);
 	if (!topo_is_direct(m->topo))

@@ -31,7 +31,15 @@ struct reader {
 	struct tree tree;
 };
 
-enum { HEAD_SCHEMA, HEAD_MACHINE, HEAD_TITLE, HEAD_BASE, HEAD_PLUGINS, N_HEAD };
+enum {
+	HEAD_SCHEMA,
+	HEAD_MACHINE,
+	HEAD_TITLE,
+	HEAD_CAVEAT,
+	HEAD_BASE,
+	HEAD_PLUGINS,
+	N_HEAD,
+};
 
 /* What stands above the sections, read like one of them. */
 struct head {
@@ -48,6 +56,8 @@ static const struct param head_rows[N_HEAD] = {
 		NULL, "the machine's name", NULL },
 	{ "title", PARAM_TEXT, offsetof(struct head, names.title), "", 0, 0,
 		NULL, "a one-line description", NULL },
+	{ "caveat", PARAM_TEXT, offsetof(struct head, names.caveat), "", 0, 0,
+		NULL, "limits of the model that users must know", NULL },
 	{ "base", PARAM_TEXT, offsetof(struct head, names.base), "", 0, 0, NULL,
 		"the machine that this one is based on", NULL },
 	{ "plugins", PARAM_LINES, offsetof(struct head, plugins), "none", 0, 0,
@@ -503,6 +513,8 @@ static int read_tree(struct reader *r)
 		return -1;
 	if (!head.origins[HEAD_TITLE].set)
 		memcpy(head.names.title, r->header->title, PARAM_TEXT_MAX);
+	if (!head.origins[HEAD_CAVEAT].set)
+		memcpy(head.names.caveat, r->header->caveat, PARAM_TEXT_MAX);
 	*r->header = head.names;
 	return 0;
 }

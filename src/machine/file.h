@@ -36,6 +36,7 @@ struct trees;
 struct machine_header {
 	char name[PARAM_TEXT_MAX];
 	char title[PARAM_TEXT_MAX]; /* the base's where the file has none */
+	char caveat[PARAM_TEXT_MAX]; /* likewise */
 	char base[PARAM_TEXT_MAX]; /* a name, not a path */
 };
 

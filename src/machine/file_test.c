@@ -206,7 +206,7 @@ static void an_unknown_key_is_refused(void **state)
 		"m.yaml:3:1: unknown key \"titel\"; did you mean title?");
 	says(HEAD "weather: fine\n",
 		"m.yaml:3:1: unknown key \"weather\" (want one of schema, "
-		"machine, title, base, plugins, topology, link)");
+		"machine, title, caveat, base, plugins, topology, link)");
 	says(HEAD "link:\n  rat: 2 GB/s\n",
 		"m.yaml:4:3: unknown key \"link.rat\"; did you mean "
 		"link.rate?");

@@ -13,6 +13,7 @@ const char *const paper_kind_names[] = {
 	[PAPER_PREDICTED] = "predicted",
 	[PAPER_CALIBRATED] = "calibrated",
 	[PAPER_ARITHMETIC] = "arithmetic",
+	[PAPER_FUNCTIONAL] = "functional",
 	[PAPER_QUALITATIVE] = "qualitative",
 };
 
@@ -126,14 +127,17 @@ const struct paper_row *paper_row(const struct paper_system *s, const char *id)
 	return NULL;
 }
 
-bool paper_is_slow(const struct paper_system *s, const struct paper_row *row)
+enum paper_pace paper_pace(
+	const struct paper_system *s, const struct paper_row *row)
 {
+	enum paper_pace slowest = PAPER_QUICK, pace;
 	const struct paper_term *t;
 
-	for (uint32_t i = 0; (t = paper_formula_term(&row->model, i)); i++)
-		if (s->experiments[t->experiment].is_slow)
-			return true;
-	return false;
+	for (uint32_t i = 0; (t = paper_formula_term(&row->model, i)); i++) {
+		pace = s->experiments[t->experiment].pace;
+		slowest = pace > slowest ? pace : slowest;
+	}
+	return slowest;
 }
 
 /* --- describing --- */
@@ -230,7 +234,7 @@ static void add_row(struct paper_sums *sums, const struct paper_row *row,
 {
 	bool pass = state == PAPER_PASSED;
 
-	if (paper_is_bound(row)) {
+	if (paper_is_bound(row) && row->kind != PAPER_FUNCTIONAL) {
 		sums->n_bounds++;
 		sums->bounds_passed += pass;
 	} else {

@@ -14,6 +14,7 @@
  *	experiments:
  *	  ping: weft run bgq-midplane pingpong via=nic to=1 bytes=8
  *	slow: # the same, which --quick skips
+ *	long: # the same, only with --long: more than 30 s on one core
  *	notes: # of several rows, by names
  *	rows:
  *	  - id: BGQ-N90a
@@ -44,6 +45,13 @@
 
 enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 4096, PAPER_ID_MAX = 16 };
 
+/* By what a command takes of one core of an ordinary computer. */
+enum paper_pace {
+	PAPER_QUICK,
+	PAPER_SLOW, /* seconds: not with --quick */
+	PAPER_LONG, /* more than 30 s: only with --long */
+};
+
 /*
  * `weft run MACHINE WORKLOAD KEYS`, or, without a workload, what `weft show
  * MACHINE` knows.  Lists end with a NULL or with the array.
@@ -59,13 +67,14 @@ struct paper_experiment {
 	const char *faults;
 	const char *workload; /* or NULL */
 	const char *keys[PAPER_MAX_WORDS];
-	bool is_slow; /* not for --quick */
+	enum paper_pace pace;
 };
 
 enum paper_kind {
 	PAPER_PREDICTED, /* no parameter was fitted to it */
 	PAPER_CALIBRATED, /* one was */
 	PAPER_ARITHMETIC, /* follows from the machine's parameters alone */
+	PAPER_FUNCTIONAL, /* the paper's value, or else Weft has a bug */
 	PAPER_QUALITATIVE, /* the paper has words and no number: only shown */
 	N_PAPER_KINDS,
 };
@@ -141,7 +150,9 @@ int paper_select(const struct paper_system *s, const char *const *words,
 /* The row of this id; NULL where there is none. */
 const struct paper_row *paper_row(const struct paper_system *s, const char *id);
 
-bool paper_is_slow(const struct paper_system *s, const struct paper_row *row);
+/* That of the slowest experiment of a row. */
+enum paper_pace paper_pace(
+	const struct paper_system *s, const struct paper_row *row);
 
 /* Whether the paper gives a bound or an order for it, and no value. */
 static inline bool paper_is_bound(const struct paper_row *row)
@@ -162,9 +173,10 @@ void paper_value(const struct paper_row *row, char *text, size_t size);
 void paper_digits(double value, char *text, size_t size);
 
 /*
- * Of rows that were measured, by kind and those with bounds apart: how many
- * values there are, and how many of them pass.  A row that follows from another
- * one that was measured is no value of its own, unless it alone misses.
+ * Of rows that were measured, by kind: how many values there are, and how many
+ * of them pass.  Rows with bounds are counted apart unless they are functional.
+ * A row that follows from another one that was measured is no value of its own,
+ * unless it alone misses.
  */
 struct paper_sums {
 	uint32_t n[N_PAPER_KINDS], passed[N_PAPER_KINDS];

@@ -162,6 +162,38 @@ static void a_row_that_follows_from_another_is_of_its_kind(void **state)
 	each_paper(check_repeats);
 }
 
+/* What can only be all of something, or a bug, predicts nothing. */
+static void check_functional(const struct paper_system *s)
+{
+	for (size_t i = 0; i < s->n_rows; i++) {
+		const struct paper_row *r = &s->rows[i];
+
+		if (r->paper == 100 && !strcmp(r->unit, "%") &&
+			r->rule == PAPER_PERCENT)
+			assert_int_equal(r->kind, PAPER_FUNCTIONAL);
+	}
+}
+
+static void a_row_that_cannot_miss_is_functional(void **state)
+{
+	each_paper(check_functional);
+}
+
+/* Each experiment is in one of three lists. */
+static void a_row_is_as_slow_as_its_slowest_experiment(void **state)
+{
+	struct paper_system *s = open_paper("bgq");
+
+	assert_int_equal(paper_pace(s, paper_row(s, "BGQ-N8")), PAPER_QUICK);
+	assert_int_equal(paper_pace(s, paper_row(s, "BGQ-N134a")), PAPER_SLOW);
+	assert_int_equal(paper_pace(s, paper_row(s, "BGQ-N36")), PAPER_LONG);
+	paper_free(s);
+	s = open_paper("sunway");
+	/* of many experiments, some are slow */
+	assert_int_equal(paper_pace(s, paper_row(s, "SUN-N98a")), PAPER_SLOW);
+	paper_free(s);
+}
+
 /* All values that are evidence, in order. */
 static void check_evidence(const char *name, const char *want)
 {
@@ -186,6 +218,8 @@ static void what_counts_as_evidence_is_listed(void **state)
 	check_evidence("qsnet2", "N69 N70 N78 ");
 	check_evidence("gemini", "N33 N34 N48 ");
 	check_evidence("apenet", "N7 N14b ");
+	check_evidence("sunway",
+		"N54 N61 N71b N77b N79a N79b N79c N81a N81b N81c N100 N102a ");
 }
 
 /* Section 1.6 of the datasheet: 3 % of what the paper expects of 98,304 nodes,
@@ -378,7 +412,7 @@ static void a_file_that_cannot_be_right_is_refused(void **state)
 /* --- counting --- */
 
 /* Values a to f: b and c follow from a, d is alone, e is a bound that holds, f
- * one that does not; g is only shown. */
+ * one that does not; g is only shown; h and i are functional, i a bound. */
 static const struct paper_row counted[] = {
 	{ .id = "a", .kind = PAPER_PREDICTED },
 	{ .id = "b", .kind = PAPER_PREDICTED, .repeats = "a" },
@@ -387,14 +421,18 @@ static const struct paper_row counted[] = {
 	{ .id = "e", .kind = PAPER_PREDICTED, .rule = PAPER_AT_MOST },
 	{ .id = "f", .kind = PAPER_ARITHMETIC, .rule = PAPER_MORE },
 	{ .id = "g", .kind = PAPER_QUALITATIVE },
+	{ .id = "h", .kind = PAPER_FUNCTIONAL },
+	{ .id = "i", .kind = PAPER_FUNCTIONAL, .rule = PAPER_AT_MOST },
 };
-static const struct paper_system counting = { .rows = counted, .n_rows = 7 };
+enum { COUNTED = sizeof(counted) / sizeof(counted[0]) };
+static const struct paper_system counting = { .rows = counted,
+	.n_rows = COUNTED };
 
 static struct paper_sums sums_of(const char *states)
 {
-	enum paper_state state[7];
+	enum paper_state state[COUNTED];
 
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < COUNTED; i++)
 		state[i] = states[i] == '+'   ? PAPER_PASSED
 			   : states[i] == '-' ? PAPER_MISSED
 					      : PAPER_LEFT_OUT;
@@ -403,7 +441,7 @@ static struct paper_sums sums_of(const char *states)
 
 static void a_row_that_repeats_another_and_misses_is_counted(void **state)
 {
-	struct paper_sums x = sums_of("+++++-+");
+	struct paper_sums x = sums_of("+++++-+..");
 
 	assert_int_equal(x.n[PAPER_PREDICTED], 1);
 	assert_int_equal(x.passed[PAPER_PREDICTED], 1);
@@ -413,17 +451,28 @@ static void a_row_that_repeats_another_and_misses_is_counted(void **state)
 	assert_int_equal(x.bounds_passed, 1);
 	assert_int_equal(x.n_repeats, 2);
 	/* alone, and behind one that misses itself */
-	x = sums_of("++-++++");
+	x = sums_of("++-++++..");
 	assert_int_equal(x.n[PAPER_PREDICTED], 2);
 	assert_int_equal(x.passed[PAPER_PREDICTED], 1);
-	x = sums_of("-+-++++");
+	x = sums_of("-+-++++..");
 	assert_int_equal(x.n[PAPER_PREDICTED], 1);
 	assert_int_equal(x.passed[PAPER_PREDICTED], 0);
 	assert_int_equal(x.n_repeats, 2);
 	/* of what was not measured nothing follows */
-	x = sums_of("..+....");
+	x = sums_of("..+......");
 	assert_int_equal(x.n[PAPER_PREDICTED], 1);
 	assert_int_equal(x.n_repeats, 0);
+}
+
+/* Neither among the values nor among the bounds. */
+static void functional_rows_are_counted_apart(void **state)
+{
+	struct paper_sums x = sums_of("+++++++-+");
+
+	assert_int_equal(x.n[PAPER_FUNCTIONAL], 2);
+	assert_int_equal(x.passed[PAPER_FUNCTIONAL], 1);
+	assert_int_equal(x.n[PAPER_PREDICTED], 1);
+	assert_int_equal(x.n_bounds, 2);
 }
 
 static void what_has_no_printed_value_is_only_shown(void **state)
@@ -613,9 +662,12 @@ static void an_experiment_runs_once(void **state)
 TESTS(TEST(ids_are_there_once_and_in_order), TEST(a_row_is_whole),
 	TEST(the_fit_set_is_calibrated),
 	TEST(a_row_that_follows_from_another_is_of_its_kind),
+	TEST(a_row_that_cannot_miss_is_functional),
+	TEST(a_row_is_as_slow_as_its_slowest_experiment),
 	TEST(what_counts_as_evidence_is_listed),
 	TEST(tolerances_are_no_wider_than_the_datasheet_s),
 	TEST(what_is_missing_is_no_row),
+	TEST(functional_rows_are_counted_apart),
 	TEST(what_has_no_printed_value_is_only_shown),
 	TEST(bounds_and_orders_are_printed_as_such), TEST(every_paper_is_cited),
 	TEST(a_file_that_cannot_be_right_is_refused),

@@ -82,7 +82,7 @@ static bool read_command(struct paper_experiment *x, char *text)
 	return is_good && x->machine && (!is_run || x->workload);
 }
 
-static int read_experiments(struct file *f, size_t map, bool is_slow)
+static int read_experiments(struct file *f, size_t map, enum paper_pace pace)
 {
 	const struct node *v = f->tree.v;
 
@@ -92,7 +92,7 @@ static int read_experiments(struct file *f, size_t map, bool is_slow)
 
 		x->name = tree_text(&f->tree, k);
 		x->command = tree_text(&f->tree, v[k].end);
-		x->is_slow = is_slow;
+		x->pace = pace;
 		f->words[i] = mem_text(x->command ? x->command : "");
 		if (!x->name || !read_command(x, f->words[i]))
 			return fail(f, k,
@@ -207,7 +207,8 @@ static int read_kind(const struct file *f, size_t at, struct paper_row *row)
 			return 0;
 		}
 	return fail(f, at,
-		"kind: want predicted, calibrated, arithmetic or qualitative");
+		"kind: want predicted, calibrated, arithmetic, functional or "
+		"qualitative");
 }
 
 /* A note of several rows by its name, or the text itself. */
@@ -296,6 +297,7 @@ enum {
 	ROWS,
 	EXPERIMENTS, /* maps, from here on */
 	SLOW,
+	LONG,
 	NOTES,
 	MISSING,
 	N_HEAD,
@@ -304,8 +306,8 @@ enum {
 static int read_head(const struct file *f, size_t *x)
 {
 	static const char *const keys[] = { "schema", "paper", "title",
-		"citation", "prefix", "rows", "experiments", "slow", "notes",
-		"missing", NULL };
+		"citation", "prefix", "rows", "experiments", "slow", "long",
+		"notes", "missing", NULL };
 	const struct node *v = f->tree.v;
 
 	if (tree_keys(&f->tree, 0, keys, ROWS, x))
@@ -340,7 +342,8 @@ static int read_all(struct file *f)
 
 	if (read_head(f, x))
 		return -1;
-	n = tree_length(t, x[EXPERIMENTS]) + tree_length(t, x[SLOW]);
+	n = tree_length(t, x[EXPERIMENTS]) + tree_length(t, x[SLOW]) +
+	    tree_length(t, x[LONG]);
 	f->experiment = mem_alloc(n, sizeof(*f->experiment));
 	f->words = mem_alloc(n, sizeof(*f->words));
 	f->plans = mem_alloc(n, sizeof(*f->plans));
@@ -356,8 +359,9 @@ static int read_all(struct file *f)
 		.rows = f->row,
 		.missing = f->missing,
 	};
-	return read_experiments(f, x[EXPERIMENTS], false) ||
-			       read_experiments(f, x[SLOW], true) ||
+	return read_experiments(f, x[EXPERIMENTS], PAPER_QUICK) ||
+			       read_experiments(f, x[SLOW], PAPER_SLOW) ||
+			       read_experiments(f, x[LONG], PAPER_LONG) ||
 			       read_missing(f, x[MISSING]) ||
 			       read_rows(f, x[ROWS])
 		       ? -1

@@ -102,6 +102,9 @@ static void put_setup(struct db *d, const struct machine_run *r,
 	record_put_text(d, "command", command, e);
 	record_put_text(d, "machine", s->machine.name, e);
 	record_put_text(d, "machine_name", r->machine->header.name, e);
+	if (r->machine->header.caveat[0])
+		record_put_text(
+			d, "machine_caveat", r->machine->header.caveat, e);
 	record_put_file(d, "machine_file", r->machine->path, e);
 	record_put_text(d, "topology", r->machine->topo->ops->name, e);
 	record_put_text(d, "shape", shape, e);

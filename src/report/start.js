@@ -5,8 +5,8 @@ function runPage(run) {
 	run.heats = [];
 	const parts = [make("h1", null, run.meta.machine_name + " \u00b7 "
 		+ run.meta.workload), make("p", { class: "command" },
-		run.meta.command), answer(run), tiles(run), jobsCard(run),
-	exposedCard(run),
+		run.meta.command), caveat(run), answer(run), tiles(run),
+	jobsCard(run), exposedCard(run),
 	run.nLinks ? machineCard(run) : null, ...heatCards(run),
 	make("div", { class: "spaced" }, ...latencyCards([run])),
 	courseCards([run]), ...rankCards(run), timelineCard(run),
@@ -14,6 +14,14 @@ function runPage(run) {
 	counterCard(run)];
 
 	return parts;
+}
+
+/* Limits of the machine's model, if its file names any. */
+function caveat(run) {
+	const text = run.meta.machine_caveat;
+
+	return text ? make("p", { class: "sub", id: "caveat" },
+		"The model of this machine: " + text + ".") : null;
 }
 
 /* Each job's figures beside those that it had alone: their names are

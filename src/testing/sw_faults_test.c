@@ -204,6 +204,112 @@ static void messages_to_a_dead_node_end_with_errors(void **state)
 	kit_close(&w.kit);
 }
 
+/* Posts a message of a kind, and awaits its end; its status, and how long it
+ * took. */
+static uint32_t post_one(struct sw_end *e, uint32_t kind, sim_time *took)
+{
+	struct weft_sw_work w = swt_work(e, 1, 64);
+	struct weft_sw_piece p = { SWT_SPACE, 64 };
+	sim_time begun = program_now();
+	struct weft_sw_completion c;
+	int code = kind == 0   ? weft_sw_post_send(e->sq, &w)
+		   : kind == 1 ? weft_sw_post_write(e->sq, &w)
+		   : kind == 2 ? weft_sw_post_read(e->sq, &w)
+			       : weft_sw_post_fsm(e->sq, &w, &p, 1);
+
+	assert_int_equal(code, 0);
+	assert_int_equal(weft_sw_wait(e->cq, &c, WEFT_SW_FOREVER), 0);
+	*took = program_now() - begun;
+	return c.status;
+}
+
+enum { KINDS = 4, FEW_US = 2000000 }; /* 2 us in ps */
+
+static void send_many_to_the_dead(struct sw_end *e)
+{
+	const struct nic *nic = e->world->kit.nic;
+	uint64_t packets;
+	sim_time took;
+
+	if (e->node)
+		return;
+	program_wait(200000 * (sim_time)SIM_NS);
+	assert_int_equal(post_one(e, 0, &took), WEFT_SW_LOST);
+	assert_in_range(took, SW_SILENCE / 2, 2 * SW_SILENCE);
+	packets = nic_count(nic, 0, "packets");
+	for (uint32_t i = 0; i < 100 * KINDS; i++) {
+		assert_int_equal(post_one(e, i % KINDS, &took), WEFT_SW_LOST);
+		assert_true(took < FEW_US);
+	}
+	assert_int_equal(nic_count(nic, 0, "packets"), packets);
+	/* now and then one tries, by the card alone */
+	program_charge(SW_SILENCE);
+	assert_int_equal(post_one(e, 0, &took), WEFT_SW_LOST);
+	assert_in_range(took, 100 * FEW_US, SW_SILENCE / 4);
+	assert_int_equal(nic_count(nic, 0, "packets"), packets + 3);
+	assert_int_equal(post_one(e, 0, &took), WEFT_SW_LOST);
+	assert_true(took < FEW_US);
+	e->world->result[0] = 1;
+}
+
+/* SUN-F81. */
+static void later_messages_to_a_dead_node_fail_at_once(void **state)
+{
+	static const char *const dies[] = { "faults.events=100 us node 1 dies",
+		NULL };
+	struct sw_world w = { .run = send_many_to_the_dead };
+
+	sw_world_run(&w, dies, true);
+	assert_int_equal(w.result[0], 1);
+	kit_close(&w.kit);
+}
+
+#define RETURN (SWT_START + 20000000 * (sim_time)SIM_NS)
+
+/* Until a message to a node that is back arrives: not later than the next one
+ * that is sent after a silence.  Its own message ends the silence earlier. */
+static void send_to_one_that_returns(struct sw_end *e)
+{
+	struct weft_sw_work w = swt_work(e, 0, 64);
+	uint32_t status;
+	sim_time took;
+
+	if (e->node) {
+		program_wait(RETURN + 1000000 * (sim_time)SIM_NS);
+		if (e->world->result[6])
+			assert_int_equal(weft_sw_post_send(e->sq, &w), 0);
+		return;
+	}
+	program_wait(200000 * (sim_time)SIM_NS);
+	do {
+		status = post_one(e, 1, &took);
+		program_charge(100000 * (sim_time)SIM_NS);
+	} while (status != WEFT_SW_OK);
+	assert_true(program_now() >= RETURN);
+	e->world->result[0] = (uint64_t)(program_now() - RETURN);
+}
+
+/* SUN-F81. */
+static void the_silence_of_a_node_ends_when_it_is_back(void **state)
+{
+	static const char *const sets[] = {
+		"faults.events=100 us link 1 port 0 dies; 100 us link 1 port 1 "
+		"dies; 20050 us link 1 port 0 returns; 20050 us link 1 port 1 "
+		"returns",
+		NULL
+	};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct sw_world w = { .run = send_to_one_that_returns };
+
+		w.result[6] = i;
+		sw_world_run(&w, sets, true);
+		assert_in_range(w.result[0], 1,
+			i ? 1300000 * SIM_NS : SW_SILENCE + SW_SILENCE / 4);
+		kit_close(&w.kit);
+	}
+}
+
 static void fail_bare(struct sw_end *e)
 {
 	struct weft_sw_work w = swt_work(e, 1, 64);
@@ -280,5 +386,7 @@ TESTS(TEST(each_message_arrives_once_though_the_card_gives_up),
 	TEST(reply_words_are_exact_though_the_card_gives_up),
 	TEST(a_notice_without_room_comes_again_alone),
 	TEST(messages_to_a_dead_node_end_with_errors),
+	TEST(later_messages_to_a_dead_node_fail_at_once),
+	TEST(the_silence_of_a_node_ends_when_it_is_back),
 	TEST(bare_messages_fail_where_others_go_on),
 	TEST(a_dead_port_is_reported_and_avoided))

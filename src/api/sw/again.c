@@ -12,6 +12,9 @@
  * A message into a queue is sent again as a new one.  Its number and the time
  * of its first try tell the receiver's library whether it has it already, and
  * that library answers.
+ *
+ * After its last try the target counts as silent (silent.h), and other messages
+ * that the card gives up end with it.
  */
 #include "api/sw/sw.h"
 
@@ -47,12 +50,42 @@ static void post_again(struct swv_device *dev, uint32_t work)
 	x->deadline = program_now() + PATIENCE;
 }
 
-void swv_again(struct swv_device *dev, uint32_t work, bool was_refused)
+/* Whether a message is not tried again; if so for lack of an answer, its target
+ * is silent from now on. */
+static bool is_last_try(
+	struct swv_device *dev, const struct swv_work *x, enum swv_why why)
+{
+	uint32_t node = x->d.node, port = x->d.port;
+	bool is_last = x->tries == SW_TRIES ||
+		       (why == SW_NO_ANSWER &&
+			       swv_silent_has(&dev->silent, node, port));
+
+	if (is_last && why == SW_NO_ANSWER)
+		swv_silent_add(&dev->silent, node, port, program_now());
+	return is_last;
+}
+
+bool swv_ends_at_once(struct swv_device *dev, uint32_t work)
+{
+	const struct swhni_params *p = swv_nic()->params;
+	const struct swv_work *x = slots_at(&dev->works, work);
+
+	if (x->flags & WEFT_SW_BARE || x->d.type == SWHNI_DATAGRAM ||
+		!swv_silent_stops(
+			&dev->silent, x->d.node, x->d.port, program_now()))
+		return false;
+	program_charge(p->work.post);
+	swv_end(dev, work, WEFT_SW_LOST);
+	return true;
+}
+
+void swv_again(struct swv_device *dev, uint32_t work, enum swv_why why)
 {
 	struct swv_work *x = slots_at(&dev->works, work);
+	bool was_refused = why == SW_REFUSED;
 
 	/* what was refused has not been executed */
-	if (x->tries == SW_TRIES ||
+	if (is_last_try(dev, x, why) ||
 		(x->has_number && !was_refused && !swv_let_answer(x->in))) {
 		swv_end(dev, work, WEFT_SW_LOST);
 		return;
@@ -141,7 +174,7 @@ sim_time swv_look_after(struct swv_device *dev)
 		const struct swv_work *x = slots_find(&dev->works, i);
 
 		if (x && x->deadline <= program_now())
-			swv_again(dev, i, false);
+			swv_again(dev, i, SW_NO_LIBRARY);
 		x = slots_find(&dev->works, i);
 		if (x && x->deadline < next)
 			next = x->deadline;

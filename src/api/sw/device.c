@@ -53,6 +53,7 @@ static void free_device(struct swv_device *d)
 	}
 	slots_fini(&d->works);
 	swv_windows_fini(&d->windows);
+	swv_silent_fini(&d->silent);
 	mem_free(d);
 }
 
@@ -72,7 +73,8 @@ static void fini(void *kept)
 static uint64_t device_memory(const struct swv_device *d)
 {
 	uint64_t sum = sizeof(*d) + slots_memory(&d->works) +
-		       swv_windows_memory(&d->windows);
+		       swv_windows_memory(&d->windows) +
+		       swv_silent_memory(&d->silent);
 	const struct swv_interface *in;
 	const struct swv_cq *cq;
 

@@ -62,16 +62,26 @@ static uint32_t status_of(uint32_t error)
 }
 
 /* A write of another process, whose sender wanted this queue to know. */
-static void on_arrived(struct swv_sq *sq, const struct workq_completion *c)
+static void on_arrived(
+	const struct swv_interface *in, const struct workq_completion *c)
 {
-	if (sq)
-		swv_push(sq->cq, &(struct weft_sw_completion){
-					 .kind = WEFT_SW_ARRIVED,
-					 .node = SWHNI_NODE_OF(c->status),
-					 .tag = (uint32_t)c->id,
-					 .bytes = c->more,
-					 .at = c->value,
-				 });
+	swv_silent_end(&in->dev->silent, SWHNI_NODE_OF(c->status));
+	if (in->sq)
+		swv_push(in->sq->cq, &(struct weft_sw_completion){
+					     .kind = WEFT_SW_ARRIVED,
+					     .node = SWHNI_NODE_OF(c->status),
+					     .tag = (uint32_t)c->id,
+					     .bytes = c->more,
+					     .at = c->value,
+				     });
+}
+
+/* Whether the end of a descriptor shows that its target has answered. */
+static bool has_answered(const struct swv_work *x, uint32_t error)
+{
+	return !x->tree && x->d.type != SWHNI_DATAGRAM &&
+	       error != SWHNI_NO_ANSWER && error != SWHNI_BAD_ENTRY &&
+	       error != SWHNI_CANCELLED && error != SWHNI_STOPPED;
 }
 
 void swv_on_done(void *interface, const struct workq_completion *c)
@@ -82,15 +92,18 @@ void swv_on_done(void *interface, const struct workq_completion *c)
 	const struct swv_work *x;
 
 	if (SWHNI_EVENT_OF(c->status) == SWHNI_ARRIVED)
-		on_arrived(in->sq, c);
+		on_arrived(in, c);
 	if (SWHNI_EVENT_OF(c->status) != SWHNI_DONE)
 		return;
 	x = slots_find(&dev->works, id);
 	if (!x || x->in != in || x->d.id != c->id)
 		return; /* its queue was reset, or its receiver has answered */
+	if (has_answered(x, error))
+		swv_silent_end(&dev->silent, x->d.node);
 	if ((error == SWHNI_NO_ANSWER || error == SWHNI_FULL) &&
 		!(x->flags & WEFT_SW_BARE))
-		swv_again(dev, id, error == SWHNI_FULL);
+		swv_again(dev, id,
+			error == SWHNI_FULL ? SW_REFUSED : SW_NO_ANSWER);
 	else if (!error && x->is_again && x->has_number)
 		swv_sent_again(dev, id);
 	else
@@ -206,6 +219,7 @@ static void take(
 	struct swv_rq *rq = i < in->dev->n_queues ? in->dev->queue[i] : NULL;
 	bool is_wanted;
 
+	swv_silent_end(&in->dev->silent, head->node);
 	if (head->word[0] & SW_ANSWER) {
 		swv_answered(in->dev, head);
 		is_wanted = false;

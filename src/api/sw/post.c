@@ -111,6 +111,15 @@ static bool has_window(const struct swv_sq *sq, const struct weft_sw_work *w)
 		swv_peer(w->to.node, w->to.interface));
 }
 
+/* Hands a new descriptor to the card, unless its target is known not to
+ * answer. */
+static int post_new(struct swv_sq *q, uint32_t id, sim_time begun)
+{
+	struct swv_device *dev = q->object.dev;
+
+	return swv_ends_at_once(dev, id) ? 0 : swv_post(dev, id, begun);
+}
+
 int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 {
 	sim_time begun = program_now();
@@ -132,6 +141,8 @@ int weft_sw_post_send(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 	id = make(q, w, is_reliable ? SWHNI_SEND : SWHNI_DATAGRAM);
 	x = slots_at(&q->object.dev->works, id);
 	x->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
+	if (swv_ends_at_once(q->object.dev, id))
+		return 0;
 	if (is_reliable)
 		take_number(q->object.dev, x);
 	return swv_post(q->object.dev, id, begun);
@@ -175,7 +186,7 @@ int weft_sw_post_write(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 		work_of(q, id)->d.flags |= SWHNI_EVENT;
 		work_of(q, id)->d.word[0] = w->tag;
 	}
-	return swv_post(q->object.dev, id, begun);
+	return post_new(q, id, begun);
 }
 
 int weft_sw_post_write_notify(
@@ -190,7 +201,7 @@ int weft_sw_post_write_notify(
 		return code;
 	work_of(q, id)->d.flags |= SWHNI_NOTICE;
 	work_of(q, id)->d.word[0] = (uint64_t)w->to.queue << 32 | w->tag;
-	return swv_post(q->object.dev, id, begun);
+	return post_new(q, id, begun);
 }
 
 static void count_in(struct swv_work *x, uint32_t key, uint64_t offset)
@@ -214,7 +225,7 @@ int weft_sw_post_write_reply(
 	if (code)
 		return code;
 	count_in(work_of(q, id), w->key, w->reply);
-	return swv_post(q->object.dev, id, begun);
+	return post_new(q, id, begun);
 }
 
 int weft_sw_post_read(struct weft_sw_sq *sq, const struct weft_sw_work *w)
@@ -236,7 +247,7 @@ int weft_sw_post_read(struct weft_sw_sq *sq, const struct weft_sw_work *w)
 		return code;
 	if (counts)
 		count_in(work_of(q, id), w->own_key, w->reply);
-	return swv_post(q->object.dev, id, begun);
+	return post_new(q, id, begun);
 }
 
 /* --- fast short messages --- */
@@ -300,7 +311,7 @@ int swv_post_short(struct swv_sq *q, const struct weft_sw_work *w,
 		x->d.word[0] = w->tag;
 	if (!reads)
 		memcpy(x->data, data, bytes);
-	code = swv_post(dev, id, begun);
+	code = post_new(q, id, begun);
 	if (code) { /* the card's window is full */
 		q->used--;
 		slots_give(&dev->works, id);

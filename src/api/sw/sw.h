@@ -2,11 +2,13 @@
  * Shared by the files of SWverbs: a process's devices, their queues and
  * descriptors.  device.c opens devices and registers memory, queue.c makes
  * queues, post.c hands descriptors to the card, done.c takes what comes back,
- * again.c continues where the card has given up.
+ * again.c continues where the card has given up, silent.c remembers nodes that
+ * do not answer.
  */
 #ifndef API_SW_SW_H
 #define API_SW_SW_H
 
+#include "api/sw/silent.h"
 #include "api/sw/user.h"
 #include "api/sw/windows.h"
 #include "base/slots.h"
@@ -53,6 +55,7 @@ struct swv_device {
 	struct swv_interface *interfaces;
 	struct slots works; /* struct swv_work */
 	struct swv_windows windows;
+	struct swv_silent silent;
 	struct swv_rq **queue; /* [n_queues], virtual RQs */
 	uint32_t n_queues;
 	struct swv_key *keys;
@@ -223,9 +226,14 @@ void swv_fill(struct swv_rq *rq);
 
 /* --- again.c --- */
 
+enum swv_why { SW_NO_ANSWER, SW_REFUSED, SW_NO_LIBRARY };
+
 /* The card has given a descriptor up, without an answer or because its receive
- * queue was full: tries again, or ends it. */
-void swv_again(struct swv_device *dev, uint32_t work, bool was_refused);
+ * queue was full, or the peer's library has not answered: tries again, or ends
+ * it. */
+void swv_again(struct swv_device *dev, uint32_t work, enum swv_why why);
+/* Ends a new descriptor if its target is known not to answer. */
+bool swv_ends_at_once(struct swv_device *dev, uint32_t work);
 /* The card has sent one that was sent again. */
 void swv_sent_again(struct swv_device *dev, uint32_t work);
 /* A message that was sent again has come; whether it is to be taken. */

@@ -37,6 +37,9 @@
 #define PLACES_AT   UINT64_C(0x3100000)
 #define TARGET_AT   UINT64_C(0x4000000)
 
+/* The longest time without progress of others at the end. */
+static const sim_time IDLE = 100000000 * (sim_time)SIM_NS;
+
 static const struct param params[] = {
 	KEY_VIA(AT(bench.via)),
 	KEY_MEMORIES(AT(bench.source), AT(bench.target)),
@@ -492,6 +495,8 @@ static void outlast(struct bench_end *x)
 	struct lane *l = x->data;
 	sim_time own = channel ? channel->pause : 0;
 	sim_time pause = own ? own : 10000 * SIM_NS;
+	uint32_t most =
+		pause < IDLE / MOST_IDLE ? MOST_IDLE : (uint32_t)(IDLE / pause);
 	uint64_t n = 0, last = 0;
 
 	/* not all at once */
@@ -499,8 +504,7 @@ static void outlast(struct bench_end *x)
 	if (l->storm->has_sends)
 		sends_finish(x, &l->sends);
 	tell_over(x);
-	for (uint32_t idle = 0; idle < MOST_IDLE && n < l->storm->n_lanes;
-		idle++) {
+	for (uint32_t idle = 0; idle < most && n < l->storm->n_lanes; idle++) {
 		if (l->storm->has_sends)
 			sends_take(x, &l->sends);
 		program_charge(pause);
