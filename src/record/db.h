@@ -14,7 +14,7 @@
 #include "out/json.h"
 
 /* The schema that is written, and the oldest that is read. */
-enum { DB_SCHEMA = 5, DB_OLDEST = 2 };
+enum { DB_SCHEMA = 6, DB_OLDEST = 2 };
 
 struct db;
 struct db_query;

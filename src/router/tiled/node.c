@@ -197,7 +197,6 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	s->packets[channel]++;
 	booked_receive(d, w, s->id, id, t, tail);
 	d->tally[w->id].delivered++;
-	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	if (s->client->ops.is_sink)
 		give_back(d, w, s, channel, tail);
 	else
