@@ -151,6 +151,15 @@ for key in measure=944us measure=auto; do
 done
 report 'a time too short for messages is not judged, and named'
 
+# Loads and error rates are written alike.
+run run torus random load=1e-2 measure=2e1us warmup=0us --shape 4x4 --json \
+	--set faults.bit-errors=1E-9
+[ "$(jq -r .params.load "$tmp/out")" = '1 %' ] ||
+	complain "$(jq -c .params "$tmp/out") $(cat "$tmp/err")"
+refused 'load: "1e-9" is not a fraction or rate (finer than a millionth' \
+	run torus random load=1e-9 --shape 4x4
+report 'loads may have powers of ten'
+
 # No message begins within 5 us.
 idle='random load=0.01 message=1MiB warmup=0us measure=5us --shape 4x4'
 run run torus $idle
