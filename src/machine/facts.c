@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "load/jobs.h"
 #include "machine/bill.h"
@@ -238,6 +239,25 @@ void machine_run_each(const struct machine_run *r,
 
 /* --- results --- */
 
+/* Whether a workload is about ranks: then packets come after its figures. */
+static bool has_ranks(const struct load_result *l)
+{
+	for (uint32_t i = 0; i < l->n_figures; i++)
+		if (!strcmp(l->figure[i].name, "ranks"))
+			return true;
+	return false;
+}
+
+static void add_latency_lines(
+	struct facts *f, const struct load_result *l, bool has_histogram)
+{
+	facts_line(f, "latency",
+		"[mean {latency_ns.mean:u}, median {latency_ns.p50:v}, p99 "
+		"{latency_ns.p99:v}, max {latency_ns.max:v}]");
+	if (has_histogram)
+		facts_of_histogram(f, &l->latency);
+}
+
 void facts_of_results(
 	struct facts *f, const struct machine_run *r, bool has_histogram)
 {
@@ -260,16 +280,15 @@ void facts_of_results(
 			"{offered_GBps_per_node:.4g} offered][: "
 			"{fraction_of_peak*100:.1f} % of the peak of "
 			"{peak_GBps_per_node:.4g} GB/s]");
-	facts_line(f, "latency",
-		"[mean {latency_ns.mean:u}, median {latency_ns.p50:v}, p99 "
-		"{latency_ns.p99:v}, max {latency_ns.max:v}]");
-	if (has_histogram)
-		facts_of_histogram(f, &l->latency);
+	if (!has_ranks(l))
+		add_latency_lines(f, l, has_histogram);
 	for (uint32_t i = 0; i < l->n_figures; i++)
 		(r->load->ops->has_lines ? facts_real : facts_figure)(
 			f, l->figure[i].name, l->figure[i].value);
 	if (r->load->ops->facts)
 		r->load->ops->facts(r->load, f);
+	if (has_ranks(l))
+		add_latency_lines(f, l, has_histogram);
 	facts_of_knot(f, l);
 	facts_of_waiting(f, r);
 	facts_of_links(f, r);

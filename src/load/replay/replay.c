@@ -601,6 +601,21 @@ static void replay_start(struct load *l)
 	}
 }
 
+/* The first rank, of all processes, that ended at a time. */
+static uint32_t find_slowest(const struct replay *r, sim_time end)
+{
+	uint64_t first = 0, rank; /* from the largest number down */
+
+	for (uint32_t i = 0; i < r->n_ranks; i++) {
+		if (!r->player[i].rank || r->player[i].end != end)
+			continue;
+		rank = UINT32_MAX - player_rank(&r->player[i]);
+		first = rank > first ? rank : first;
+	}
+	sim_max(r->programs.load.net->sim, &first, 1);
+	return UINT32_MAX - (uint32_t)first;
+}
+
 static void replay_report(struct load *l, struct load_result *result)
 {
 	struct replay *r = of(l);
@@ -633,6 +648,7 @@ static void replay_report(struct load *l, struct load_result *result)
 		load_figure(result, "collective_steps", (double)steps);
 	if (!done)
 		return;
+	load_figure(result, "slowest_rank", find_slowest(r, end));
 	load_figure(result, "time_ns", (double)(end - begin) / SIM_NS);
 	load_figure(result, "schedule_start_ns", (double)begin / SIM_NS);
 }
