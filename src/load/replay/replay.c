@@ -89,8 +89,9 @@ static uint32_t log_op(const struct player *p, uint32_t op)
 	};
 	const struct goal_op *o = &p->rank->op[op];
 
-	return program_log_begin(texts[o->kind],
-		(uint64_t[HOST_CALL_ARGS]){ o->size, o->peer, o->tag });
+	return program_log_begin(
+		texts[o->kind], (uint64_t[HOST_CALL_ARGS]){
+					o->size, player_peer(p, o), o->tag });
 }
 
 /* --- operations --- */
@@ -126,16 +127,17 @@ static bool begin_message(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
 	struct active *x = player_take(p);
+	uint32_t peer = r->at[player_peer(p, o)];
 	int code;
 
 	x->op = op;
 	x->mark = log_op(p, op);
 	if (o->kind == GOAL_SEND)
-		code = weft_msg_send_start(&p->msg, r->at[o->peer], o->tag,
-			SOURCE, o->size, &x->request);
+		code = weft_msg_send_start(
+			&p->msg, peer, o->tag, SOURCE, o->size, &x->request);
 	else
-		code = weft_msg_receive_start(&p->msg, r->at[o->peer], o->tag,
-			r->target, o->size, &x->request);
+		code = weft_msg_receive_start(
+			&p->msg, peer, o->tag, r->target, o->size, &x->request);
 	return went_well(p, op,
 		o->kind == GOAL_SEND ? ": the message cannot be sent"
 				     : ": the message cannot be received",
