@@ -21,7 +21,7 @@ __all__ = ["Error", "Point", "RunFile", "Sample", "machines", "open", "run",
            "sweep"]
 
 _APPLICATION = 0x77656674
-_SCHEMA, _OLDEST = 5, 2
+_SCHEMA, _OLDEST = 6, 2
 
 # What each schema has brought, as `weft sql` lists it: columns by table, of
 # runs and of sweeps.
@@ -40,6 +40,7 @@ _BROUGHT = {
          "called": ("job", "rank", "name", "calls", "ps")}, {}),
     5: ({"exposed": ("job", "operation", "algorithm", "members", "bytes",
                      "mean_ps", "max_ps")}, {}),
+    6: ({"sample": ("timed",)}, {}),
 }
 
 # Parts of one in the lists of samples.
