@@ -41,7 +41,7 @@ _BROUGHT = {
          "called": ("job", "rank", "name", "calls", "ps")}, {}),
     5: ({"exposed": ("job", "operation", "algorithm", "members", "bytes",
                      "mean_ps", "max_ps")}, {}),
-    6: ({}, {"point": ("outcome",)}),
+    6: ({"sample": ("timed",)}, {"point": ("outcome",)}),
 }
 
 # Parts of one in the lists of samples.
@@ -155,8 +155,7 @@ class RunFile:
             raise Error("%s: is not a run file" % path, 2)
         if not _OLDEST <= schema <= _SCHEMA:
             raise Error("%s: is a run file of schema %d" % (path, schema), 2)
-        for later in range(schema + 1, _SCHEMA + 1):
-            self._complete(_BROUGHT[later])
+        self._complete(schema)
 
     def _one(self, query):
         return self._db.execute(query).fetchone()[0]
@@ -165,9 +164,13 @@ class RunFile:
         return [r["name"] for r in self._db.execute(
             "SELECT name FROM pragma_table_info(?, 'main')", (table,))]
 
-    def _complete(self, brought):
+    def _complete(self, schema):
         """Gives an older file what it lacks, in views of this process."""
-        for table, columns in brought[bool(self._columns("point"))].items():
+        is_sweep, brought = bool(self._columns("point")), {}
+        for later in range(schema + 1, _SCHEMA + 1):
+            for table, columns in _BROUGHT[later][is_sweep].items():
+                brought.setdefault(table, []).extend(columns)
+        for table, columns in brought.items():
             there = self._columns(table)
             lacks = ["NULL AS " + c for c in columns if c not in there]
             if lacks:

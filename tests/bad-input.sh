@@ -348,7 +348,7 @@ file_refused 'without a unit' 'bad.yaml:4:9: link.rate: "2"'
 printf '%sbase: fattree\nrouting:\n  kind: updown\n%s\n' "$head" \
 	'topology: { nodes: 70000, ports: 64 }' >"$bad"
 file_refused 'too large for its routing' \
-	"weft: $bad:5:9: routing.kind: updown sends to"
+	"weft: $bad:6:20: topology.nodes: 70000, but packets of routing updown"
 printf '%slink:\n  raet: 2 GB/s\n' "$head" >"$bad"
 file_refused 'with an unknown key' 'bad.yaml:4:3: unknown key'
 printf '%slnik:\n  rate: 2 GB/s\n' "$head" >"$bad"

@@ -169,6 +169,17 @@ grep -q '9,10-ary 2-tree, taper 3:1 at level 1, 84 nodes' "$tmp/out" &&
 	complain "$(cat "$tmp/out")"
 report "a tapered tree of chips"
 
+# The largest tree of three levels of 64-port switches: to the last node and
+# back.
+ends 0 run fattree pingpong from=0 to=65535 --shape 65536 \
+	--set topology.ports=64 --quiet
+grep -q 'fattree 32,32,64-ary 3-tree, 65536 nodes.*finished' "$tmp/out" ||
+	complain "$(cat "$tmp/out")"
+ends 2 run fattree pingpong --shape 65537 --set topology.ports=64
+grep -qF '65537, but packets of routing updown can name only nodes 0 to 65535' \
+	"$tmp/err" || complain "$(cat "$tmp/err")"
+report 'three levels of 64-port switches connect 65536 nodes'
+
 # --- rails ---
 
 # NVIDIA's reference for 1,024 GPUs: 128 nodes with 8 ports, 32 leaves, 16

@@ -30,7 +30,8 @@ says() { # WANTED QUERY
 
 says '[{"n":16,"w":0,"u":16}]' \
 	'select count(*) n, count(wanted) w, count(use) u from link'
-says '[{"n":2,"w":0}]' 'select count(*) n, count(wanted) w from sample'
+says '[{"n":2,"w":0,"t":0}]' 'select count(*) n, count(wanted) w,
+	count(timed) t from sample'
 says '[{"n":0}]' 'select count(hash) n from input'
 says '[{"n":15}]' 'select count(*) n from channel where bytes > 0'
 says '[{"name":"wanted"}]' "select name from pragma_table_info('link')
@@ -46,6 +47,7 @@ run, sweep = json.loads(re.search(
     r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.S).group(1))["files"]
 assert run["links"]["wanted"] == ["u8", "AA==", 16], run["links"]["wanted"]
 assert run["load"]["wanted"] == ["u8", "AA==", 32], run["load"]["wanted"]
+assert run["course"]["timed"] == run["course"]["delivered"]
 assert run["links"]["use"][0] == "f32" and len(run["slowest"]) == 20
 assert [p["mean"] for p in sweep["points"] if p["x"] == "0.2"]
 E

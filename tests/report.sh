@@ -175,6 +175,42 @@ for command in "plot $db links" "report $db" 'goal allreduce ranks=4'; do
 	report "weft ${command%% *} into a full device"
 done
 
+# What pages say, without a browser.
+if command -v node >/dev/null; then
+	says() { # TEXT of the page of the last run
+		"$weft" report "$tmp/says.db" -o "$tmp/says.html" >/dev/null
+		node "$src/tests/page.js" "$tmp/says.html" >"$tmp/says" 2>&1
+		for text; do
+			grep -q -- "$text" "$tmp/says" ||
+				complain "no \"$text\": $(cat "$tmp/says")"
+		done
+	}
+	run run fattree random load=1.3 warmup=2us measure=10us --shape 64 \
+		--set topology.taper=2 --budget --sample 1us -o "$tmp/says.db"
+	says 'wait for a link, [0-9.]*.*% are still at their source and' \
+		'% wait for stage 1 up links\. The stage 1 up .*full' \
+		'full.* Delivered messages spent .*% of their time in q' \
+		'\. Undelivered messages are not included\.$'
+	run run fattree random load=0.1 warmup=2us measure=10us --shape 64 \
+		--budget -o "$tmp/says.db"
+	says '\. Messages spent [0-9.]*.*% of their time in routers'
+	grep -q 'are not included\|at their source' "$tmp/says" &&
+		complain "$(head -n 1 "$tmp/says")"
+	report 'a report of a saturated run names queues first'
+	run goal allreduce ranks=4 bytes=4KiB -o "$tmp/says.goal"
+	run run torus --shape 2x2 replay file="$tmp/says.goal" -o "$tmp/says.db"
+	says 'Its 4 ranks took .* The slowest, rank [0-3], ended with [a-z]'
+	[ "$(sed -n 's/^card: //p' "$tmp/says" | head -n 2 | tr '\n' ,)" = \
+		'Programs over time,The machine,' ] ||
+		complain "$(cat "$tmp/says")"
+	run run torus --shape 4x4x2 --jobs "$src/examples/jobs.yaml" \
+		-o "$tmp/says.db" --no-alone
+	says 'card: '
+	report 'a report of a replay begins with ranks'
+else
+	skip 'a report of a saturated run names queues first' 'no node'
+fi
+
 if can_look; then
 	"$weft" report "$db" -o "$page" >/dev/null
 	look "$page"

@@ -201,4 +201,17 @@ refuses 'direct routers have no planes' run torus random --shape 4x4 \
 refuses 'not a parameter' run "$m" $small --set router.queues=2
 report 'refused: what tiled routers cannot do'
 
+# Packets that are still on a link count in part, also on links that do not
+# replay; and no node sends faster than its wire carries.
+traffic='random load=max warmup=0us'
+for words in '--until 1ps --set faults.bit-errors=1e-5' \
+	'--until 300ns --set faults.bit-errors=1e-5' \
+	'measure=1us --set topology.node.rate=0B/s' \
+	'measure=1us --set router.netlink.packet=1ps'; do
+	run run gemini --shape 2x2x2 $traffic $words --json
+	holds '[.. | .max_use? // empty | . <= 1] | length > 0 and all' \
+		'[.results.links[].max_use] | max > 0.8'
+done
+report 'no link is used for longer than the run'
+
 exit $status

@@ -204,6 +204,25 @@ for key in measure=944us measure=auto; do
 done
 report 'a time too short for messages is not judged, and named'
 
+# Loads and error rates are written alike.
+run run torus random load=1e-2 measure=2e1us warmup=0us --shape 4x4 --json \
+	--set faults.bit-errors=1E-9
+[ "$(jq -r .params.load "$tmp/out")" = '1 %' ] ||
+	complain "$(jq -c .params "$tmp/out") $(cat "$tmp/err")"
+refused 'load: "1e-9" is not a fraction or rate (finer than a millionth' \
+	run torus random load=1e-9 --shape 4x4
+report 'loads may have powers of ten'
+
+# No message begins within 5 us.
+idle='random load=0.01 message=1MiB warmup=0us measure=5us --shape 4x4'
+run run torus $idle
+[ $code -eq 0 ] && grep -q '^warning  *nothing was delivered within 5 us$' \
+	"$tmp/out" || complain "$(cat "$tmp/out")"
+run run torus $idle --json
+[ "$(jq -c '[.ending, (.warnings | length)]' "$tmp/out")" = \
+	'["finished",2]' ] || complain "$(jq -c .warnings "$tmp/out")"
+report 'a run in which nothing was delivered says so'
+
 # --- faults ---
 
 plan() { # LINE...: of a plan, in $tmp/plan.yaml
@@ -242,6 +261,22 @@ for machine in 'bgq 4x2x2' 'qsnet2 16' 'gemini 2x2x2' 'torus 3x3x3' \
 	[ "$(value resent_packets)" != 0 ] || complain 'nothing was resent'
 	report "$name: links that replay bring everything through"
 done
+
+# A death after the end is not survived.
+plan 'events:' '  - 400 us node 3 dies' '  - 500 us node 3 returns' \
+	'  - 450 us node 4 dies' >"$tmp/late.yaml"
+late='2 planned faults had no effect, since the run ended at'
+for command in 'run torus random load=0.1 warmup=1us measure=5us' \
+	'run torus storm count=20' \
+	'sweep torus random load=0.1,0.2 warmup=1us measure=5us'; do
+	run $command --shape 4x4 --faults "$tmp/late.yaml"
+	grep -q "^warning.* $late [0-9.]* us; the first: 400 us node 3 dies" \
+		"$tmp/out" || complain "weft $command: $(cat "$tmp/out")"
+done
+run run torus random load=0.1 warmup=1us measure=500us --shape 2x2 \
+	--set 'faults.events=400 us link 3 A+ dies|1 ms link 3 A+ returns'
+grep '^warning' "$tmp/out" && complain "$(cat "$tmp/out")"
+report 'faults after the end of the run are warned of'
 
 # A run that ends before its buffers are full is not well for that.
 run run fattree hotspot share=0.5 load=0.2 warmup=2us measure=5us --shape 64

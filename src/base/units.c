@@ -10,7 +10,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 /* After the point; 10^18 of the largest unit still fits a wide. */
-enum { MAX_PLACES = 18, UNIT_TEXT = 48 };
+enum { MAX_PLACES = 18, MAX_EXPONENT = 100, UNIT_TEXT = 48 };
 
 struct unit {
 	const char *name;
@@ -170,15 +170,76 @@ static int read_part(const char **s, struct decimal *d, const char **why)
 	return 0;
 }
 
+static int64_t power_of_10(int n)
+{
+	int64_t p = 1;
+
+	while (n--)
+		p *= 10;
+	return p;
+}
+
+static int multiply_by_10(struct decimal *d, const char **why)
+{
+	int64_t digit = 0, one;
+
+	if (d->places) {
+		one = power_of_10(--d->places);
+		digit = d->part / one;
+		d->part %= one;
+	}
+	if (__builtin_mul_overflow(d->whole, 10, &d->whole) ||
+		__builtin_add_overflow(d->whole, digit, &d->whole))
+		return refuse(why, "too large");
+	return 0;
+}
+
+static int divide_by_10(struct decimal *d, const char **why)
+{
+	int64_t digit = d->whole % 10;
+
+	d->whole /= 10;
+	if (!digit && !d->part)
+		return 0;
+	if (d->places == MAX_PLACES)
+		return refuse(why, "too many decimals");
+	d->part += digit * power_of_10(d->places++);
+	return 0;
+}
+
+/* "e-9", "e6", "E+6", or nothing. */
+static int read_exponent(const char **s, struct decimal *d, const char **why)
+{
+	const char *at = *s;
+	bool is_negative;
+	int n = 0;
+
+	if (*at != 'e' && *at != 'E')
+		return 0;
+	is_negative = *++at == '-';
+	at += *at == '-' || *at == '+';
+	if (!is_digit(*at))
+		return 0;
+	for (; is_digit(*at); at++)
+		n = n < MAX_EXPONENT ? 10 * n + (*at - '0') : n;
+	while (n--)
+		if (is_negative ? divide_by_10(d, why) : multiply_by_10(d, why))
+			return -1;
+	*s = at;
+	return 0;
+}
+
 static int read_decimal(const char **s, struct decimal *d, const char **why)
 {
 	*s = skip_spaces(*s);
 	if (read_whole(s, &d->whole, why))
 		return -1;
-	if (**s != '.')
-		return 0;
-	++*s;
-	return read_part(s, d, why);
+	if (**s == '.') {
+		++*s;
+		if (read_part(s, d, why))
+			return -1;
+	}
+	return read_exponent(s, d, why);
 }
 
 static const struct unit *find_unit(

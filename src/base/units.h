@@ -1,9 +1,9 @@
 /*
  * Quantities as people write them, exactly: "2 GB/s", "6.25 Gb/s", "41.4 ns",
- * "4 KiB", "93 %", "1.6 GHz".  Reading uses decimal integers only.  A number
- * that is not a whole multiple of the smallest unit (ps, bytes per second,
- * bytes, parts per million, Hz) is refused, not rounded, and so is one that
- * does not fit.
+ * "4 KiB", "93 %", "1.6 GHz", "1e-3".  Reading uses decimal integers only.  A
+ * number that is not a whole multiple of the smallest unit (ps, bytes per
+ * second, bytes, parts per million, Hz) is refused, not rounded, and so is one
+ * that does not fit.
  */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H

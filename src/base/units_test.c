@@ -135,6 +135,31 @@ static void a_count_is_whole_and_bare(void **state)
 	refuses(UNIT_NONE, "0x10", "not a whole number");
 }
 
+static void powers_of_ten_are_read(void **state)
+{
+	reads(UNIT_TIME, "1e3 ns", 1000000);
+	reads(UNIT_TIME, "2.5E-6s", 2500000);
+	reads(UNIT_RATE, "1.25e1 GB/s", 12500000000);
+	reads(UNIT_RATE, "1.25e+10B/s", 12500000000);
+	reads(UNIT_BYTES, "1e6", 1000000);
+	reads(UNIT_FRACTION, "1e-6", 1);
+	reads(UNIT_FRACTION, "5e1%", 500000);
+	reads(UNIT_FRACTION, "1050e-4", 105000);
+	reads(UNIT_LOAD, "1e-3", 1000);
+	reads(UNIT_NONE, "12.5e1", 125);
+	reads(UNIT_NONE, "1e0", 1);
+	reads(UNIT_NONE, "0e99999999999", 0);
+	refuses(UNIT_LOAD, "1e-9", "finer than a millionth");
+	refuses(UNIT_NONE, "1e-1", "not a whole number");
+	refuses(UNIT_NONE, "1e19", "too large");
+	refuses(UNIT_NONE, "1e99999999999", "too large");
+	refuses(UNIT_FRACTION, "1e-99999999999", "too many decimals");
+	refuses(UNIT_NONE, "1e", "not a whole number");
+	refuses(UNIT_NONE, "1e-", "not a whole number");
+	refuses(UNIT_TIME, "1e3", "unit missing");
+	(void)state;
+}
+
 static void a_time_or_rate_without_unit_is_refused(void **state)
 {
 	refuses(UNIT_TIME, "5", "unit missing");
@@ -152,7 +177,7 @@ static void another_kinds_unit_is_refused(void **state)
 	refuses(UNIT_TIME, "1 n s", "unknown unit");
 	refuses(UNIT_BYTES, "1 %", "unknown unit");
 	refuses(UNIT_BYTES, "1 kb", "unknown unit");
-	refuses(UNIT_TIME, "1e-15 s", "unknown unit");
+	refuses(UNIT_TIME, "1e s", "unknown unit");
 }
 
 static void what_is_not_a_number_is_refused(void **state)
@@ -171,6 +196,7 @@ static void nothing_is_rounded(void **state)
 {
 	refuses(UNIT_TIME, "0.0001 ns", "not a whole number of ps");
 	refuses(UNIT_TIME, "0.5 ps", "not a whole number of ps");
+	refuses(UNIT_TIME, "1e-15 s", "not a whole number of ps");
 	refuses(UNIT_RATE, "0.5 B/s", "not a whole number of B/s");
 	refuses(UNIT_BYTES, "0.1 KiB", "not a whole number of bytes");
 	reads(UNIT_TIME, "1.00000000000000000000000000000 ns", 1000);
@@ -282,6 +308,7 @@ TESTS(TEST(times_are_picoseconds), TEST(rates_are_decimal),
 	TEST(rates_in_bits_are_an_eighth_and_exact),
 	TEST(sizes_tell_decimal_from_binary), TEST(fractions_are_millionths),
 	TEST(a_load_is_a_fraction_or_a_rate), TEST(a_count_is_whole_and_bare),
+	TEST(powers_of_ten_are_read),
 	TEST(a_time_or_rate_without_unit_is_refused),
 	TEST(another_kinds_unit_is_refused),
 	TEST(what_is_not_a_number_is_refused), TEST(nothing_is_rounded),

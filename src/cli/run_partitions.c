@@ -186,6 +186,11 @@ static void add_job(struct facts *f, const struct machine_partition *p,
 	facts_real(f, "start_ns", (double)p->job.begin / SIM_NS);
 	facts_text(f, "ending", load_ending_name(r->ending));
 	facts_print(f, "digest", "%016" PRIx64, r->digest);
+	facts_list(f, "warnings");
+	for (uint32_t i = 0; i < BATCH_NOTES; i++)
+		if (*r->note[i])
+			facts_text(f, NULL, r->note[i]);
+	facts_end(f);
 	facts_count(f, "_lines", x->n);
 	facts_place(f, FACTS_AT_OWN);
 	facts_line(f, NULL, "[_lines?job {name}:]");
@@ -220,6 +225,12 @@ static void add_all(struct facts *f, const struct runs *r)
 		if (r->result[i].ending != LOAD_FINISHED)
 			facts_say(f, NULL, "job %s: %s", r->list.v[i].job.name,
 				load_ending_name(r->result[i].ending));
+	for (uint32_t i = 0; i < r->list.n * BATCH_NOTES; i++)
+		if (*r->result[i / BATCH_NOTES].note[i % BATCH_NOTES])
+			facts_say(f, "warning", "job %s: %s",
+				r->list.v[i / BATCH_NOTES].job.name,
+				r->result[i / BATCH_NOTES]
+					.note[i % BATCH_NOTES]);
 }
 
 /* The worst of all. */

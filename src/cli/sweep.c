@@ -294,9 +294,7 @@ static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
 
 static void look(const struct machine_run *r, struct batch_result *result)
 {
-	_Static_assert(N_RUN_WARNINGS <= (int)BATCH_NOTES, "a note each");
-	for (uint32_t i = 0; i < N_RUN_WARNINGS; i++)
-		run_warning(r, i, result->note[i], BATCH_NOTE);
+	run_warnings_note(r, result);
 	/* what a curve ends with is no news */
 	if (r->result.ending == LOAD_SATURATED)
 		result->note[RUN_SHORTFALL][0] = '\0';

@@ -94,7 +94,6 @@ static void receive(const struct tree_at *a)
 	id = take_leg(a, CLASS_LOCAL);
 	p = tree_packet(a, id);
 	n->tally[a->w->id].delivered++;
-	n->tally[a->w->id].latency += (uint64_t)(tail - p->born);
 	if (n->book)
 		tree_book_receive(a, id, tail);
 	p->dst = a->s;

@@ -14,6 +14,7 @@
 
 enum {
 	DIGITS = 18, /* of a rate, behind the point */
+	MOST_POWER = 100, /* of ten */
 	MOST_WORDS = 12,
 	MOST_EVENTS = 100000,
 	MOST_LINES = 1000,
@@ -110,8 +111,12 @@ static int read_rate(const struct line *l, const char *text, uint64_t *rate)
 		v = 10 * v + (uint64_t)(*s - '0');
 		places -= behind;
 	}
-	if (n && *s == 'e' && s[1] == '-' && s[2] >= '0' && s[2] <= '9') {
-		places -= strtol(s + 2, &end, 10);
+	if (n && (*s == 'e' || *s == 'E') && s[1] && !strchr(" \t", s[1])) {
+		long power = strtol(s + 1, &end, 10);
+
+		places += power < -MOST_POWER  ? -MOST_POWER
+			  : power > MOST_POWER ? MOST_POWER
+					       : power;
 		s = end;
 	}
 	if (!n || *s)

@@ -121,6 +121,12 @@ struct link_retry {
 	struct checks_sums sums;
 };
 
+/* Whether it has sent a packet. */
+static inline bool retry_is_used(const struct link_retry *q)
+{
+	return q->clear != 0;
+}
+
 /* For one more packet: what is acknowledged when the last one has left is
  * forgotten, or the ring grows. */
 void retry_make_room(struct link_retry *q, const struct retry_params *p);

@@ -84,8 +84,10 @@ void programs_delivered(
 
 	load_delivered(&p->load, s, packet, t);
 	/* the change of a barrier's status is no packet */
-	if (packet->born != SIM_NEVER)
+	if (packet->born != SIM_NEVER) {
 		hist_add(&a->latency, t - packet->born);
+		load_count_latency(&p->load, p->owner[s], t - packet->born);
+	}
 	if (t > a->last)
 		a->last = t;
 }

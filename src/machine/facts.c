@@ -269,6 +269,25 @@ static void add_throughput(struct facts *f, const struct load_result *l,
 		"{_rate}]");
 }
 
+/* Whether a workload is about ranks: then packets come after its figures. */
+static bool has_ranks(const struct load_result *l)
+{
+	for (uint32_t i = 0; i < l->n_figures; i++)
+		if (!strcmp(l->figure[i].name, "ranks"))
+			return true;
+	return false;
+}
+
+static void add_latency_lines(
+	struct facts *f, const struct load_result *l, bool has_histogram)
+{
+	facts_line(f, "latency",
+		"[mean {latency_ns.mean:u}, median {latency_ns.p50:v}, p99 "
+		"{latency_ns.p99:v}, max {latency_ns.max:v}]");
+	if (has_histogram)
+		facts_of_histogram(f, &l->latency);
+}
+
 void facts_of_results(
 	struct facts *f, const struct machine_run *r, bool has_histogram)
 {
@@ -287,16 +306,15 @@ void facts_of_results(
 	facts_hist(f, "latency_ns", &l->latency, "packets");
 	if (l->has_throughput)
 		add_throughput(f, l, got, has_bits(r));
-	facts_line(f, "latency",
-		"[mean {latency_ns.mean:u}, median {latency_ns.p50:v}, p99 "
-		"{latency_ns.p99:v}, max {latency_ns.max:v}]");
-	if (has_histogram)
-		facts_of_histogram(f, &l->latency);
+	if (!has_ranks(l))
+		add_latency_lines(f, l, has_histogram);
 	for (uint32_t i = 0; i < l->n_figures; i++)
 		(r->load->ops->has_lines ? facts_real : facts_figure)(
 			f, l->figure[i].name, l->figure[i].value);
 	if (r->load->ops->facts)
 		r->load->ops->facts(r->load, f);
+	if (has_ranks(l))
+		add_latency_lines(f, l, has_histogram);
 	facts_of_knot(f, l);
 	facts_of_waiting(f, r);
 	facts_of_links(f, r);

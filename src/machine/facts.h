@@ -89,12 +89,18 @@ enum run_warning {
 	RUN_SHORTFALL,
 	RUN_ABOVE,
 	RUN_TRAINS,
+	RUN_NOTHING,
+	RUN_LATE,
 	N_RUN_WARNINGS
 };
 enum { RUN_WARNING = 256 };
-/* False if there is no such reason. */
+/* False if there is no such reason: then the text is empty. */
 bool run_warning(const struct machine_run *r, enum run_warning which,
 	char *text, size_t size);
+/* All of them, into the notes of a result. */
+struct batch_result;
+void run_warnings_note(
+	const struct machine_run *r, struct batch_result *result);
 void facts_of_warnings(struct facts *f, const struct machine_run *r);
 
 #endif

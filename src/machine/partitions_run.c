@@ -22,6 +22,7 @@
  * that one of them is asked to stop, or gone.
  */
 #include "base/mem.h"
+#include "machine/facts.h"
 #include "machine/partitions.h"
 #include "sim/cluster.h"
 
@@ -87,6 +88,7 @@ static void run_step(
 	send_calls(o, w, i);
 	if (code > 0) {
 		batch_note(&x->run, x->result);
+		run_warnings_note(&x->run, x->result);
 		*x->exposed = exposed_rows(x->run.load);
 	}
 	x->is_over = code != 0;

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "facts/figure.h"
+#include "load/jobs.h"
+#include "machine/batch.h"
 #include "machine/facts.h"
 #include "machine/flow.h"
 #include "net/use.h"
@@ -78,6 +80,82 @@ static void warn_above(const struct machine_run *r, char *text, size_t size)
 		"longer warmup and measure");
 }
 
+static bool got_nothing(const struct load_result *l)
+{
+	return l->has_throughput && l->measured && !l->bytes && !l->latency.n;
+}
+
+/* No packet was delivered while the load was measured. */
+static void warn_nothing(const struct machine_run *r, char *text, size_t size)
+{
+	const struct jobs *j = jobs_of(r->load);
+	const struct load_result *l = &r->result;
+	const char *job = NULL;
+	char time[FIGURE_TEXT];
+
+	for (uint32_t i = 0; j && i < j->n && !job; i++) {
+		l = j->part[i].result;
+		job = got_nothing(l) ? j->part[i].name : NULL;
+	}
+	if (!got_nothing(l))
+		return;
+	figure_text("time_ns", sim_ns(l->measured), time);
+	snprintf(text, size, "%s%.48s%snothing was delivered within %s%s",
+		job ? "job " : "", job ? job : "", job ? ": " : "", time,
+		l->gone || l->message_time ? "" : "; set a longer measure");
+}
+
+/* --- faults --- */
+
+struct late {
+	sim_time end; /* of the run */
+	sim_time first;
+	const char *text; /* of the first, or NULL */
+	size_t n;
+};
+
+static void add_late(struct late *x, sim_time at, const char *text)
+{
+	if (at <= x->end)
+		return;
+	if (!x->n++ || at < x->first) {
+		x->first = at;
+		x->text = text;
+	}
+}
+
+static struct late find_late(const struct fault_plan *p, sim_time end)
+{
+	struct late x = { .end = end };
+
+	for (size_t i = 0; i < p->n_events; i++)
+		if (!p->event[i].returns)
+			add_late(&x, p->event[i].at, p->event[i].text);
+	for (size_t i = 0; i < p->n_escapes; i++)
+		add_late(&x, p->escape[i].at, NULL);
+	for (size_t i = 0; i < p->n_fibres; i++)
+		add_late(&x, p->fibre[i].at, NULL);
+	for (size_t i = 0; i < p->n_flips; i++)
+		add_late(&x, p->flip[i].at, NULL);
+	return x;
+}
+
+/* Faults of the plan that the run did not live to see. */
+static void warn_late(const struct machine_run *r, char *text, size_t size)
+{
+	struct late x = find_late(&r->machine->faults, r->result.end);
+	char end[FIGURE_TEXT], first[FIGURE_TEXT];
+
+	if (!x.n)
+		return;
+	figure_text("time_ns", sim_ns(x.end), end);
+	figure_text("time_ns", sim_ns(x.first), first);
+	snprintf(text, size,
+		"%zu planned fault%s had no effect, since the run ended at %s; "
+		"the first: %.96s",
+		x.n, x.n == 1 ? "" : "s", end, x.text ? x.text : first);
+}
+
 /* --- the machine --- */
 
 /* Why links may be idle although there is something to send. */
@@ -148,15 +226,33 @@ static void (*const warnings[N_RUN_WARNINGS])(
 	[RUN_SHORTFALL] = warn_shortfall,
 	[RUN_ABOVE] = warn_above,
 	[RUN_TRAINS] = warn_trains,
+	[RUN_NOTHING] = warn_nothing,
+	[RUN_LATE] = warn_late,
+};
+
+/* Warnings about runs in which packets crossed links. */
+static const bool needs_hops[N_RUN_WARNINGS] = {
+	[RUN_ROOM] = true,
+	[RUN_HOST] = true,
+	[RUN_SHORTFALL] = true,
+	[RUN_ABOVE] = true,
+	[RUN_TRAINS] = true,
 };
 
 bool run_warning(const struct machine_run *r, enum run_warning which,
 	char *text, size_t size)
 {
 	*text = '\0';
-	if (r->hops)
+	if (r->hops || !needs_hops[which])
 		warnings[which](r, text, size);
 	return *text;
+}
+
+void run_warnings_note(const struct machine_run *r, struct batch_result *result)
+{
+	_Static_assert(N_RUN_WARNINGS <= (int)BATCH_NOTES, "a note each");
+	for (uint32_t i = 0; i < N_RUN_WARNINGS; i++)
+		run_warning(r, i, result->note[i], BATCH_NOTE);
 }
 
 void facts_of_warnings(struct facts *f, const struct machine_run *r)

@@ -702,6 +702,7 @@ struct net_tally net_total(const struct net *n)
 	for (uint32_t i = 0; i < n->n_workers; i++) {
 		t.injected += n->tally[i].injected;
 		t.delivered += n->tally[i].delivered;
+		t.timed += n->tally[i].timed;
 		t.latency += n->tally[i].latency;
 		t.copies += n->tally[i].copies;
 		t.lost += n->tally[i].lost;

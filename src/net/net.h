@@ -193,7 +193,9 @@ struct net_tally {
 	uint64_t dropped; /* when tables were loaded, or without a route */
 	uint64_t stranded; /* of these, without a route */
 	uint64_t absorbed; /* answers, by switches */
-	uint64_t latency; /* of delivered packets, since their birth: ps */
+	/* Packets whose latency the client counts, and its sum in ps: see
+	 * load_count_latency(). */
+	uint64_t timed, latency;
 	uint64_t stuck; /* packets that links hold for ever */
 };
 

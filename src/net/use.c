@@ -24,6 +24,9 @@ sim_time net_count_sent(const struct net *n, const struct net_link *l,
 		&n->retry[net_link_at(n, l->site, l->port)];
 	uint32_t many = net_router(n, l->site)->ops->n_channels;
 
+	/* some routers' links to nodes do not replay */
+	if (!retry_is_used(q))
+		return free_at;
 	for (uint32_t i = 0; q->n_copies && i < many; i++)
 		c[i].sent -= retry_unsent(q, 1u << i, now);
 	return free_at < q->sent ? free_at : q->sent;

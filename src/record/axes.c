@@ -178,6 +178,13 @@ static int check_range(
 		return err_set(e,
 			"%s: the range %s..%s needs a step, as in %s..%s:0.1",
 			x->name, from, to, from, to);
+	if (x->kind != AXIS_SEED && !r->has_step &&
+		(r->to - r->from) / MILLION >= AXES_UNASKED)
+		return err_set(e,
+			"%s: the range %s..%s has %" PRId64 " values (give a "
+			"step, %s..%s:1, or a factor, as in %s..%s:x2)",
+			x->name, from, to, (r->to - r->from) / MILLION + 1,
+			from, to, r->from ? from : "1", to);
 	if (r->is_factor ? r->step <= MILLION || !r->from : !r->step)
 		return err_set(e,
 			"%s: the step of %s..%s never reaches its end (want a "

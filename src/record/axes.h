@@ -9,7 +9,12 @@
 
 #include "base/err.h"
 
-enum { AXES_MOST = 16, AXES_VALUES = 4096, AXES_POINTS = 1 << 20 };
+enum {
+	AXES_MOST = 16,
+	AXES_VALUES = 4096,
+	AXES_UNASKED = 64, /* values of a range without a step */
+	AXES_POINTS = 1 << 20
+};
 
 enum axis_kind {
 	AXIS_MACHINE,

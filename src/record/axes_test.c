@@ -135,6 +135,22 @@ static void what_leads_nowhere_is_refused(void **state)
 	refuse("0..1000000:1", "more than");
 }
 
+static void many_values_need_a_step(void **state)
+{
+	struct axes a = { .n = 0 };
+	struct err e = { 0 };
+
+	refuse("1..512", "1..512 has 512 values (give a step, 1..512:1, or a "
+			 "factor, as in 1..512:x2)");
+	refuse("0..64", "has 65 values");
+	assert_int_equal(add(&a, "1..64", &e), 0);
+	assert_int_equal(add(&a, "1..512:1", &e), 0);
+	assert_int_equal(axes_add(&a, AXIS_SEED, "seed", "1..100", &e), 0);
+	assert_int_equal(a.axis[1].n, 512);
+	assert_int_equal(a.axis[2].n, 100);
+	axes_free(&a);
+}
+
 static void the_last_axis_is_fastest(void **state)
 {
 	struct axes a = { .n = 0 };
@@ -157,4 +173,5 @@ TESTS(TEST(values_stand_between_commas), TEST(a_range_goes_by_steps_or_factors),
 	TEST(ten_steps_of_a_tenth_end_at_one),
 	TEST(rates_are_compared_in_one_unit),
 	TEST(fractions_and_rates_share_no_axis),
-	TEST(what_leads_nowhere_is_refused), TEST(the_last_axis_is_fastest))
+	TEST(what_leads_nowhere_is_refused), TEST(many_values_need_a_step),
+	TEST(the_last_axis_is_fastest))

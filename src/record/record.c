@@ -194,28 +194,11 @@ static int put_start(
 
 /* --- samples --- */
 
-/* Of several processes. */
-static void share_tallies(const struct net *n, struct net_tally *t)
-{
-	uint64_t x[] = { t->injected, t->delivered, (uint64_t)t->latency };
-
-	sim_sum(n->sim, x, sizeof(x) / sizeof(*x));
-	t->injected = x[0];
-	t->delivered = x[1];
-	t->latency = x[2];
-}
-
-/* Of all workers, until now. */
+/* Totals of all workers and processes, until now. */
 static struct net_tally sum_tallies(const struct net *n, sim_time now)
 {
-	struct net_tally sum = { 0 };
+	struct net_tally sum = net_total(n);
 
-	for (uint32_t i = 0; i < n->n_workers; i++) {
-		sum.injected += n->tally[i].injected;
-		sum.delivered += n->tally[i].delivered;
-		sum.latency += n->tally[i].latency;
-	}
-	share_tallies(n, &sum);
 	sum.injected -= net_n_early(n, now);
 	return sum;
 }
@@ -232,6 +215,7 @@ static void write_sample(struct record *k, sim_time now, uint64_t hops)
 		.injected = (int64_t)(sum.injected - k->sum.injected),
 		.delivered = (int64_t)(sum.delivered - k->sum.delivered),
 		.hops = (int64_t)hops,
+		.timed = (int64_t)(sum.timed - k->sum.timed),
 		.latency_ps = (int64_t)(sum.latency - k->sum.latency),
 		.use = record_list(&k->links, k->links.now.use),
 		.waiting = record_list(&k->links, k->links.now.waiting),

@@ -29,6 +29,7 @@ function sayWhat(run) {
 	const ends = { finished: "and finished", saturated: "and saturated "
 		+ "the network: more was offered than it can carry",
 	deadlocked: "until it deadlocked", stopped: "until it was stopped",
+	stalled: "until it stalled", timeout: "until its time limit",
 	failed: "until it failed" };
 
 	return [`On ${m.machine_name} (${m.shape}, ${count(m.nodes)} `
@@ -67,6 +68,50 @@ function sayHowMuch(run) {
 	return out;
 }
 
+/* Whether packets were left that count nowhere: more was offered than was
+ * delivered, or as much as the network took. */
+function isOverloaded(run) {
+	const f = run.figures, got = f.throughput_GBps_per_node;
+	const offered = f.offered_GBps_per_node;
+
+	return run.meta.ending === "saturated" || got !== undefined
+		&& (offered === undefined ? f.warmup_ns !== undefined
+			: got < 0.9 * offered);
+}
+
+/* Of all packets that wait for links, the part that has not left its source,
+ * and the kind of links that most wait for; null if none wait. */
+function queuesOf(run) {
+	const { rows, of } = heatRows(run, false), l = run.links;
+	const sums = new Float64Array(rows.length);
+	const { is_node: isNode } = run.place;
+	const isDirect = isNode[isNode.length - 1];
+	let all = 0, outside = 0, inside = 0;
+
+	for (let i = 0; i < run.nLinks; i++) {
+		sums[of[i]] += l.wanted[i];
+		all += l.wanted[i];
+		inside += l.waiting[i];
+		outside += isNode[l.site[i]] ? l.wanted[i] : 0;
+	}
+	if (!(all > 0))
+		return null;
+	if (isDirect) /* nodes forward packets, too */
+		outside = Math.max(0, all - inside);
+	const most = sums.reduce((a, sum, k) => sum > sums[a] ? k : a, 0);
+
+	return { atSource: outside / all, name: rows[most].name,
+		part: sums[most] / all };
+}
+
+function sayQueues(run) {
+	const q = isOverloaded(run) && run.nLinks ? queuesOf(run) : null;
+
+	return q ? [" Of the packets that wait for a link, ", make("b", null,
+		percent(q.atSource) + " are still at their source"), ` and ${
+		percent(q.part)} wait for ${q.name} links.`] : [];
+}
+
 /* The kind of links, of both directions, that carries far more than the rest:
  * {name, mean, rest}, or null. */
 function leader(rows) {
@@ -80,6 +125,13 @@ function leader(rows) {
 	return others.length && mean(own) >= 0.5
 		&& mean(own) > 1.5 * mean(others)
 		? { name: kind(top), mean: mean(own), rest: mean(others) } : null;
+}
+
+function sayBusiestKind(rows) {
+	const top = rows.reduce((a, r) => r.mean > a.mean ? r : a);
+
+	return ` The ${top.name} links are the busiest kind, `
+		+ `${percent(top.mean)} on average.`;
 }
 
 function sayWhichLink(run) {
@@ -102,8 +154,10 @@ function sayWhichLink(run) {
 			+ `the others are at ${percent(lead.rest)}; the `
 			+ "busiest is ", linkButton(run, load.top), ` (${percent(
 			use)}).`];
+	const kind = isOverloaded(run) ? sayBusiestKind(load.rows) : "";
+
 	if (use >= fullLink && load.full <= run.nLinks / 10)
-		return [" ", make("b", null, load.full === 1
+		return [kind + " ", make("b", null, load.full === 1
 			? "One link is the bottleneck" : `${load.full} of `
 				+ `${count(run.nLinks)} links are full`),
 		load.full === 1 ? ": " : "; the busiest is ",
@@ -112,12 +166,20 @@ function sayWhichLink(run) {
 			+ `${percent(use)} of the time, while the average link `
 			+ `is at ${percent(load.mean)}.`];
 	if (use >= fullLink)
-		return [` ${count(load.full)} of ${count(run.nLinks)} links `
+		return [`${kind} ${count(load.full)} of ${count(run.nLinks)} links `
 			+ "are full; the busiest is ", linkButton(run, load.top),
 		` (${percent(use)}).`];
-	return [" No link is full: the busiest, ", linkButton(run, load.top),
+	return [kind + " No link is full: the busiest, ", linkButton(run, load.top),
 		`, is busy ${percent(use)} of the time.`];
 }
+
+/* What messages did, by the name of the cause; "in ..." for all others. */
+const causePhrases = { "router": "in routers", "wire": "on wires",
+	"queue": "in queues", "queue at the card": "in queues at the card",
+	"token wait": "waiting for tokens", "link busy":
+	"waiting for busy links", "receiver busy": "waiting for the receiver",
+	"engine busy": "waiting for an engine", "peers":
+	"waiting for other nodes", "retry": "in retransmissions" };
 
 function sayCauses(run) {
 	const parts = Object.entries(run.causes || {});
@@ -127,9 +189,12 @@ function sayCauses(run) {
 
 	if (!best.length)
 		return [];
-	return [" Most of the messages' time went to ", make("b", null,
-		listOf(best.map(p => `${p[0]} (${percent(p[1] / total)})`))),
-	"."];
+	return [(isOverloaded(run) ? " Delivered messages" : " Messages")
+		+ " spent ", make("b", null, listOf(best.map(([name, ps], i) =>
+		percent(ps / total) + (i ? " " : " of their time ")
+			+ (causePhrases[name] || "in " + name)))), "."
+		+ (isOverloaded(run) ? " Undelivered messages are not "
+			+ "included." : "")];
 }
 
 /* A link's name that selects it in the picture. */
@@ -159,8 +224,8 @@ function sayWaiting(run) {
 
 function answer(run) {
 	return make("p", { class: "answer" }, ...sayWhat(run),
-		...sayHowMuch(run), ...sayWhichLink(run), ...sayWaiting(run),
-		...sayCauses(run));
+		...sayRanks(run), ...sayHowMuch(run), ...sayQueues(run),
+		...sayWhichLink(run), ...sayWaiting(run), ...sayCauses(run));
 }
 
 /* --- the figures as tiles --- */

@@ -6,6 +6,72 @@ const rankKinds = [["messages", "waits for messages"],
 	["calls", "calls of the interface"], ["tests", "tests"],
 	["own", "MPI's own time"], ["computing", "computing"]];
 
+/* The ranks of a schedule that the data have: {name, time, last}, where last
+ * is the operation that ended last. */
+function scheduledRanks(run) {
+	const c = run.calls, ranks = new Map();
+
+	for (let i = 0; i < c.from.length; i++) {
+		const name = run.call_names[c.name[i]];
+		const as = name.match(/^replaying a schedule as (rank \d+)/);
+
+		if (as && c.to[i] >= 0)
+			ranks.set(c.row[i], { name: as[1], time: c.to[i]
+				- c.from[i], until: c.to[i], last: null,
+			end: 0 });
+	}
+	for (let i = 0; i < c.from.length; i++) {
+		const rank = ranks.get(c.row[i]);
+		const name = run.call_names[c.name[i]];
+
+		if (rank && c.to[i] >= rank.end && c.to[i] <= rank.until
+			&& !/^replaying /.test(name))
+			Object.assign(rank, { last: name, end: c.to[i] });
+	}
+	return [...ranks.values()];
+}
+
+/* Where the slowest rank of an MPI program spent its time, and the rank that it
+ * waited for longest. */
+function sayRankParts(run, i) {
+	const r = run.ranks, p = run.pairs;
+	const parts = rankKinds.map(([key, text]) => [r[key][i] / r.time[i],
+		text.replace(/^waits/, "waiting")]).sort((a, b) => b[0] - a[0])
+		.slice(0, 2).filter(x => x[0] >= 0.01);
+	let most = -1;
+
+	for (let k = 0; k < p.from.length; k++)
+		if (p.from[k] === i && p.waited[k] > (most < 0 ? 0
+			: p.waited[most]))
+			most = k;
+	return (parts.length ? ", spent " + listOf(parts.map(([part, text],
+		k) => percent(part) + (k ? " " : " of its time ") + (/^wait|^comp/
+		.test(text) ? text : "in " + text))) : "") + (most < 0 ? ""
+		: `; it waited longest for ${run.rank_names[p.to[most]]} (${
+			time(p.waited[most])})`);
+}
+
+/* How long ranks took, and the slowest of them. */
+function sayRanks(run) {
+	const own = [...run.ranks.time].map((t, i) => ({ name:
+		run.rank_names[i], time: t, i }));
+	const ranks = own.length ? own : scheduledRanks(run);
+
+	if (!ranks.length)
+		return [];
+	const slow = ranks.reduce((a, r) => r.time > a.time ? r : a);
+	const least = ranks.reduce((a, r) => Math.min(a, r.time), slow.time);
+	const part = !own.length && ranks.length === mostRows ? "first " : "";
+
+	return [` ${ranks.length === 1 ? "Its rank" : `Its ${part}${count(
+		ranks.length)} ranks`} took ${least < slow.time ? time(least)
+		+ " to " : ""}${time(slow.time)}. `, make("b", null,
+		`The slowest, ${slow.name}`), own.length
+		? sayRankParts(run, slow.i) + "." : slow.last
+			? `, ended with ${slow.last}.` : `, took ${time(
+				slow.time)}.`];
+}
+
 function rankCards(run) {
 	if (!run.ranks.time.length)
 		return [];

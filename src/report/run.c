@@ -104,7 +104,8 @@ static const struct page_part {
 		" ORDER BY from_ps" },
 	{ "course", write_columns,
 		"SELECT from_ps \"from\", to_ps \"to\", injected, delivered,"
-		" hops, latency_ps latency FROM sample ORDER BY n" },
+		" hops, latency_ps latency, ifnull(timed, delivered) timed"
+		" FROM sample ORDER BY n" },
 	{ "causes", write_causes, "SELECT name, ps FROM cause WHERE ps > 0" },
 	/* The quick half, the slowest hundredth, and the rest. */
 	{ "classes", write_objects,

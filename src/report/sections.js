@@ -426,9 +426,9 @@ function courseOf(run, key, n) {
 	return points;
 }
 
-/* The mean of what was delivered in each step. */
+/* The mean latency in each step. */
 function latencyOverTime(run, n) {
-	const packets = courseOf(run, "delivered", n);
+	const packets = courseOf(run, "timed", n);
 
 	return courseOf(run, "latency", n).map(([x, v], i) => [x,
 		packets[i][1] ? v / packets[i][1] : NaN]);
@@ -454,8 +454,8 @@ function courseCards(runs) {
 				"injected", points: courseOf(some[0],
 				"injected", 100) }]
 			: each(r => courseOf(r, "delivered", 100))),
-	course("Latency over time", "Mean latency of delivered packets, "
-		+ "since their generation.", isOne
+	course("Latency over time", "Mean latency of packets since "
+		+ "their generation.", isOne
 		? [{ name: "latency", isArea: true, points: latencyOverTime(
 			some[0], 100) }]
 		: each(r => latencyOverTime(r, 100)), time));

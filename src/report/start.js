@@ -3,17 +3,20 @@
 function runPage(run) {
 	unpack(run);
 	run.heats = [];
-	const parts = [make("h1", null, run.meta.machine_name + " \u00b7 "
+	const head = [make("h1", null, run.meta.machine_name + " \u00b7 "
 		+ run.meta.workload), make("p", { class: "command" },
-		run.meta.command), caveat(run), answer(run), tiles(run),
-	jobsCard(run), exposedCard(run),
-	run.nLinks ? machineCard(run) : null, ...heatCards(run),
-	make("div", { class: "spaced" }, ...latencyCards([run])),
-	courseCards([run]), ...rankCards(run), timelineCard(run),
-	blockedCard(run), ...budgetCards(run),
-	counterCard(run)];
+		run.meta.command), caveat(run), answer(run)];
+	/* of jobs and ranks, packets are only the details */
+	const programs = [jobsCard(run), ...rankCards(run), exposedCard(run)];
+	const packets = [tiles(run),
+		run.nLinks ? machineCard(run) : null, ...heatCards(run),
+		make("div", { class: "spaced" }, ...latencyCards([run])),
+		courseCards([run])];
+	const isRanks = run.ranks.time.length || scheduledRanks(run).length;
 
-	return parts;
+	return [...head, ...programs, isRanks ? timelineCard(run) : null,
+		...packets, isRanks ? null : timelineCard(run),
+		blockedCard(run), ...budgetCards(run), counterCard(run)];
 }
 
 /* Limits of the machine's model, if its file names any. */

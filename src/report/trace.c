@@ -492,6 +492,8 @@ static void write_samples(struct trace *t)
 	while (row_next_sample(q, &s)) {
 		double us = ((double)s.to_ps - (double)s.from_ps) / 1e6;
 		double out = (double)s.delivered;
+		/* older files have latencies of all packets */
+		double timed = s.timed == ROW_NULL ? out : (double)s.timed;
 
 		/* none takes no time */
 		if (!are_times(
@@ -499,9 +501,9 @@ static void write_samples(struct trace *t)
 			break;
 		count(t, s.from_ps, injected, (double)s.injected / us);
 		count(t, s.from_ps, delivered, out / us);
-		if (out > 0)
+		if (timed > 0)
 			count(t, s.from_ps, latency,
-				(double)s.latency_ps / out / 1000);
+				(double)s.latency_ps / timed / 1000);
 		count_links(t, &s, l, n);
 	}
 	db_finish(q);

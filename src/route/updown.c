@@ -42,11 +42,11 @@ static int updown_init(struct route *r, const struct topo *t, struct err *e)
 			"routing.kind: updown needs topology.kind: fattree, "
 			"not %s",
 			t->ops->name);
-	if (t->n_nodes > UINT16_MAX)
+	if (t->n_nodes > UPDOWN_NODES)
 		return err_set(e,
-			"routing.kind: updown sends to ranges of at most %u "
-			"nodes, too few for %u (topology.nodes)",
-			UINT16_MAX, t->n_nodes);
+			"topology.nodes: %u, but packets of routing updown can "
+			"name only nodes 0 to %u (want at most %u)",
+			t->n_nodes, UPDOWN_NODES - 1, UPDOWN_NODES);
 	if (u->tree->siblings)
 		return err_set(e, "routing.kind: updown does not support "
 				  "topology.siblings");

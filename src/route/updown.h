@@ -31,7 +31,10 @@
 #include "route/route.h"
 #include "topo/fattree.h"
 
-enum { UPDOWN_ROUTES = 64 };
+enum {
+	UPDOWN_ROUTES = 64,
+	UPDOWN_NODES = UINT16_MAX + 1, /* a range ends with packet.last */
+};
 
 /* The route of a packet whose sender names none. */
 enum updown_spread {

@@ -125,6 +125,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	(void)t;
 	load_delivered(&g->bench.programs.load, s, p, tail);
 	hist_add(&g->latency, tail - p->born);
+	load_count_latency(&g->bench.programs.load, w->id, tail - p->born);
 	g->last = tail;
 	g->flights = (int64_t)p->number + 1;
 	packet_give(n->pool, w->id, id);

@@ -183,8 +183,10 @@ void goal_write(const struct goal *g, bool is_binary, FILE *f)
 void goal_free(struct goal *g)
 {
 	for (uint32_t i = 0; i < g->n_ranks; i++) {
-		mem_free(g->rank[i].op);
-		mem_free(g->rank[i].edge);
+		if (!g->rank[i].shares_ops)
+			mem_free(g->rank[i].op);
+		if (!g->rank[i].shares_edges)
+			mem_free(g->rank[i].edge);
 	}
 	mem_free(g->rank);
 	goal_colls_free(g->colls);

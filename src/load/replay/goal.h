@@ -37,11 +37,13 @@ enum goal_kind { GOAL_CALC, GOAL_SEND, GOAL_RECV, GOAL_COLL };
 
 struct goal_op {
 	uint64_t size; /* bytes, or nanoseconds */
-	uint32_t peer, tag; /* peer: or the number of a collective */
+	/* peer: see goal_peer(); or the number of a collective */
+	uint32_t peer, tag;
 	uint32_t needs; /* number of operations that it waits for */
 	uint32_t after; /* its first edge, to an operation that waits for it */
 	uint32_t line; /* of a text file */
 	uint8_t kind, cpu, nic;
+	bool is_relative; /* the peer counts from the own rank, modulo 2^32 */
 };
 
 /* Operations and edges are numbered within a rank; an edge is the operation
@@ -50,6 +52,8 @@ struct goal_rank {
 	struct goal_op *op;
 	uint32_t *edge;
 	uint32_t n_ops, n_edges;
+	/* They belong to the first rank of the block. */
+	bool shares_ops, shares_edges;
 };
 
 struct goal_colls;
@@ -82,6 +86,13 @@ const char *goal_where(const struct goal *g, const struct goal_rank *r,
 static inline bool goal_is_message(const struct goal_op *op)
 {
 	return op->kind == GOAL_SEND || op->kind == GOAL_RECV;
+}
+
+/* The other rank of a message. */
+static inline uint32_t goal_peer(const struct goal *g,
+	const struct goal_rank *r, const struct goal_op *op)
+{
+	return op->peer + (op->is_relative ? (uint32_t)(r - g->rank) : 0);
 }
 
 /* The edges of an operation. */

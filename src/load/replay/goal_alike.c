@@ -22,8 +22,8 @@ static uint32_t current(const struct goal_build *b)
 	return (uint32_t)(b->rank - b->goal->rank);
 }
 
-static int find_peer(const struct goal *g, uint32_t rank, int64_t offset,
-	uint32_t *peer, struct err *e)
+static int check_peer(
+	const struct goal *g, uint32_t rank, int64_t offset, struct err *e)
 {
 	int64_t to = rank + offset;
 
@@ -31,7 +31,6 @@ static int find_peer(const struct goal *g, uint32_t rank, int64_t offset,
 		return err_set(e,
 			"rank %u has no peer %+lld (want ranks from 0 to %u)",
 			rank, (long long)offset, g->n_ranks - 1);
-	*peer = (uint32_t)to;
 	return 0;
 }
 
@@ -64,9 +63,12 @@ static void add(
 int goal_alike_peer(struct goal_alike *a, const struct goal_build *b,
 	int64_t offset, struct err *e)
 {
+	struct goal_op *op = &b->rank->op[b->rank->n_ops - 1];
+
 	add(a, b, (struct alike_peer){ .offset = offset });
-	return find_peer(b->goal, current(b), offset,
-		&b->rank->op[b->rank->n_ops - 1].peer, e);
+	op->peer = (uint32_t)offset;
+	op->is_relative = true;
+	return check_peer(b->goal, current(b), offset, e);
 }
 
 static bool is_same(const struct alike_shape *s, const struct algo_plan *p,
@@ -103,29 +105,38 @@ int goal_alike_coll(struct goal_alike *a, const struct goal_build *b,
 	return 0;
 }
 
+/* Collectives are numbered, by ranks of their own. */
+static bool may_share(const struct goal_rank *r)
+{
+	uint32_t i = 0;
+
+	while (i < r->n_ops && r->op[i].kind != GOAL_COLL)
+		i++;
+	return i == r->n_ops;
+}
+
 static int copy(struct goal_alike *a, struct goal *g,
 	const struct goal_rank *from, uint32_t rank, struct err *e)
 {
 	struct goal_rank *to = &g->rank[rank];
 
 	*to = *from;
-	to->op = mem_alloc(from->n_ops + 1, sizeof(*to->op));
-	if (from->n_ops) /* else there is nothing to copy from */
+	to->shares_edges = true;
+	to->shares_ops = a->shares_ops;
+	if (!to->shares_ops) {
+		to->op = mem_alloc(from->n_ops, sizeof(*to->op));
 		memcpy(to->op, from->op, from->n_ops * sizeof(*to->op));
-	to->edge = mem_alloc(from->n_edges + 1, sizeof(*to->edge));
-	memcpy(to->edge, from->edge, from->n_edges * sizeof(*to->edge));
+	}
 	g->n_ops += to->n_ops;
 	for (uint32_t i = 0; i < a->n_peers; i++) {
 		const struct alike_peer *x = &a->peer[i];
-		uint32_t *peer = &to->op[x->op].peer;
-
 		a->line = to->op[x->op].line;
 		if (x->is_first &&
 			find_coll(g, rank, &a->shape[x->shape - 1], e))
 			return -1;
 		if (x->shape)
-			*peer = a->shape[x->shape - 1].coll;
-		else if (find_peer(g, rank, x->offset, peer, e))
+			to->op[x->op].peer = a->shape[x->shape - 1].coll;
+		else if (check_peer(g, rank, x->offset, e))
 			return -1;
 	}
 	return 0;
@@ -140,6 +151,7 @@ int goal_alike_end(struct goal_alike *a, struct goal_build *b, uint32_t last,
 
 	if (b->goal->n_ops + others * b->rank->n_ops > GOAL_OPS)
 		return err_set(e, "more than %d operations", GOAL_OPS);
+	a->shares_ops = may_share(b->rank);
 	for (uint32_t i = first + 1; i <= last; i++) {
 		a->line = line;
 		if (b->goal->rank[i].edge)

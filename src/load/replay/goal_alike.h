@@ -19,6 +19,7 @@ struct goal_alike {
 	struct alike_shape *shape; /* collectives that differ */
 	struct alike_peer *peer; /* operations that depend on the rank */
 	uint32_t n_shapes, n_peers;
+	bool shares_ops; /* the ranks of the block that ends */
 	uint32_t line; /* of the end of a block; of what is wrong in it */
 };
 

@@ -387,7 +387,8 @@ static uint32_t n_waiting(const struct goal_rank *r, uint32_t op, bool is_start)
 	return n;
 }
 
-static void write_record(const struct goal_rank *r, uint32_t i, FILE *f)
+static void write_record(
+	const struct goal *g, const struct goal_rank *r, uint32_t i, FILE *f)
 {
 	const struct goal_op *op = &r->op[i];
 	uint32_t n_start = n_waiting(r, i, true);
@@ -396,7 +397,7 @@ static void write_record(const struct goal_rank *r, uint32_t i, FILE *f)
 
 	at = put(at, op->needs, 4);
 	at = put(at, kind_code[op->kind], 1);
-	at = put(at, op->peer, 4);
+	at = put(at, goal_peer(g, r, op), 4);
 	at = put(at, op->size, 8);
 	at = put(at, op->tag, 4);
 	at = put(at, op->cpu, 1);
@@ -418,7 +419,7 @@ static void write_edges(
 			write_number(edge[i] / 2, 4, f);
 }
 
-static void write_part(const struct goal_rank *r, FILE *f)
+static void write_part(const struct goal *g, const struct goal_rank *r, FILE *f)
 {
 	write_number(r->n_ops, 4, f);
 	write_number(n_roots(r), 4, f);
@@ -426,7 +427,7 @@ static void write_part(const struct goal_rank *r, FILE *f)
 		if (!r->op[i].needs)
 			write_number(i, 4, f);
 	for (uint32_t i = 0; i < r->n_ops; i++)
-		write_record(r, i, f);
+		write_record(g, r, i, f);
 	for (uint32_t i = 0; i < r->n_ops; i++) {
 		write_edges(r, i, false, f);
 		write_edges(r, i, true, f);
@@ -438,5 +439,5 @@ void goal_write_binary(const struct goal *g, FILE *f)
 	write_header(g, f);
 	write_table(g, f);
 	for (uint32_t i = 0; i < g->n_ranks; i++)
-		write_part(&g->rank[i], f);
+		write_part(g, &g->rank[i], f);
 }

@@ -52,7 +52,8 @@ void goal_describe(const struct goal *g, const struct goal_rank *r, uint32_t op,
 			"rank %u %s %" PRIu64 " B %s rank %u with tag %u",
 			rank_of(g, r),
 			o->kind == GOAL_SEND ? "sends" : "receives", o->size,
-			o->kind == GOAL_SEND ? "to" : "from", o->peer, o->tag);
+			o->kind == GOAL_SEND ? "to" : "from",
+			goal_peer(g, r, o), o->tag);
 }
 
 /* --- ends --- */
@@ -88,9 +89,10 @@ static uint64_t key(const struct goal *g, const struct goal_rank *r,
 	const struct goal_op *o)
 {
 	uint32_t rank = rank_of(g, r);
+	uint32_t peer = goal_peer(g, r, o);
 
-	return o->kind == GOAL_SEND ? key_of(rank, o->peer, o->tag)
-				    : key_of(o->peer, rank, o->tag);
+	return o->kind == GOAL_SEND ? key_of(rank, peer, o->tag)
+				    : key_of(peer, rank, o->tag);
 }
 
 static struct ends *ends_of(struct pairs *p, uint64_t key)
@@ -133,7 +135,8 @@ static struct ends look(
 		for (uint32_t k = 0; k < r->n_ops; k++)
 			if (r->op[k].kind ==
 					(end == SENT ? GOAL_SEND : GOAL_RECV) &&
-				r->op[k].peer == peer && r->op[k].tag == tag)
+				goal_peer(g, r, &r->op[k]) == peer &&
+				r->op[k].tag == tag)
 				add(&x, end, r->op[k].size, k);
 	}
 	return x;
@@ -146,9 +149,10 @@ static struct ends look_at(
 {
 	const struct goal_op *o = &r->op[op];
 	uint32_t rank = rank_of(g, r);
+	uint32_t peer = goal_peer(g, r, o);
 
-	return o->kind == GOAL_SEND ? look(g, rank, o->peer, o->tag)
-				    : look(g, o->peer, rank, o->tag);
+	return o->kind == GOAL_SEND ? look(g, rank, peer, o->tag)
+				    : look(g, peer, rank, o->tag);
 }
 
 /* What the peer does instead, with another tag: "; it sends tag 7 (line 3)". */
@@ -156,7 +160,7 @@ static void say_instead(struct pairs *p, const struct goal_rank *r, uint32_t op,
 	char *text, size_t size)
 {
 	const struct goal_op *o = &r->op[op];
-	const struct goal_rank *peer = &p->goal->rank[o->peer];
+	const struct goal_rank *peer = &p->goal->rank[goal_peer(p->goal, r, o)];
 	enum goal_kind kind = o->kind == GOAL_SEND ? GOAL_RECV : GOAL_SEND;
 	uint32_t more = kind == GOAL_SEND ? SENT : RECEIVED, k;
 	char ref[GOAL_REF];
@@ -166,7 +170,8 @@ static void say_instead(struct pairs *p, const struct goal_rank *r, uint32_t op,
 		const struct goal_op *q = &peer->op[k];
 		struct ends x;
 
-		if (q->kind != kind || q->peer != rank_of(p->goal, r))
+		if (q->kind != kind ||
+			goal_peer(p->goal, peer, q) != rank_of(p->goal, r))
 			continue;
 		x = *ends_of(p, key(p->goal, peer, q));
 		if (x.n[more] <= x.n[!more])
@@ -192,12 +197,13 @@ static int say_unmatched(struct pairs *p, const struct goal_rank *r,
 	if (!x->n[is_send ? RECEIVED : SENT])
 		return err_set(p->e, "%s%s: %s, but rank %u never %s it%s",
 			p->path, goal_where(p->goal, r, op, where), what,
-			o->peer, is_send ? "receives" : "sends", instead);
+			goal_peer(p->goal, r, o),
+			is_send ? "receives" : "sends", instead);
 	return err_set(p->e,
 		"%s%s: %s, one of %" PRIu64 " such messages, of which rank %u "
 		"%s only %" PRIu64 "%s",
 		p->path, goal_where(p->goal, r, op, where), what,
-		x->n[is_send ? SENT : RECEIVED], o->peer,
+		x->n[is_send ? SENT : RECEIVED], goal_peer(p->goal, r, o),
 		is_send ? "receives" : "sends", x->n[is_send ? RECEIVED : SENT],
 		instead);
 }
@@ -207,8 +213,9 @@ static int say_too_short(struct pairs *p, const struct goal_rank *r,
 {
 	const struct goal_op *o = &r->op[op];
 	bool is_send = o->kind == GOAL_SEND;
-	const struct goal_rank *from = is_send ? r : &p->goal->rank[o->peer];
-	const struct goal_rank *to = is_send ? &p->goal->rank[o->peer] : r;
+	const struct goal_rank *peer = &p->goal->rank[goal_peer(p->goal, r, o)];
+	const struct goal_rank *from = is_send ? r : peer;
+	const struct goal_rank *to = is_send ? peer : r;
 	bool is_most = x->most[SENT] > x->most[RECEIVED];
 	uint32_t sent = is_most ? x->most_op[SENT] : x->least_op[SENT];
 	uint32_t got = is_most ? x->most_op[RECEIVED] : x->least_op[RECEIVED];

@@ -172,11 +172,16 @@ static void a_block_is_that_of_each_of_its_ranks(void **state)
 		const struct goal_rank *r = &goal.rank[i];
 
 		assert_int_equal(r->n_ops, 2);
-		assert_int_equal(r->op[1].peer, i + 3);
+		assert_int_equal(goal_peer(&goal, r, &r->op[1]), i + 3);
 		assert_int_equal(r->op[1].needs, 1);
 		assert_int_equal(r->edge[0], 2);
 		assert_int_equal(r->op[1].line, 4);
-		assert_int_equal(goal.rank[i + 3].op[0].peer, i);
+		/* long blocks of many ranks are kept once */
+		assert_ptr_equal(r->op, goal.rank[0].op);
+		assert_ptr_equal(r->edge, goal.rank[0].edge);
+		assert_int_equal(goal_peer(&goal, &goal.rank[i + 3],
+					 goal.rank[i + 3].op),
+			i);
 	}
 	goal_free(&goal);
 }

@@ -591,10 +591,12 @@ int goal_read_text(struct goal_build *b, FILE *f)
 
 /* --- writing --- */
 
-static void write_op(const struct goal *g, const struct goal_op *op,
-	uint32_t number, FILE *f)
+static void write_op(
+	const struct goal *g, const struct goal_rank *r, uint32_t i, FILE *f)
 {
-	fprintf(f, "l%u: ", number);
+	const struct goal_op *op = &r->op[i];
+
+	fprintf(f, "l%u: ", i + 1);
 	if (op->kind == GOAL_CALC)
 		fprintf(f, "calc %" PRIu64, op->size);
 	else if (op->kind == GOAL_COLL)
@@ -602,8 +604,8 @@ static void write_op(const struct goal *g, const struct goal_op *op,
 	else
 		fprintf(f, "%s %" PRIu64 "b %s %u tag %u",
 			op->kind == GOAL_SEND ? "send" : "recv", op->size,
-			op->kind == GOAL_SEND ? "to" : "from", op->peer,
-			op->tag);
+			op->kind == GOAL_SEND ? "to" : "from",
+			goal_peer(g, r, op), op->tag);
 	if (op->cpu)
 		fprintf(f, " cpu %u", op->cpu);
 	if (op->nic)
@@ -614,7 +616,7 @@ static void write_op(const struct goal *g, const struct goal_op *op,
 static void write_rank(const struct goal *g, const struct goal_rank *r, FILE *f)
 {
 	for (uint32_t op = 0; op < r->n_ops; op++)
-		write_op(g, &r->op[op], op + 1, f);
+		write_op(g, r, op, f);
 	for (uint32_t op = 0; op < r->n_ops; op++)
 		for (uint32_t i = 0; i < goal_n_after(r, op); i++) {
 			uint32_t edge = r->edge[r->op[op].after + i];

@@ -71,6 +71,12 @@ static inline uint32_t player_rank(const struct player *p)
 	return (uint32_t)(p->rank - p->replay->goal.rank);
 }
 
+static inline uint32_t player_peer(
+	const struct player *p, const struct goal_op *op)
+{
+	return goal_peer(&p->replay->goal, p->rank, op);
+}
+
 /* The collective that a rank has begun first, of those that are not over. */
 bool player_oldest(const struct player *p, uint32_t *op);
 

@@ -89,8 +89,9 @@ static uint32_t log_op(const struct player *p, uint32_t op)
 	};
 	const struct goal_op *o = &p->rank->op[op];
 
-	return program_log_begin(texts[o->kind],
-		(uint64_t[HOST_CALL_ARGS]){ o->size, o->peer, o->tag });
+	return program_log_begin(
+		texts[o->kind], (uint64_t[HOST_CALL_ARGS]){
+					o->size, player_peer(p, o), o->tag });
 }
 
 /* --- operations --- */
@@ -126,16 +127,17 @@ static bool begin_message(struct player *p, uint32_t op)
 	const struct goal_op *o = &p->rank->op[op];
 	struct replay *r = p->replay;
 	struct active *x = player_take(p);
+	uint32_t peer = r->at[player_peer(p, o)];
 	int code;
 
 	x->op = op;
 	x->mark = log_op(p, op);
 	if (o->kind == GOAL_SEND)
-		code = weft_msg_send_start(&p->msg, r->at[o->peer], o->tag,
-			SOURCE, o->size, &x->request);
+		code = weft_msg_send_start(
+			&p->msg, peer, o->tag, SOURCE, o->size, &x->request);
 	else
-		code = weft_msg_receive_start(&p->msg, r->at[o->peer], o->tag,
-			r->target, o->size, &x->request);
+		code = weft_msg_receive_start(
+			&p->msg, peer, o->tag, r->target, o->size, &x->request);
 	return went_well(p, op,
 		o->kind == GOAL_SEND ? ": the message cannot be sent"
 				     : ": the message cannot be received",
@@ -601,6 +603,21 @@ static void replay_start(struct load *l)
 	}
 }
 
+/* The first rank, of all processes, that ended at a time. */
+static uint32_t find_slowest(const struct replay *r, sim_time end)
+{
+	uint64_t first = 0, rank; /* from the largest number down */
+
+	for (uint32_t i = 0; i < r->n_ranks; i++) {
+		if (!r->player[i].rank || r->player[i].end != end)
+			continue;
+		rank = UINT32_MAX - player_rank(&r->player[i]);
+		first = rank > first ? rank : first;
+	}
+	sim_max(r->programs.load.net->sim, &first, 1);
+	return UINT32_MAX - (uint32_t)first;
+}
+
 static void replay_report(struct load *l, struct load_result *result)
 {
 	struct replay *r = of(l);
@@ -633,6 +650,7 @@ static void replay_report(struct load *l, struct load_result *result)
 		load_figure(result, "collective_steps", (double)steps);
 	if (!done)
 		return;
+	load_figure(result, "slowest_rank", find_slowest(r, end));
 	load_figure(result, "time_ns", (double)(end - begin) / SIM_NS);
 	load_figure(result, "schedule_start_ns", (double)begin / SIM_NS);
 }

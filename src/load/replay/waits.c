@@ -18,7 +18,8 @@ static uint32_t n_begun(const struct player *p, enum goal_kind kind,
 	while (k--) {
 		const struct goal_op *o = &r->op[k];
 
-		if (o->kind != kind || o->peer != peer || o->tag != tag)
+		if (o->kind != kind || o->tag != tag ||
+			player_peer(p, o) != peer)
 			continue;
 		if (p->left && p->left[k] == PLAYER_BEGUN)
 			n++;
@@ -45,8 +46,9 @@ static bool find_sent(
 			const struct goal_op *o = &peer->rank->op[k];
 
 			*op = k;
-			if (o->kind == GOAL_SEND && o->peer == rank &&
-				o->tag == tag && peer->left[k] == PLAYER_BEGUN)
+			if (o->kind == GOAL_SEND && o->tag == tag &&
+				player_peer(peer, o) == rank &&
+				peer->left[k] == PLAYER_BEGUN)
 				return true;
 		}
 	}
@@ -62,7 +64,7 @@ static bool find_received(
 	for (const struct active *x = peer->active; x; x = x->next) {
 		*op = x->op;
 		if (peer->rank->op[*op].kind == GOAL_RECV &&
-			peer->rank->op[*op].peer == rank)
+			player_peer(peer, &peer->rank->op[*op]) == rank)
 			return true;
 	}
 	return false;
@@ -74,22 +76,22 @@ static void explain_peer(
 {
 	const struct goal_op *o = &p->rank->op[op];
 	const struct goal *g = &p->replay->goal;
-	const struct player *peer = &p->replay->player[p->replay->at[o->peer]];
-	uint32_t rank = player_rank(p), next, other;
+	uint32_t rank = player_rank(p), to = player_peer(p, o), next, other;
+	const struct player *peer = &p->replay->player[p->replay->at[to]];
 	bool is_send = o->kind == GOAL_SEND;
 	enum goal_kind kind = is_send ? GOAL_RECV : GOAL_SEND;
 	char ref[GOAL_REF];
 	int n;
 
 	if (n_begun(peer, kind, rank, o->tag, &next) >=
-		n_begun(p, o->kind, o->peer, o->tag, &other)) {
-		snprintf(text, size, "rank %u has started to %s it, but %s",
-			o->peer, is_send ? "receive" : "send",
+		n_begun(p, o->kind, to, o->tag, &other)) {
+		snprintf(text, size, "rank %u has started to %s it, but %s", to,
+			is_send ? "receive" : "send",
 			is_send ? "has not received all of it"
 				: "not all of it has arrived");
 		return;
 	}
-	n = snprintf(text, size, "rank %u has not started to %s it", o->peer,
+	n = snprintf(text, size, "rank %u has not started to %s it", to,
 		is_send ? "receive" : "send");
 	if (next != UINT32_MAX)
 		n += snprintf(text + n, size - (size_t)n, " (%s)",

@@ -236,6 +236,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	if (!(p->flags & PACKET_HURT)) {
 		y->came++;
 		hist_add(&g->latency[w->id], tail - p->born);
+		load_count_latency(&g->load, w->id, tail - p->born);
 	}
 	packet_give(n->pool, w->id, id);
 }

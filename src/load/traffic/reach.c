@@ -298,6 +298,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	if (p->number == FIRST) {
 		account_for(g, &m->account, p);
 		hist_add(&m->latency, tail - p->born);
+		load_count_latency(&g->load, w->id, tail - p->born);
 	} else {
 		m->account.bytes += measured(g, p->bytes, t, tail);
 	}

@@ -300,6 +300,7 @@ static void on_packet(struct net_client *me, struct sim_worker *w, site_id s,
 	if (i >= m->room)
 		grow_batches(m, i);
 	m->batch[i] += p->bytes;
+	load_count_latency(&y->load, w->id, tail - p->born);
 	if (y->stage == MEASURING)
 		hist_add(&m->latency, tail - p->born);
 	if (y->pieces)

@@ -46,7 +46,6 @@ static void receive(struct array *a, struct sim_worker *w,
 	if (a->book)
 		net_book_receive(a->router.net, w, id, t, tail);
 	a->tally[w->id].delivered++;
-	a->tally[w->id].latency += (uint64_t)(tail - p->born);
 	c->ops.on_packet(c, w, s->id, came * a->n_ports + in, id, t, tail);
 }
 

@@ -169,7 +169,6 @@ static void on_arrival(struct array *a, struct sim_worker *w,
 		net_book_receive(a->router.net, w, id, t, tail);
 	}
 	a->tally[w->id].delivered++;
-	a->tally[w->id].latency += (uint64_t)(tail - p->born);
 	if (s->client->ops.is_sink)
 		give_back(a, w, x, channel, p->chunks, tail);
 	else

@@ -113,7 +113,6 @@ static void deposit(struct direct *d, struct sim_worker *w,
 	d->packets[id].dst = s->id;
 	booked_receive(d, w, s, fifo, id, t, tail);
 	d->tally[w->id].delivered++;
-	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	here->ops.on_packet(here, w, s->id, fifo, id, t, tail);
 }
 

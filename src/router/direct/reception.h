@@ -39,7 +39,6 @@ static void receive(struct direct *d, struct sim_worker *w,
 	if (!s->is_sink)
 		s->reception[fifo].chunks -= d->packets[id].chunks;
 	d->tally[w->id].delivered++;
-	d->tally[w->id].latency += (uint64_t)(tail - d->packets[id].born);
 	booked_receive(d, w, s, fifo, id, t, tail);
 	c = direct_client(d, s);
 	c->ops.on_packet(c, w, s->id, fifo, id, t, tail);

@@ -197,7 +197,6 @@ static void on_arrival(struct tiled *d, struct sim_worker *w,
 	s->packets[channel]++;
 	booked_receive(d, w, s->id, id, t, tail);
 	d->tally[w->id].delivered++;
-	d->tally[w->id].latency += (uint64_t)(tail - p->born);
 	if (s->client->ops.is_sink)
 		give_back(d, w, s, channel, tail);
 	else
@@ -406,16 +405,18 @@ uint64_t tiled_node_sent(
 	return sum;
 }
 
-/* Until when its link is busy with these; packets follow each other evenly. */
+/* Until when its link is busy with these; packets that leave ahead follow each
+ * other evenly. */
 sim_time tiled_node_busy_until(const struct tiled *d, site_id s, sim_time now)
 {
 	sim_time until = now;
 
 	for (uint32_t c = 0; c < TILED_CHANNELS; c++) {
-		sim_time free_at = tiled_node(d, s)->fifo[c].free_at;
+		const struct tiled_fifo *f = &tiled_node(d, s)->fifo[c];
+		sim_time left = f->free_at - now;
 
-		if (free_at > now)
-			until += (free_at - now) % d->how.packet;
+		if (left > 0)
+			until += f->n_sent ? left % d->how.packet : left;
 	}
 	return until;
 }

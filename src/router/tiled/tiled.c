@@ -47,7 +47,8 @@ static const struct param params[] = {
 	PARAM_ROW(PARAM_TIME, "netlink.packet", AT(packet), "7692 ps", 1,
 		1000000000,
 		"time in which a node hands over or receives a packet of any "
-		"size, on each channel",
+		"size, on each channel; or, if that is longer, the time of a "
+		"full packet at topology.node.rate",
 		"GEM-N36"),
 	PARAM_ROW(PARAM_COUNT, "netlink.buffer", AT(nodes), "32", 1, 1024,
 		"number of a node's packets that its chip holds, per channel",
@@ -163,6 +164,20 @@ static bool is_node(const struct router *r)
 	return !r->sites.first;
 }
 
+/* Of all packets, by the rate of a node's wire. */
+static sim_time longest_at_node(const struct net *n, const struct topo *t)
+{
+	const struct link_rules *k = &n->link;
+	uint32_t row = k->row * link_row(k, t->ops->wire(t, 0, 0), 0);
+	sim_time most = 0, ser;
+
+	for (uint32_t i = 0; i < k->n_formats; i++) {
+		ser = k->ser[row + link_place(k, i, k->max_payload)];
+		most = ser > most ? ser : most;
+	}
+	return most;
+}
+
 static void tiled_make(struct router *r, const struct net_setup *s)
 {
 	struct tiled *d = tiled_of(r);
@@ -170,6 +185,9 @@ static void tiled_make(struct router *r, const struct net_setup *s)
 	uint32_t n_sites = r->sites.end - r->sites.first;
 
 	d->how = *how_of(s);
+	/* a node hands packets over no faster than its wire carries them */
+	if (d->how.packet < longest_at_node(n, s->topo))
+		d->how.packet = longest_at_node(n, s->topo);
 	d->packets = n->packets;
 	d->route = n->route;
 	d->link = &n->link;
