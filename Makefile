@@ -16,6 +16,7 @@ help:
 	@echo 'make test       build it and run all tests'
 	@echo 'make sanitize   run the tests under ASan and UBSan'
 	@echo 'make matrix     also with clang, -O0, TSan, another architecture'
+	@echo '                and, for golden runs, without short cuts'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make inside     measure the cost of recording and reports'
 	@echo 'make tutorial   run weft-tutorial(7) on all its 4,096 nodes'
@@ -55,6 +56,10 @@ matrix:
 	@WEFT=$(CURDIR)/build/release/src/weft WHOLE=1 tests/processes-mpi.sh \
 		>build/release/log 2>&1 || { cat build/release/log; exit 1; }
 	@echo 'golden runs, packed and in several processes: passed'
+	@scripts/build plain-paths src/weft
+	@scripts/digests build/plain-paths/src/weft >build/plain-paths/log || \
+		{ grep -v '^ok' build/plain-paths/log; exit 1; }
+	@echo 'golden runs without short cuts: passed'
 	@scripts/deps deb
 	@scripts/deb
 

@@ -184,8 +184,14 @@ printf 'schema: 1\nmachine: x\nbase: torrus\n' >base.yaml
 echo text >there.yaml
 refused 'did you mean link.rate or side.rate or domain.rate?' \
 	run torus random --set rate=5GB/s
-refused 'do not fill topology.groups: 10 groups of' run dragonfly random \
+refused '(want topology.groups: 32, or 289 to 320 nodes)' run dragonfly random \
 	--set topology.groups=10
+refused 'nodes (want 128, or topology.groups: 4)' run dragonfly random \
+	--shape 100
+refused '(this machine has: link, node, card, host)' run torus random \
+	--set 'faults.events=1us foo 3 dies'
+refused 'lane, link, node, host, card, gpu)' run apenet --set lofamo.on=no \
+	random --set 'faults.events=1us foo 3 dies'
 refused 'want a workload after the machine, as in `weft run torus random`' \
 	run torus
 refused 'before the workload, as in `weft run torus random`' run random

@@ -35,6 +35,9 @@ for machine in bgq-board qsnet2-16 gemini apenet torus sunway-32; do
 	[ -n "$(took total_MBps $machine stream via=endpoint bytes=700)" ] ||
 		complain "$machine: no rate"
 done
+[ -n "$(took total_MBps qsnet2-16 --set router.kind=array stream \
+	via=endpoint from=0 to=0 bytes=700 rounds=1)" ] ||
+	complain 'a node does not reach itself by an array router'
 [ -n "$(took time_ns bgq-board alltoall via=endpoint bytes=64)" ] ||
 	complain 'no time'
 [ -n "$(took time_ns qsnet2-16 alltoall via=endpoint bytes=5000)" ] ||

@@ -265,4 +265,16 @@ done
 	complain "$(cat "$tmp/digests")"
 report 'a switch may be called last'
 
+# Distances and the peak of 1,500 switches, which took five CPU seconds, come
+# before the routing is refused.
+if [ -z "${WEFT_SLOW:-}" ]; then
+	(
+		ulimit -t 2
+		run show graph --set topology.random=1500,5,2 \
+			--set routing.kind=updown
+		[ $code -eq 2 ] || complain "$code: $(cat "$tmp/err")"
+	)
+	report 'distances in a large network take little time'
+fi
+
 exit $status

@@ -100,6 +100,23 @@ flatfly sweep random load=0.1,0.3 warmup=5us measure=5us --quiet
 	complain "sweep: $(cat "$tmp/out" "$tmp/err")"
 report "results do not depend on threads, and runs can be repeated and swept"
 
+by_seed() { # MODE SEED
+	flatfly run pingpong from=0 to=17 rounds=5 --quiet --json \
+		--set "routing.mode=$1" --seed "$2"
+	value digest
+}
+[ "$(by_seed minimal 1)" = "$(by_seed minimal 2)" ] ||
+	complain 'what no seed should change'
+[ "$(by_seed valiant 1)" != "$(by_seed valiant 2)" ] ||
+	complain 'detours do not depend on the seed'
+report 'what a plugin draws depends on the seed of the run'
+
+# 12.5 GB/s less headers
+flatfly run stream from=0 to=17 bytes=256KiB rounds=1 --quiet --json
+awk -v rate="$(value total_MBps)" 'BEGIN { exit !(rate > 10000) }' ||
+	complain "$(cat "$tmp/out" "$tmp/err")"
+report 'one flow of the example nearly fills a link'
+
 cat >hello.c <<'END'
 #include <weft/msg.h>
 #include <weft/plugin/plugin.h>
@@ -112,7 +129,7 @@ static void hello(void *mine)
 	weft_msg_init(&m, NULL);
 	weft_msg_barrier(&m);
 	weft_msg_fini(&m);
-	*(char *)mine = *weft_argument(1);
+	*(char *)mine = weft_seed() == 9 ? '9' : *weft_argument(1);
 }
 
 static bool check(
@@ -141,6 +158,8 @@ run sweep torus hello a c bytes=1,2 --shape 2x2 --plugin ./hello.so --quiet
 	complain "wrong: exit code $code: $(cat "$tmp/out" "$tmp/err")"
 run run torus hello a c --shape 2x2 --plugin hello.so --quiet
 [ $code -eq 1 ] || complain "exit code $code: $(cat "$tmp/err")"
+run run torus hello a b --shape 2x2 --plugin ./hello.so --quiet --seed 9
+[ $code -eq 1 ] || complain "seed: exit code $code: $(cat "$tmp/err")"
 report "a plugin's workload is a program, with arguments that can be swept"
 
 printf 'schema: 1\njobs:\n  - { name: a, partition: "%s", workload: greet }\n' \
@@ -304,13 +323,27 @@ _Pragma("GCC diagnostic ignored \"-Winitializer-overrides\"")
 #endif'
 variant newer "$quiet
 WEFT_PLUGIN($parts, .abi = WEFT_PLUGIN_ABI + 1);" \
-	'version 2 of the interface.*version 1; compile'
+	'version 3 of the interface.*version 2; compile'
 variant other "$quiet
 WEFT_PLUGIN($parts, .packet = 72);" 'for another weft.*compile'
 variant none 'int nothing;' 'no WEFT_PLUGIN'
+lacks() { # NAME TABLE TEXT
+	variant "$1" "$2" "lacks the required entry $3 (weft-plugin(7))"
+}
+lacks hollow 'static const struct topo_ops t2 = { .name = "mine",
+	.size = sizeof(struct topo), .init = topo_init };
+static const struct topo_ops *const ts[] = { &t2, NULL };
+WEFT_PLUGIN(.topologies = ts);' peer
+lacks lost 'static const struct route_ops r2 = { .name = "mine",
+	.size = sizeof(struct route), .init = route_init, .start = start };
+static const struct route_ops *const rs[] = { &r2, NULL };
+WEFT_PLUGIN(.routings = rs);' next
+lacks idle 'static const struct weft_app a = { .name = "idle" };
+static const struct weft_app *const as[] = { &a, NULL };
+WEFT_PLUGIN(.workloads = as);' run
 variant twice "static const struct topo_ops t2 = { .name = \"torus\" };
 static const struct topo_ops *const ts[] = { &t2, NULL };
-WEFT_PLUGIN(.topologies = ts);" 'lacks required operations'
+WEFT_PLUGIN(.topologies = ts);" 'topology torus lacks the required entry size'
 variant named "static const struct weft_app a = { .name = \"random\" };
 static const struct weft_app *const as[] = { &a, NULL };
 WEFT_PLUGIN(.workloads = as);" 'already has a workload called random'

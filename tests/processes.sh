@@ -278,6 +278,24 @@ spread() { # DIGEST ARGUMENTS
 
 sed -n "s|@|$src/|g; s/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p" \
 	"$src/tests/golden/digests.txt" >"$tmp/golden"
+
+# Those of today's networks, which stand after a comment.
+twice() { # DIGEST ARGUMENTS
+	want=$1
+	shift
+	for option in '--threads 3' '--processes 2'; do
+		run "$@" $option
+		[ "$(sed -n 's/^digest *//p' "$tmp/out")" = "$want" ] ||
+			complain "$option: $(cat "$tmp/out" "$tmp/err")"
+	done
+	report "three threads, two processes: $*"
+}
+sed '1,/^#/d' "$src/tests/golden/digests.txt" | sed -n "s|@|$src/|g
+	s/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p" >"$tmp/today"
+while read -r want arguments; do
+	twice "$want" run $arguments
+done <"$tmp/today"
+
 while read -r want arguments; do
 	case "${WHOLE-} $arguments" in
 	'1 '*)

@@ -374,11 +374,6 @@ static int route_init(struct route *r, const struct topo *t, struct err *e)
 	return 0;
 }
 
-static void route_fini(struct route *r)
-{
-	(void)r;
-}
-
 static uint32_t n_ways(const struct route *r, uint32_t src, uint32_t dst)
 {
 	const struct flatfly *t = of(r)->topo;
@@ -415,8 +410,11 @@ static void start(const struct route *r, struct packet *p)
 		n = n > 2 ? 2 : n; /* minimal, until it is decided */
 	number = p->hints ? (p->hints - 1u) % n
 		 : is_ordered
-			 ? (uint32_t)(weft_random(p->src, p->dst, 1) % n)
-			 : (uint32_t)(weft_random(p->src, p->number, 2) % n);
+			 ? (uint32_t)(weft_random(r->seed, p->src, p->dst, 1) %
+				      n)
+			 : (uint32_t)(weft_random(
+					      r->seed, p->src, p->number, 2) %
+				      n);
 	p->way = (uint64_t)is_ordered << ORDERED;
 	set_way(r, p, number);
 	if (of(r)->mode == UGAL && is_free && !is_ordered)
@@ -517,7 +515,7 @@ static void decide(const struct route *r, struct packet *p, router_id at,
 
 	if (in >= t->p || s == last || !(p->way >> FREE & 1))
 		return;
-	via = detour(t, s, last, weft_random(p->src, p->number, 3));
+	via = detour(t, s, last, weft_random(r->seed, p->src, p->number, 3));
 	p->way &= ~((uint64_t)1 << FREE);
 	if (via == s || via == last)
 		return;
@@ -562,7 +560,6 @@ static const struct route_ops flatfly_routing = {
 	.params = route_params,
 	.n_params = sizeof(route_params) / sizeof(route_params[0]),
 	.init = route_init,
-	.fini = route_fini,
 	.start = start,
 	.next = next,
 	.decide = decide,

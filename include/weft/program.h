@@ -51,6 +51,8 @@ uint32_t weft_n_processes(void);
  */
 const char *weft_argument(uint32_t i);
 
+uint64_t weft_seed(void); /* of the run (--seed) */
+
 /*
  * A pointer to bytes at an address of the process's memory (weft/msg.h): one
  * block of the simulating host's memory, to be read and written like any

@@ -55,6 +55,11 @@ const char *weft_argument(uint32_t i)
 	return *a;
 }
 
+uint64_t weft_seed(void)
+{
+	return net()->seed;
+}
+
 void *weft_map(uint64_t at, uint64_t bytes)
 {
 	return program_has(at, bytes) ? program_map(program_base() + at, bytes)

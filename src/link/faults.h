@@ -55,7 +55,7 @@ extern const struct param fault_params_table[], fault_lines_table[],
 	fault_chips_table[], fault_memories_table[], fault_lanes_table[],
 	fault_bursts_table[];
 
-enum { FAULT_SITE = PART_SITE };
+enum { FAULT_SITE = PART_SITE, FAULT_LACKS = 8 };
 
 /* A lane of a link; its unit is its number.  A buffer, which is its own unit
  * (memories.h). */
@@ -144,7 +144,13 @@ struct fault_plan {
 	bool heals;
 	const struct part_kind *const *parts; /* the machine's own, up to a
 					       * NULL; or NULL */
+	/* Of these, kinds of which it has no piece, up to a NULL: a list of
+	 * what may fail leaves them out. */
+	const struct part_kind *lacks[FAULT_LACKS + 1];
 };
+
+/* The machine has no piece of a kind of plan.parts. */
+void fault_plan_lacks(struct fault_plan *p, const struct part_kind *kind);
 
 void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	const struct training_params *t);

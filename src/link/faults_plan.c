@@ -83,6 +83,16 @@ void fault_plan_set_links(struct fault_plan *p, const struct link_params *l,
 	p->retrain = l->retrain;
 }
 
+void fault_plan_lacks(struct fault_plan *p, const struct part_kind *kind)
+{
+	size_t n = 0;
+
+	while (p->lacks[n])
+		n++;
+	BUG_IF(n == FAULT_LACKS);
+	p->lacks[n] = kind;
+}
+
 /* --- events --- */
 
 int fault_refuse(

@@ -293,11 +293,20 @@ static size_t list_kinds(const struct line *l,
 	return n;
 }
 
+static bool has_some(const struct line *l, const struct part_kind *kind)
+{
+	const struct part_kind *const *lacks = l->plan->lacks;
+
+	while (*lacks && *lacks != kind)
+		lacks++;
+	return !*lacks;
+}
+
 static int find_kind(const struct line *l, const char *word, struct part *p)
 {
 	const struct part_kind *kind[MOST_KINDS];
 	const char *name[MOST_KINDS];
-	size_t n = list_kinds(l, kind, name), i;
+	size_t n = list_kinds(l, kind, name), some = 0, i;
 
 	for (i = 0; i < n; i++) {
 		if (strcmp(name[i], word) != 0)
@@ -305,7 +314,10 @@ static int find_kind(const struct line *l, const char *word, struct part *p)
 		p->kind = kind[i];
 		return 0;
 	}
-	return refuse_word(l, "part", word, name, n);
+	for (i = 0; i < n; i++)
+		if (has_some(l, kind[i]))
+			name[some++] = name[i];
+	return refuse_word(l, "part", word, name, some);
 }
 
 /* What a part's words say; the last one is the event's. */

@@ -23,43 +23,74 @@ static int check_name(const char *path, const char *name, struct err *e)
 	return 0;
 }
 
-static int refuse_table(
-	const char *path, const char *what, const char *name, struct err *e)
+/* An entry that a table needs. */
+struct entry {
+	const char *name;
+	bool is_set;
+};
+
+static int check_table(const char *path, const char *what, const char *name,
+	const struct entry *entry, struct err *e)
 {
-	return err_set(
-		e, "%s: %s %s lacks required operations", path, what, name);
+	for (; entry->name; entry++)
+		if (!entry->is_set)
+			return err_set(e,
+				"%s: %s %s lacks the required entry %s "
+				"(weft-plugin(7))",
+				path, what, name, entry->name);
+	return 0;
 }
 
 static int check_topo(const char *path, const struct topo_ops *o, struct err *e)
 {
-	if (check_name(path, o->name, e))
-		return -1;
-	if (o->size < sizeof(struct topo) || !o->init || !o->peer || !o->wire ||
-		!o->name_router || !o->name_port || !o->name_shape ||
-		!o->shape_key || !(o->routing || o->words))
-		return refuse_table(path, "topology", o->name, e);
-	return 0;
+	const struct entry entries[] = {
+		{ "size", o->size >= sizeof(struct topo) },
+		{ "init", o->init },
+		{ "peer", o->peer },
+		{ "wire", o->wire },
+		{ "name_router", o->name_router },
+		{ "name_port", o->name_port },
+		{ "name_shape", o->name_shape },
+		{ "shape_key", o->shape_key },
+		{ "routing or words", o->routing || o->words },
+		{ 0 },
+	};
+
+	return check_name(path, o->name, e) || check_table(path, "topology",
+						       o->name, entries, e)
+		       ? -1
+		       : 0;
 }
 
 static int check_route(
 	const char *path, const struct route_ops *o, struct err *e)
 {
-	if (check_name(path, o->name, e))
-		return -1;
-	if (o->size < sizeof(struct route) || !o->init || !o->fini ||
-		!o->start || !o->next || !o->channels || !o->n_channels)
-		return refuse_table(path, "routing", o->name, e);
-	return 0;
+	const struct entry entries[] = {
+		{ "size", o->size >= sizeof(struct route) },
+		{ "init", o->init },
+		{ "start", o->start },
+		{ "next", o->next },
+		{ "channels", o->channels },
+		{ "n_channels", o->n_channels },
+		{ 0 },
+	};
+
+	return check_name(path, o->name, e) ||
+			       check_table(path, "routing", o->name, entries, e)
+		       ? -1
+		       : 0;
 }
 
 static int check_load(const char *path, const struct weft_app *a, struct err *e)
 {
+	const struct entry entries[] = { { "run", a->run }, { 0 } };
+
 	if (check_name(path, a->name, e))
 		return -1;
 	if (load_find(a->name))
 		return err_set(e, "%s: weft already has a workload called %s",
 			path, a->name);
-	return a->run ? 0 : refuse_table(path, "workload", a->name, e);
+	return check_table(path, "workload", a->name, entries, e);
 }
 
 static int check_parts(

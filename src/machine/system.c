@@ -166,6 +166,7 @@ struct system *system_new(
 	x->place = machine_place(m, s->seed);
 	x->place.parts = &x->parts;
 	x->place.given = s->given;
+	m->route->seed = s->seed;
 	set_daemons(&x->place, m, s);
 	if (build_net(x, m, s, e) || (!s->client && build_nodes(x, m, s, e))) {
 		system_free(x);

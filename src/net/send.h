@@ -10,6 +10,7 @@
 #ifndef NET_SEND_H
 #define NET_SEND_H
 
+#include "base/shortcuts.h"
 #include "net/net.h"
 
 struct net_sending {
@@ -88,8 +89,9 @@ static inline void net_give_back(struct sim_worker *w,
 	const struct link_sender *l, struct link_returns *r, sim_time t,
 	uint32_t channel, uint32_t chunks)
 {
-	if (__builtin_expect(
-		    l->is_far || r->n == LINK_RETURNS || r->is_starving, 0))
+	if (__builtin_expect(!SHORTCUTS || l->is_far || r->n == LINK_RETURNS ||
+				     r->is_starving,
+		    0))
 		net_post_back(w, l, t, channel, chunks);
 	else
 		r->stamp[r->n++] = link_stamp(t, channel, chunks);

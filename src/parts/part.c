@@ -1,5 +1,7 @@
 #include "parts/part.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "link/faults.h"
 
@@ -66,6 +68,7 @@ void parts_plan(
 {
 	add_words(p);
 	plan->parts = p->words;
+	memset(plan->lacks, 0, sizeof(plan->lacks));
 	for (const struct part_slot *s = p->slot; s < p->slot + p->n; s++)
 		if (s->exists && s->ops->plan)
 			s->ops->plan(s->params, at, plan);

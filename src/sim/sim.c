@@ -254,6 +254,8 @@ static inline void visit_one(struct sim_worker *w, const struct sim_event *e)
 static inline uint64_t first_crowded(
 	const struct sim_worker *w, uint32_t n, uint32_t n_events)
 {
+	if (!SHORTCUTS)
+		return UINT64_MAX;
 	if (n_events / CROWD >= n)
 		return 0;
 	return w->sim->p.crowd ? w->sim->p.crowd : UINT64_MAX;
@@ -304,7 +306,9 @@ void sim_visit_one(struct sim_worker *w, const struct sim_event *e)
 
 void sim_visit_all(struct sim_worker *w, struct sim_event *e, uint32_t n_events)
 {
-	if (n_events == 1) {
+	if (!SHORTCUTS) {
+		visit_many(w, e, n_events);
+	} else if (n_events == 1) {
 		visit_one(w, &e[0]);
 	} else if (n_events == 2 && e[0].site != e[1].site) {
 		visit_one(w, &e[0]);

@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/shortcuts.h"
 #include "base/units.h"
 #include "sim/pace.h"
 
@@ -537,7 +538,8 @@ static inline bool sim_is_next(
 {
 	uint64_t dt = (uint64_t)(t - w->start);
 
-	return dt < w->width && w->visited == site && sim_when(w->at) > dt;
+	return SHORTCUTS && dt < w->width && w->visited == site &&
+	       sim_when(w->at) > dt;
 }
 
 /* Whether an event of the visited site at t, now, would come after the running

@@ -89,20 +89,25 @@ static void set_links(struct dragonfly *t)
 static int check_places(
 	const struct dragonfly *t, uint64_t per, uint64_t g, struct err *e)
 {
-	uint64_t nodes = (uint64_t)t->nodes;
+	uint64_t nodes = (uint64_t)t->nodes, fits = (nodes + per - 1) / per;
 
 	if (!t->groups && nodes % per)
 		return err_set(e,
 			"topology.nodes: %lld is not a multiple of a group's "
-			"%llu nodes",
-			(long long)t->nodes, (unsigned long long)per);
+			"%llu nodes (want %llu, or topology.groups: %llu)",
+			(long long)t->nodes, (unsigned long long)per,
+			(unsigned long long)(fits * per),
+			(unsigned long long)fits);
 	if (t->groups && nodes && (nodes > g * per || nodes <= (g - 1) * per))
 		return err_set(e,
 			"topology.nodes: %lld nodes do not fill "
 			"topology.groups: %lld groups of %llu nodes, of which "
-			"only the last may have empty places",
+			"only the last may have empty places (want "
+			"topology.groups: %llu, or %llu to %llu nodes)",
 			(long long)t->nodes, (long long)t->groups,
-			(unsigned long long)per);
+			(unsigned long long)per, (unsigned long long)fits,
+			(unsigned long long)((g - 1) * per + 1),
+			(unsigned long long)(g * per));
 	return 0;
 }
 

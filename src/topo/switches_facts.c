@@ -12,20 +12,36 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "topo/switches.h"
+
+/* A cable from a switch to another. */
+struct cable {
+	uint32_t to;
+	uint32_t wire; /* switch * ports + port */
+};
 
 /* A search in breadth from one switch. */
 struct search {
 	const struct switches *s;
+	uint32_t *first; /* [switch] its first cable; one more at the end */
+	struct cable *cable;
 	uint32_t *queue; /* switches, nearest first */
-	uint32_t *ring; /* switches, of a search that adds at both ends */
-	uint32_t head, tail, mask; /* of it: each is there at most twice */
 	uint32_t *hops; /* [switch]; UINT32_MAX: not yet reached */
-	uint8_t *is_done; /* [switch] */
 	double *paths; /* [switch] shortest ones from the start */
 	double *below; /* [switch] packets that pass it or end there, divided
 			  by its paths */
+};
+
+/* Searches from 64 switches at once; a bit is a start. */
+struct reach {
+	uint32_t start[64], n;
+	uint32_t *queue, *later; /* switches: of this distance, of the next */
+	uint32_t n_queue, n_later;
+	uint64_t *seen; /* [switch] starts that have reached it */
+	uint64_t *fresh; /* [switch] and have yet to go on from it */
+	uint64_t *next; /* [switch] that reach it by one more use */
 };
 
 static uint32_t neighbour(const struct switches *s, uint32_t at, port_id p)
@@ -36,10 +52,30 @@ static uint32_t neighbour(const struct switches *s, uint32_t at, port_id p)
 						     : r - s->topo.n_nodes;
 }
 
-static void search_from(struct search *f, uint32_t start)
+static void list_cables(struct search *f)
 {
 	const struct switches *s = f->s;
-	uint32_t head = 0, tail = 0, n = s->plan.n;
+	uint32_t n = 0;
+
+	f->first = mem_alloc(s->plan.n + 1, sizeof(*f->first));
+	f->cable = mem_alloc(
+		(size_t)s->plan.n * s->topo.n_ports, sizeof(*f->cable));
+	for (uint32_t at = 0; at < s->plan.n; at++) {
+		f->first[at] = n;
+		for (port_id p = 0; p < s->topo.n_ports; p++) {
+			uint32_t to = neighbour(s, at, p);
+
+			if (to != UINT32_MAX)
+				f->cable[n++] = (struct cable){ to,
+					at * s->topo.n_ports + p };
+		}
+	}
+	f->first[s->plan.n] = n;
+}
+
+static void search_from(struct search *f, uint32_t start)
+{
+	uint32_t head = 0, tail = 0, n = f->s->plan.n;
 
 	memset(f->hops, 0xff, n * sizeof(*f->hops));
 	memset(f->paths, 0, n * sizeof(*f->paths));
@@ -49,11 +85,9 @@ static void search_from(struct search *f, uint32_t start)
 	while (head < tail) {
 		uint32_t at = f->queue[head++];
 
-		for (port_id p = 0; p < s->topo.n_ports; p++) {
-			uint32_t to = neighbour(s, at, p);
+		for (uint32_t i = f->first[at]; i < f->first[at + 1]; i++) {
+			uint32_t to = f->cable[i].to;
 
-			if (to == UINT32_MAX)
-				continue;
 			if (f->hops[to] == UINT32_MAX) {
 				f->hops[to] = f->hops[at] + 1;
 				f->queue[tail++] = to;
@@ -72,21 +106,20 @@ static void search_from(struct search *f, uint32_t start)
  */
 static void add_load(struct search *f, uint32_t start, double *load)
 {
-	const struct switches *s = f->s;
-	const uint32_t *nodes = s->plan.nodes;
+	const uint32_t *nodes = f->s->plan.nodes;
 
-	for (uint32_t i = s->plan.n; i--;) {
+	for (uint32_t i = f->s->plan.n; i--;) {
 		uint32_t at = f->queue[i];
 		double pass = (double)nodes[start] * nodes[at];
 
-		for (port_id p = 0; p < s->topo.n_ports; p++) {
-			uint32_t to = neighbour(s, at, p);
+		for (uint32_t k = f->first[at]; k < f->first[at + 1]; k++) {
+			uint32_t to = f->cable[k].to;
 			double part;
 
-			if (to == UINT32_MAX || f->hops[to] != f->hops[at] + 1)
+			if (f->hops[to] != f->hops[at] + 1)
 				continue;
 			part = f->below[to] * f->paths[at];
-			load[(size_t)at * s->topo.n_ports + p] += part;
+			load[f->cable[k].wire] += part;
 			pass += part;
 		}
 		f->below[at] = pass / f->paths[at];
@@ -106,60 +139,114 @@ static void note_distances(
 	}
 }
 
-/* A line of switches with two ends. */
-static void push(struct search *f, uint32_t at, bool is_last)
+/* Nodes of some starts. */
+static double nodes_of(
+	const struct search *f, const struct reach *r, uint64_t starts)
 {
-	if (is_last)
-		f->ring[f->tail++ & f->mask] = at;
-	else
-		f->ring[--f->head & f->mask] = at;
+	uint64_t sum = 0;
+
+	for (; starts; starts &= starts - 1)
+		sum += f->s->plan.nodes[r->start[bits_first(starts)]];
+	return (double)sum;
 }
 
-/* Looks at the wires of a switch that no path can reach with fewer uses. */
-static void go_on(struct search *f, const uint8_t *is_in, uint32_t at)
+/* Some starts reach a switch; returns those that had not before. */
+static uint64_t reach(struct reach *r, uint32_t at, uint64_t starts)
 {
-	uint32_t n_ports = f->s->topo.n_ports;
+	starts &= ~r->seen[at];
+	if (!starts)
+		return 0;
+	r->seen[at] |= starts;
+	if (!r->fresh[at])
+		r->queue[r->n_queue++] = at;
+	r->fresh[at] |= starts;
+	return starts;
+}
 
-	f->is_done[at] = 1;
-	for (port_id p = 0; p < n_ports; p++) {
-		bool costs = is_in[(size_t)at * n_ports + p];
-		uint32_t to = neighbour(f->s, at, p);
+/* Starts that have reached a switch by so many uses go on from it; returns
+ * these uses, by the packets to the switches that they reach. */
+static double go_on(const struct search *f, struct reach *r,
+	const uint8_t *is_in, uint32_t at, double uses)
+{
+	uint64_t starts = r->fresh[at], more;
+	double sum = 0;
 
-		if (to == UINT32_MAX || f->is_done[to] ||
-			f->hops[at] + costs >= f->hops[to])
-			continue;
-		f->hops[to] = f->hops[at] + costs;
-		push(f, to, costs);
+	r->fresh[at] = 0;
+	for (uint32_t i = f->first[at]; i < f->first[at + 1]; i++) {
+		uint32_t to = f->cable[i].to;
+
+		if (!is_in[f->cable[i].wire]) {
+			more = reach(r, to, starts);
+			sum += uses * f->s->plan.nodes[to] *
+			       nodes_of(f, r, more);
+		} else if (starts & ~r->seen[to]) {
+			if (!r->next[to])
+				r->later[r->n_later++] = to;
+			r->next[to] |= starts;
+		}
 	}
+	return sum;
+}
+
+/* All switches that are so many uses away. */
+static double go_on_all(const struct search *f, struct reach *r,
+	const uint8_t *is_in, double uses)
+{
+	double sum = 0;
+
+	for (uint32_t n = r->n_later; n--;) {
+		uint32_t at = r->later[n];
+		uint64_t starts = reach(r, at, r->next[at]);
+
+		r->next[at] = 0;
+		sum += uses * f->s->plan.nodes[at] * nodes_of(f, r, starts);
+	}
+	r->n_later = 0;
+	while (r->n_queue)
+		sum += go_on(f, r, is_in, r->queue[--r->n_queue], uses);
+	return sum;
+}
+
+/* The next 64 switches with nodes; false: there are none. */
+static bool take_starts(const struct search *f, struct reach *r, uint32_t *at)
+{
+	uint32_t n = f->s->plan.n;
+
+	memset(r->seen, 0, n * sizeof(*r->seen));
+	for (r->n = 0; *at < n && r->n < 64; ++*at) {
+		if (!f->s->plan.nodes[*at])
+			continue;
+		r->later[r->n_later++] = *at;
+		r->next[*at] = UINT64_C(1) << r->n;
+		r->start[r->n++] = *at;
+	}
+	return r->n;
 }
 
 /*
  * How often packets use wires of a set, by paths that use as few of them as
- * possible: a search from each switch in which other wires cost nothing, so
- * that what they reach comes first.
+ * possible: switches that other wires lead to are as near.  All sums are whole
+ * numbers, so their order does not matter.
  */
-static double count_uses(struct search *f, const uint8_t *is_in)
+static double count_uses(const struct search *f, const uint8_t *is_in)
 {
-	const uint32_t *nodes = f->s->plan.nodes;
-	uint32_t n = f->s->plan.n;
+	uint32_t n = f->s->plan.n, at = 0;
+	struct reach r = { .n = 0 };
 	double sum = 0;
 
-	for (uint32_t start = 0; start < n; start++) {
-		if (!nodes[start])
-			continue;
-		memset(f->hops, 0xff, n * sizeof(*f->hops));
-		memset(f->is_done, 0, n);
-		f->hops[start] = 0;
-		push(f, start, true);
-		while (f->head != f->tail) {
-			uint32_t at = f->ring[f->head++ & f->mask];
-
-			if (f->is_done[at])
-				continue;
-			sum += (double)f->hops[at] * nodes[start] * nodes[at];
-			go_on(f, is_in, at);
-		}
-	}
+	r.queue = mem_alloc(n, sizeof(*r.queue));
+	r.later = mem_alloc(n, sizeof(*r.later));
+	r.seen = mem_alloc(n, sizeof(*r.seen));
+	r.fresh = mem_alloc(n, sizeof(*r.fresh));
+	r.next = mem_alloc(n, sizeof(*r.next));
+	while (take_starts(f, &r, &at))
+		for (double uses = 0; r.n_later; uses++)
+			sum += go_on_all(f, &r, is_in, uses);
+	mem_free(r.next);
+	mem_free(r.fresh);
+	mem_free(r.seen);
+	mem_free(r.later);
+	mem_free(r.queue);
 	return sum;
 }
 
@@ -199,13 +286,9 @@ void switches_measure(struct switches *s)
 
 	if (n > SWITCHES_TABLE)
 		return;
+	list_cables(&f);
 	f.queue = mem_alloc(n, sizeof(*f.queue));
-	for (f.mask = 1; f.mask < 2 * n; f.mask *= 2)
-		;
-	f.ring = mem_alloc(f.mask, sizeof(*f.ring));
-	f.mask--;
 	f.hops = mem_alloc(n, sizeof(*f.hops));
-	f.is_done = mem_alloc(n, sizeof(*f.is_done));
 	f.paths = mem_alloc(n, sizeof(*f.paths));
 	f.below = mem_alloc(n, sizeof(*f.below));
 	load = mem_alloc((size_t)n * s->topo.n_ports, sizeof(*load));
@@ -221,10 +304,10 @@ void switches_measure(struct switches *s)
 	mem_free(load);
 	mem_free(f.below);
 	mem_free(f.paths);
-	mem_free(f.is_done);
 	mem_free(f.hops);
-	mem_free(f.ring);
 	mem_free(f.queue);
+	mem_free(f.cable);
+	mem_free(f.first);
 }
 
 uint32_t switches_distance(const struct topo *t, router_id a, router_id b)

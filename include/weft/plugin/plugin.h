@@ -26,7 +26,7 @@
 #include "weft/plugin/topo.h"
 #include "weft/run.h"
 
-enum { WEFT_PLUGIN_ABI = 1 };
+enum { WEFT_PLUGIN_ABI = 2 };
 
 struct weft_plugin {
 	uint32_t abi;
@@ -52,11 +52,14 @@ struct weft_plugin {
 	.packet = sizeof(struct packet), .param = sizeof(struct param),        \
 	.app = sizeof(struct weft_app)
 
-/* Random bits that depend only on three numbers, for example the source and
- * number of a packet, and the purpose. */
-static inline uint64_t weft_random(uint64_t a, uint64_t b, uint64_t c)
+/* Random bits that depend only on the run's seed (route.seed, weft_seed()) and
+ * three numbers, for example the source and number of a packet, and the
+ * purpose. */
+static inline uint64_t weft_random(
+	uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
 {
-	uint64_t x = a * UINT64_C(0x9e3779b97f4a7c15) ^
+	uint64_t x = (seed + 1) * UINT64_C(0xd6e8feb86659fd93) ^
+		     a * UINT64_C(0x9e3779b97f4a7c15) ^
 		     (b + 1) * UINT64_C(0xbf58476d1ce4e5b9) ^
 		     (c + 1) * UINT64_C(0x94d049bb133111eb);
 	int i;

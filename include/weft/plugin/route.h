@@ -24,6 +24,7 @@ enum route_planes { ROUTE_NO_PLANES, ROUTE_PLANES, ROUTE_FREE_PLANES };
 struct route {
 	const struct route_ops *ops;
 	const struct topo *topo;
+	uint64_t seed; /* of the run, for weft_random(); Weft sets it */
 	/* Rules for the channels, for the arbiters of the router. */
 	uint8_t bubble; /* entering an escape ring needs room for two packets */
 	uint8_t has_escape; /* dynamic packets may escape */

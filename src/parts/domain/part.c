@@ -81,6 +81,17 @@ static void add_outages(struct domain *d, const struct fault_plan *p)
 	}
 }
 
+/* Nodes may have no domain. */
+static void plan(
+	const void *params, const struct part_place *at, struct fault_plan *x)
+{
+	const struct domain_params *p = params;
+
+	(void)at;
+	if (!p->rate)
+		fault_plan_lacks(x, &domain_kind);
+}
+
 static int check_plan(const struct domain_params *p,
 	const struct fault_plan *plan, struct err *e)
 {
@@ -292,6 +303,7 @@ const struct part_ops part_domain = {
 	.blocks = blocks,
 	.params_size = sizeof(struct domain_params),
 	.words = words,
+	.plan = plan,
 	.check = check,
 	.open = open,
 	.close = close,

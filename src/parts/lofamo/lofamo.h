@@ -64,6 +64,8 @@ extern const struct part_ops part_lofamo;
 int lofamo_check(
 	const struct lofamo_params *p, const struct topo *t, struct err *e);
 
+/* Kinds of parts that a machine has none of, before its plan is read. */
+void lofamo_set_plan(struct fault_plan *p, bool is_on, uint32_t n_gpus);
 /* Checks that the GPUs of a plan exist. */
 int lofamo_check_plan(
 	const struct fault_plan *p, uint32_t n_gpus, struct err *e);

@@ -99,6 +99,14 @@ static const struct part_kind gpu = { .word = "gpu", .read = read_gpu };
 const struct part_kind *const lofamo_parts[] = { &host, &card, &service, &gpu,
 	NULL };
 
+void lofamo_set_plan(struct fault_plan *p, bool is_on, uint32_t n_gpus)
+{
+	if (!n_gpus)
+		fault_plan_lacks(p, &gpu);
+	if (!is_on)
+		fault_plan_lacks(p, &service);
+}
+
 int lofamo_check_plan(
 	const struct fault_plan *p, uint32_t n_gpus, struct err *e)
 {

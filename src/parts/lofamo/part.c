@@ -26,6 +26,14 @@ struct lofamo_history *lofamo_of(const struct host *h)
 	return part_state(host_parts(h), &part_lofamo);
 }
 
+static void plan(
+	const void *params, const struct part_place *at, struct fault_plan *x)
+{
+	const struct lofamo_params *p = params;
+
+	lofamo_set_plan(x, p->is_on, gpus_count(at->parts));
+}
+
 static int check(const void *params, const struct part_place *at, struct err *e)
 {
 	const struct lofamo_params *p = params;
@@ -117,6 +125,7 @@ const struct part_ops part_lofamo = {
 	.blocks = blocks,
 	.params_size = sizeof(struct lofamo_params),
 	.words = lofamo_parts,
+	.plan = plan,
 	.check = check,
 	.open = open_history,
 	.close = close_history,

@@ -171,6 +171,9 @@ static inline struct route_choice candidates(const struct array *a,
 	if (a->route->lists)
 		return a->route->lists->choose(a->route, s->own, p, s->id, in);
 	step = a->route->ops->next(a->route, p, s->id, in);
+	/* Most routings end a packet to its own node at the source. */
+	if (!step.ports && p->src == p->dst)
+		step.ports = (port_mask)1 << in;
 	return (struct route_choice){
 		.ports = step.ports,
 		.channel = a->is_stepped ? step.channel : (uint8_t)came,

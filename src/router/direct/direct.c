@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "base/shortcuts.h"
 #include "coll/coll.h"
 #include "net/send.h"
 
@@ -108,16 +109,18 @@ static bool is_ring(const struct net *n, const struct net_setup *s)
 	       topo_is_direct(s->topo) && !n->repair;
 }
 
-/* The smallest build that suffices. */
+/* The smallest build that suffices; the full ones define the results. */
 static const struct direct_build *pick_build(
 	const struct net *n, const struct net_setup *s)
 {
 	bool is_faulty = n->faults || n->retry || n->link.n_rates > 1;
-	bool is_full = is_faulty || n->book || is_staged(s->router);
+	bool is_full =
+		!SHORTCUTS || is_faulty || n->book || is_staged(s->router);
 
 	if (is_ring(n, s))
 		return is_full ? &ring_full : &ring_plain;
-	if (topo_is_direct(s->topo) && s->route->tables && !is_faulty)
+	if (SHORTCUTS && topo_is_direct(s->topo) && s->route->tables &&
+		!is_faulty)
 		return is_full ? &direct_booked : &direct_torus;
 	return is_full ? &direct_full : &direct_tree;
 }

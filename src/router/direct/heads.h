@@ -294,7 +294,7 @@ static inline bool heads_is_alone(const struct direct *d,
 	const struct direct_site *s, uint32_t channel, uint32_t bit,
 	const struct packet *p)
 {
-	return !DIRECT_FULL && !heads_arrived(p) &&
+	return SHORTCUTS && !DIRECT_FULL && !heads_arrived(p) &&
 	       p->kind == PACKET_DETERMINISTIC &&
 	       !(p->flags & PACKET_DEPOSIT) && !is_stepped(d) &&
 	       (d->n_queues == 1 || !has_elder(d, s, channel, bit, p));

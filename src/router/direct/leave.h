@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/inline.h"
 #include "base/lfsr.h"
+#include "base/shortcuts.h"
 #include "router/direct/wire.h"
 
 #define BIT(i) (UINT64_C(1) << (i))
@@ -192,10 +193,10 @@ static inline __attribute__((always_inline)) void leave_injection(
 }
 
 /*
- * The same by a link.  Nothing happens when the last packet's tail has left a
- * FIFO that has room, if its client only waits for room.  So that needs no
- * event: the FIFO is settled when the next packet comes.  The arrival at the
- * other end is no earlier, so the run does not end before it.
+ * The same by a link.  Short cut: nothing happens when the last packet's tail
+ * has left a FIFO that has room, if its client only waits for room.  So that
+ * needs no event: the FIFO is settled when the next packet comes.  The arrival
+ * at the other end is no earlier, so the run does not end before it.
  */
 static inline __attribute__((always_inline)) void leave_by_link(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
@@ -203,7 +204,7 @@ static inline __attribute__((always_inline)) void leave_by_link(
 {
 	struct direct_fifo *f = &s->inject[fifo];
 
-	if (DIRECT_FULL || f->n > 1 || f->chunks < d->full ||
+	if (!SHORTCUTS || DIRECT_FULL || f->n > 1 || f->chunks < d->full ||
 		tail - t > d->link.latency[s->port[port].sender.wire] ||
 		!direct_client(d, s)->ops.awaits_room) {
 		leave_injection(d, w, s, fifo, tail);

@@ -312,8 +312,9 @@ static struct winner pick_shared(
 static inline bool is_simple(
 	const struct direct *d, const struct direct_requests *r)
 {
-	return d->route->is_shared && !d->transit && !d->route->has_escape &&
-	       !heads_ordered(r) && !r->head[REQ_RETURN];
+	return SHORTCUTS && d->route->is_shared && !d->transit &&
+	       !d->route->has_escape && !heads_ordered(r) &&
+	       !r->head[REQ_RETURN];
 }
 
 /* As pick_user() in that case. */
@@ -462,7 +463,7 @@ static __attribute__((noinline)) struct winner pick_stepped(
 static inline bool is_one_high(
 	const struct direct *d, const struct direct_port *p)
 {
-	return p->requests.n_rare == 1 &&
+	return SHORTCUTS && p->requests.n_rare == 1 &&
 	       (p->requests.head[REQ_HIGH] | p->requests.inject[INJ_HIGH]) &&
 	       p->sender.tokens[CHANNEL_HIGH] >= d->entry &&
 	       p->returns.n < LINK_RETURNS - 1;
@@ -499,7 +500,7 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	struct direct_site *s, uint32_t port, sim_time t)
 {
 	const struct direct_requests *r = &s->port[port].requests;
-	bool is_only = heads_ordered(r) && !heads_other(r);
+	bool is_only = SHORTCUTS && heads_ordered(r) && !heads_other(r);
 
 #if DIRECT_TREE
 	if (is_stepped(d)) {
@@ -520,7 +521,8 @@ static __attribute__((noinline)) struct winner pick_slow(const struct direct *d,
 	collect(d, s, port, t);
 	if (is_only)
 		return pick_deterministic(d, s, port);
-	if (r->n_rare || heads_ordered(r) || !(s->roomy >> port & 1))
+	if (!SHORTCUTS || r->n_rare || heads_ordered(r) ||
+		!(s->roomy >> port & 1))
 		return pick_rare(d, s, port, t);
 	return pick_dynamic(d, s, port);
 }
@@ -538,7 +540,8 @@ static inline bool is_plain(const struct direct_site *s, uint32_t port)
 {
 	const struct direct_requests *r = &s->port[port].requests;
 
-	return !r->n_rare && !heads_ordered(r) && is_roomy(s, port);
+	return SHORTCUTS && !r->n_rare && !heads_ordered(r) &&
+	       is_roomy(s, port);
 }
 
 /* By itself, so that others do not pay for it. */

@@ -1,7 +1,7 @@
 /*
  * Reception FIFOs: for heads that have arrived, and for packets of a node to
  * itself.  Private to the builds of visit.c here and in router/ring, which
- * define leave_queue() and heads_retry().
+ * define leave_queue(), heads_retry() and end_early().
  */
 #ifndef ROUTER_DIRECT_RECEPTION_H
 #define ROUTER_DIRECT_RECEPTION_H
@@ -53,26 +53,28 @@ static inline bool is_awaited(const struct direct_site *s)
 }
 
 /*
- * Whether no other packet could compete with one for a reception FIFO now.  If
- * the FIFO may be full, or order matters, nothing else may happen at this
- * instant either; elder packets are the caller's concern.
+ * Short cut: whether an arrived head can be received now, before the end of the
+ * instant.  The arbiter would take it first, without a draw, if this event is
+ * the last one of the instant and nothing else waits for reception.  The caller
+ * checks for elder packets.
  */
-static inline bool is_unrivalled(const struct direct *d,
-	const struct sim_worker *w, const struct direct_site *s, uint32_t in,
-	const struct packet *p, sim_time t)
+static inline bool is_unrivalled(const struct sim_worker *w,
+	const struct direct_site *s, uint32_t in, const struct packet *p,
+	sim_time t)
 {
 	const struct direct_reception *f = &s->reception[FIFO_USER + in];
 
-	if (p->kind > PACKET_DETERMINISTIC || f->free_at > t)
-		return false;
-	if (s->is_sink && p->kind == PACKET_DYNAMIC)
-		return !(s->local[CHANNEL_DYNAMIC] |
-			 s->local[CHANNEL_DETERMINISTIC]);
-	return !is_booked(d) && f->chunks >= p->chunks && !s->dirty &&
-	       !is_awaited(s) && !sim_more_at(w, t);
+	return SHORTCUTS && !sim_more_at(w, t) &&
+	       p->kind <= PACKET_DETERMINISTIC && f->free_at <= t &&
+	       (s->is_sink || f->chunks >= p->chunks) && !is_awaited(s);
 }
 
-/* Receives an arrived head at once, since nothing else waits for reception. */
+/* The rest of the end of an instant, after reception. */
+static void end_early(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t);
+
+/* Receives an arrived head at once, since nothing else waits for reception.
+ * What the client has posted for this instant follows its arbitration. */
 static inline __attribute__((always_inline)) void arbitrate_direct(
 	struct direct *d, struct sim_worker *w, struct direct_site *s,
 	uint32_t channel, uint32_t bit, packet_id id, struct packet *p,
@@ -83,6 +85,8 @@ static inline __attribute__((always_inline)) void arbitrate_direct(
 
 	leave_queue(d, w, s, channel, bit, p, t, tail);
 	receive(d, w, s, fifo, id, t, tail);
+	if (__builtin_expect(s->dirty && sim_more_at(w, t), 0))
+		end_early(d, w, s, t);
 }
 
 static void receive_heads(struct direct *d, struct sim_worker *w,

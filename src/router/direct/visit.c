@@ -68,7 +68,7 @@ static inline uint32_t look_again(const struct direct *d, struct direct_site *s)
 {
 	uint32_t m = starving(d, s);
 
-	if (!has_escapes(d))
+	if (SHORTCUTS && !has_escapes(d))
 		return m & ~s->dirty;
 	s->dirty |= m;
 	return 0;
@@ -247,9 +247,9 @@ static inline uint32_t most_tokens(const struct direct *d,
 }
 
 /*
- * Several senders are idle.  If all that they are asked for is one dynamic head
- * or one injection FIFO, returns the sender that arbitrate_many() would give
- * it, with the same draws; otherwise DIRECT_PORTS.
+ * Short cut: several senders are idle.  If all that they are asked for is one
+ * dynamic head or one injection FIFO, returns the sender that arbitrate_many()
+ * would give it, with the same draws; otherwise DIRECT_PORTS.
  */
 static __attribute__((noinline)) uint32_t only_head(const struct direct *d,
 	struct direct_site *s, uint32_t idle, sim_time t)
@@ -378,7 +378,8 @@ static bool receive_high(struct direct *d, struct sim_worker *w,
 	const struct direct_reception *f;
 
 	/* others may have no FIFO here */
-	if (DIRECT_FULL || p->kind != PACKET_HIGH || !heads_arrived(p))
+	if (!SHORTCUTS || DIRECT_FULL || p->kind != PACKET_HIGH ||
+		!heads_arrived(p))
 		return false;
 	f = &s->reception[direct_reception_at(d, s, p, bit / DIRECT_QUEUES)];
 	if (f->free_at > t || f->chunks < p->chunks || s->dirty ||
@@ -503,7 +504,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 	if (DIRECT_FAULTS &&
 		!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		return;
-	if (heads_arrived(p) && is_unrivalled(d, w, s, in, p, t) &&
+	if (heads_arrived(p) && is_unrivalled(w, s, in, p, t) &&
 		(p->kind == PACKET_DYNAMIC || d->n_queues == 1 ||
 			keeps_order(d, s, channel, bit, p)) &&
 		(!DIRECT_FAULTS ||
@@ -569,16 +570,21 @@ static __attribute__((noinline)) void arbitrate(struct direct *d,
 	}
 }
 
-/* The end of an instant; usually only one sender needs arbitration, or only one
- * head needs a sender. */
-static inline __attribute__((always_inline)) void end_instant(struct direct *d,
+static void end_early(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	arbitrate(d, w, s, 0, t);
+}
+
+/* Short cuts: usually only one sender needs arbitration, or only one head needs
+ * a sender. */
+static inline __attribute__((always_inline)) void end_senders(struct direct *d,
 	struct sim_worker *w, struct direct_site *s, sim_time t)
 {
 	uint32_t dirty = s->dirty, more = dirty & (dirty - 1);
 	uint32_t port = (uint32_t)bits_first(dirty), stale = 0;
 
-	if (dirty & DIRTY_RECEPTION ||
-		(is_staged(d) && (more || !is_plain(s, port))))
+	if (!SHORTCUTS || (is_staged(d) && (more || !is_plain(s, port))))
 		port = DIRECT_PORTS;
 	else if (more)
 		port = only_head(d, s, dirty, t);
@@ -592,6 +598,24 @@ static inline __attribute__((always_inline)) void end_instant(struct direct *d,
 		arbitrate(d, w, s, stale, t);
 	else if (stale)
 		pass_stale(s, stale);
+}
+
+/* Reception comes before senders. */
+static __attribute__((noinline)) void end_reception(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t)
+{
+	arbitrate_reception(d, w, s, t);
+	if (s->dirty)
+		end_senders(d, w, s, t);
+}
+
+static inline __attribute__((always_inline)) void end_instant(struct direct *d,
+	struct sim_worker *w, struct direct_site *s, sim_time t)
+{
+	if (__builtin_expect(s->dirty & DIRTY_RECEPTION, 0))
+		end_reception(d, w, s, t);
+	else
+		end_senders(d, w, s, t);
 }
 
 #include "router/direct/frame.h"

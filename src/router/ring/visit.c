@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void follow(struct direct *d,
 {
 	const struct packet *p = &d->packets[id];
 
-	if (!DIRECT_FULL && !heads_arrived(p) &&
+	if (SHORTCUTS && !DIRECT_FULL && !heads_arrived(p) &&
 		s->port[p->escape].sender.free_at >= tail)
 		ask(w, s, bit, p, t);
 	else
@@ -121,7 +121,7 @@ static inline uint64_t heads(const struct direct *d,
 	uint64_t m = s->port[port].requests.head[channel];
 	int32_t tokens = s->port[port].sender.tokens[channel];
 
-	return !m || tokens >= d->full
+	return !m || (SHORTCUTS && tokens >= d->full)
 		       ? m
 		       : fitting(d, s, m, 0, 1, CHANNEL_DYNAMIC, tokens);
 }
@@ -132,7 +132,7 @@ static inline uint32_t fifos(const struct direct *d,
 	uint32_t m = s->port[port].requests.inject[channel];
 	int32_t tokens = s->port[port].sender.tokens[channel];
 
-	return !m || tokens >= d->full
+	return !m || (SHORTCUTS && tokens >= d->full)
 		       ? m
 		       : fitting_fifos(d, s, m, CHANNEL_DYNAMIC, tokens);
 }
@@ -148,7 +148,8 @@ static inline bool is_short(const struct direct *d, const struct direct_port *p)
 {
 	const struct direct_requests *r = &p->requests;
 
-	return ((r->head[0] | r->inject[0]) && p->sender.tokens[0] < d->full) ||
+	return !SHORTCUTS ||
+	       ((r->head[0] | r->inject[0]) && p->sender.tokens[0] < d->full) ||
 	       ((r->head[1] | r->inject[1]) && p->sender.tokens[1] < d->full) ||
 	       p->returns.n >= LINK_RETURNS - 1;
 }
@@ -306,7 +307,7 @@ static inline __attribute__((always_inline)) void on_arrival(struct direct *d,
 		follow(d, w, s, channel, bit, id, t, q->busy_until);
 	else if (!faulty_reads(d, w, s, FAULT_RECEIVER, in, channel, p, t))
 		;
-	else if (heads_arrived(p) && is_unrivalled(d, w, s, in, p, t) &&
+	else if (heads_arrived(p) && is_unrivalled(w, s, in, p, t) &&
 		 faulty_reads(d, w, s, FAULT_RECEPTION,
 			 direct_reception_at(d, s, p, in), 0, p, t))
 		arbitrate_direct(d, w, s, channel, bit, id, p, t);
@@ -341,6 +342,12 @@ static inline void end_instant(struct direct *d, struct sim_worker *w,
 		s->dirty &= s->dirty - 1;
 		arbitrate(d, w, s, port, t);
 	}
+}
+
+static void end_early(struct direct *d, struct sim_worker *w,
+	struct direct_site *s, sim_time t)
+{
+	end_instant(d, w, s, t);
 }
 
 /* Whether a packet could take a free sender. */

@@ -1,0 +1,17 @@
+/*
+ * Short cuts: faster code for frequent cases.  They change no simulated result:
+ * the code without them defines it.
+ *
+ * A build with -Dshortcuts=false (scripts/build plain-paths) takes none of
+ * those that test SHORTCUTS.  It must have all golden digests.
+ */
+#ifndef BASE_SHORTCUTS_H
+#define BASE_SHORTCUTS_H
+
+#ifdef WEFT_NO_SHORTCUTS
+enum { SHORTCUTS = 0 };
+#else
+enum { SHORTCUTS = 1 };
+#endif
+
+#endif
