@@ -131,6 +131,15 @@ for place in linear random; do
 done
 report 'only the ranks of a schedule have programs'
 
+members='collective op=allreduce algo=auto group=[44..50] bytes=4KiB'
+run run torus --shape 8x8 $members --json --threads 1
+jq -e '.work.events < 30000 and ([.results.plan.tried[].time_ns] | min) > 0' \
+	"$tmp/out" >"$tmp/jq" || complain "$(value events) events"
+jq .results "$tmp/out" >"$tmp/one"
+run run torus --shape 8x8 $members --json --processes 2 --threads 1
+jq .results "$tmp/out" | cmp - "$tmp/one" || complain 'two processes differ'
+report 'only the members of a collective have programs'
+
 # --- what no run could do ---
 
 one_line() { # TEXT
