@@ -42,13 +42,13 @@ static void *meet(void *arg)
 		t->at[m->id] = r;
 		if (t->naps && r % t->n == m->id)
 			nap(); /* longer than anybody spins */
-		barrier_wait(&t->b);
+		barrier_wait(&t->b, m->id);
 		for (unsigned i = 0; i < t->n; i++)
 			m->n_wrong += t->at[i] != r;
-		barrier_wait(&t->b);
+		barrier_wait(&t->b, m->id);
 		if (r % t->n == m->id)
 			t->turn += r;
-		barrier_wait(&t->b);
+		barrier_wait(&t->b, m->id);
 		m->n_wrong += t->turn != r * (r + 1) / 2;
 	}
 	return NULL;

@@ -8,6 +8,7 @@
 #include "base/relax.h"
 #include "sim/barrier.h"
 #include "sim/pace.h"
+#include "sim/patience.h"
 #include "sim/yield.h"
 
 enum {
@@ -17,7 +18,8 @@ enum {
 	BOARD = 512, /* words */
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
-	SPIN_NS = 30000, /* that it looks before it sleeps */
+	SPIN_NS = 20000, /* that it looks before it sleeps, at most */
+	CROWDED_NS = 500, /* the same, of more processes than cores */
 	SLEEP_NS = 100000000, /* before it looks whether all are alive */
 	NAP_NS = 100000, /* while a box is full */
 };
@@ -80,6 +82,7 @@ struct room {
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
 	struct yield yield;
+	struct patience patience;
 	const struct room_ways *ways;
 	const uint8_t *lead; /* [from][to] */
 	uint32_t alarms; /* when it entered */
@@ -549,23 +552,32 @@ static bool is_over(const struct room *r, const struct wait *w)
 	return room_look(r, &v) && (v.horizon > w->window || v.first >= w->end);
 }
 
-/* Looks for some microseconds: to be woken takes longer than many windows. */
-static bool spin(struct room *r, const struct wait *w)
+static bool look_for(struct room *r, const struct wait *w, int64_t time)
 {
 	int64_t since, now;
 
-	for (uint32_t i = 0; i < (r->is_crowded ? 1 : LOOKS); i++) {
+	for (uint32_t i = 0; i < (time < SPIN_NS ? 1 : LOOKS); i++) {
 		if (i % w->every ? has_mail(r) : is_over(r, w))
 			return true;
 		relax();
 	}
 	since = now = pace_clock();
-	do {
+	while (now - since < time) {
 		now = yield_core(&r->yield, now, pace_clock);
 		if (is_over(r, w))
 			return true;
-	} while (now - since < SPIN_NS);
+	}
 	return false;
+}
+
+static bool spin(struct room *r, const struct wait *w)
+{
+	int64_t most = r->is_crowded ? CROWDED_NS : SPIN_NS;
+	int64_t time = patience_next(&r->patience, most);
+	bool has_come = look_for(r, w, time);
+
+	patience_learn(&r->patience, most, has_come);
+	return has_come;
 }
 
 /* The others wake a process that has said that it sleeps, and it looks once
