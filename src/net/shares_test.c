@@ -137,6 +137,12 @@ static struct topo_end tree_peer(const struct topo *t, router_id r, port_id p)
 				  (port_id)(r - leaf) };
 }
 
+static router_id tree_home(const struct topo *t, router_id r)
+{
+	(void)t;
+	return r % EACH;
+}
+
 /* Sites of a kind that a worker has. */
 static uint32_t count(
 	const uint8_t *owner, uint32_t worker, router_id first, router_id end)
@@ -152,7 +158,8 @@ static uint32_t count(
  * where only the first nodes work, too. */
 static void workers_have_as_many_sites_of_each_kind(void **state)
 {
-	static const struct topo_ops tree = { .peer = tree_peer };
+	static const struct topo_ops tree = { .peer = tree_peer,
+		.home = tree_home };
 	const struct topo t = { .ops = &tree,
 		.n_nodes = LEAVES * EACH,
 		.n_routers = SITES,
