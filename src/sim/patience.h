@@ -2,9 +2,9 @@
  * How long a thread or process looks for what it waits for before it sleeps.
  * To be woken takes some microseconds, so looking is better where waits are
  * short.  Where they are long, because others have more to do or no core, it
- * wastes a core that these may need.  So looks that were in vain get shorter,
- * down to nothing, and those that found something longer.  Now and then one is
- * as long as it may be, to find out whether that has changed.
+ * wastes a core that these may need.  So each look in vain halves the time of
+ * the next one, and one that has found something restores it.  Now and then one
+ * is as long as it may be, to find out whether that has changed.
  */
 #ifndef SIM_PATIENCE_H
 #define SIM_PATIENCE_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PATIENCE_TRIAL = 32 };
+enum { PATIENCE_TRIAL = 16 };
 
 struct patience {
 	int64_t time; /* of the next look, in any unit */
@@ -31,9 +31,7 @@ static inline int64_t patience_next(struct patience *p, int64_t most)
 static inline void patience_learn(
 	struct patience *p, int64_t most, bool has_come)
 {
-	int64_t time = has_come ? 2 * p->time + most / 8 : p->time / 2;
-
-	p->time = time < most ? time : most;
+	p->time = has_come ? most : p->time / 2;
 }
 
 #endif

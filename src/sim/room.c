@@ -2,6 +2,7 @@
 #include "sim/room.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/futex.h"
 #include "base/mem.h"
@@ -18,7 +19,7 @@ enum {
 	BOARD = 512, /* words */
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
-	SPIN_NS = 20000, /* that it looks before it sleeps, at most */
+	SPIN_NS = 30000, /* that it looks before it sleeps, at most */
 	CROWDED_NS = 500, /* the same, of more processes than cores */
 	SLEEP_NS = 100000000, /* before it looks whether all are alive */
 	NAP_NS = 100000, /* while a box is full */
@@ -81,6 +82,7 @@ struct room {
 	size_t box; /* bytes of mail in each, a power of two */
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
+	bool is_packed; /* on this computer, however processes are bound */
 	struct yield yield;
 	struct patience patience;
 	const struct room_ways *ways;
@@ -166,6 +168,17 @@ static void find_lanes(struct room *r)
 	}
 }
 
+/* Children share the CPUs of their parent.  Processes of an MPI job may be
+ * bound to one each, which says nothing of the others. */
+static bool is_packed(const struct cluster *c)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (c->ops && c->ops->find_gone)
+		return c->n > barrier_cpus();
+	return online > 0 && c->n > online;
+}
+
 struct room *room_open(void *memory, struct cluster *c)
 {
 	struct room *r = mem_alloc(1, sizeof(*r));
@@ -179,6 +192,7 @@ struct room *room_open(void *memory, struct cluster *c)
 		.c = c,
 		.post_size = post_size(c->n),
 		.is_crowded = c->n > barrier_cpus(),
+		.is_packed = is_packed(c),
 		.tally = mem_alloc(c->n, sizeof(*r->tally)),
 	};
 	find_lanes(r);
@@ -554,9 +568,10 @@ static bool is_over(const struct room *r, const struct wait *w)
 
 static bool look_for(struct room *r, const struct wait *w, int64_t time)
 {
+	uint32_t looks = r->is_crowded || time < SPIN_NS ? 1 : LOOKS;
 	int64_t since, now;
 
-	for (uint32_t i = 0; i < (time < SPIN_NS ? 1 : LOOKS); i++) {
+	for (uint32_t i = 0; i < looks; i++) {
 		if (i % w->every ? has_mail(r) : is_over(r, w))
 			return true;
 		relax();
@@ -572,7 +587,7 @@ static bool look_for(struct room *r, const struct wait *w, int64_t time)
 
 static bool spin(struct room *r, const struct wait *w)
 {
-	int64_t most = r->is_crowded ? CROWDED_NS : SPIN_NS;
+	int64_t most = r->is_packed ? CROWDED_NS : SPIN_NS;
 	int64_t time = patience_next(&r->patience, most);
 	bool has_come = look_for(r, w, time);
 
