@@ -98,7 +98,7 @@ if command -v taskset >/dev/null && taskset -c "$core" true; then
 		value cpu_s | awk '{ printf "%d\n", 1000 * $1 }'
 	}
 	one=$(spent 1) five=$(spent 5)
-	[ "$five" -le $((6 * one)) ] ||
+	[ "$five" -le $((8 * one)) ] ||
 		complain "$one ms of CPU time in one process, $five in five"
 	report 'processes that wait do not burn CPU time on a busy host'
 else

@@ -20,7 +20,7 @@ enum {
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
 	SPIN_NS = 30000, /* that it looks before it sleeps, at most */
-	CROWDED_NS = 500, /* the same, of more processes than cores */
+	CROWDED_NS = 2000, /* the same, of more processes than cores */
 	SLEEP_NS = 100000000, /* before it looks whether all are alive */
 	NAP_NS = 100000, /* while a box is full */
 };
