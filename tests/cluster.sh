@@ -77,6 +77,34 @@ if command -v bash >/dev/null; then
 	report 'bench/cluster compares two processes with two threads'
 fi
 
+# --- work of threads, and waits ---
+
+run run superpod-1024 random load=0.3 warmup=1us measure=2us --threads 16 \
+	--count-work --json
+[ "$(value all_events)" -ge $((10 * $(value most_events))) ] ||
+	complain "events: $(value most_events) of $(value all_events)"
+report 'threads have about as much to do in each window'
+
+# Five processes and one core: a process that waits leaves it to the others.
+core=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' \
+	/proc/self/status)
+if command -v taskset >/dev/null && taskset -c "$core" true; then
+	"$weft" goal allreduce ranks=32 bytes=64KiB chunk=4KiB rounds=4 \
+		-o "$tmp/ring.goal"
+	spent() { # PROCESSES: ms of CPU time
+		taskset -c "$core" "$weft" run torus --shape 8x4 replay \
+			file="$tmp/ring.goal" --processes "$1" --threads 1 \
+			--json --quiet >"$tmp/out"
+		value cpu_s | awk '{ printf "%d\n", 1000 * $1 }'
+	}
+	one=$(spent 1) five=$(spent 5)
+	[ "$five" -le $((8 * one)) ] ||
+		complain "$one ms of CPU time in one process, $five in five"
+	report 'processes that wait do not burn CPU time on a busy host'
+else
+	skip 'processes that wait' 'no taskset'
+fi
+
 # --- sweeps ---
 
 points='sweep torus,fattree random load=0.2,0.6 seed=1..2 --shape 16

@@ -68,18 +68,34 @@ report 'a message is hidden behind a computation that it does not wait for'
 # beginning counts, however many ranks there are.
 schedule 'num_ranks 1' 'rank 0 {' 'calc 1000' '}'
 [ "$(took)" -eq 1000 ] || complain "calc 1000 takes $(took) ns"
-schedule 'num_ranks 2' 'rank 0 {' 'send 8b to 1' '}' 'rank 1 {' \
-	'recv 8b from 0' '}'
+turns=8
+{
+	echo num_ranks 2
+	for rank in 0 1; do
+		echo "rank $rank {"
+		for i in $(seq $turns); do
+			if [ $((i % 2)) -eq $rank ]; then
+				echo "m$i: recv 8b from $((1 - rank))"
+			else
+				echo "m$i: send 8b to $((1 - rank))"
+			fi
+			[ $i -eq 1 ] || echo "m$i requires m$((i - 1))"
+		done
+		echo '}'
+	done
+} >"$goal"
 for machine in 'torus --shape 2x2' 'torus --shape 8x8' 'bgq --shape 4x4' \
 	'gemini --shape 2x2x2' qsnet2-16; do
 	replay "$machine"
-	time=$(value time_ns | cut -d. -f1)
+	time=$(($(value time_ns | cut -d. -f1) / turns))
 	run run $machine pingpong via=msg bytes=8 --json
 	one_way=$(value one_way_ns | cut -d. -f1)
 	[ $((time * 100)) -gt $((one_way * 85)) ] &&
 		[ $((time * 100)) -lt $((one_way * 115)) ] ||
 		complain "$machine: $time, by pingpong $one_way"
 done
+schedule 'num_ranks 2' 'rank 0 {' 'send 8b to 1' '}' 'rank 1 {' \
+	'recv 8b from 0' '}'
 cat >"$tmp/jobs.yaml" <<-EOF
 	schema: 1
 	jobs:
@@ -97,6 +113,32 @@ while read -r time; do
 		complain "a job takes $time ns"
 done <"$tmp/times"
 report 'the time of a replay counts from the beginning of its schedule'
+
+# A schedule costs what its own ranks do, however large the machine is.
+{
+	echo num_ranks 128
+	for rank in $(seq 0 127); do
+		printf 'rank %d {\ncalc 1000\n}\n' $rank
+	done
+} >"$goal"
+for place in linear random; do
+	replay superpod-1024 place=$place
+	jq -e '.results.time_ns == 1000 and .work.packets == 0 and
+		.work.events <= 5 * 128 and .work.bytes_per_node < 65536' \
+		"$tmp/out" >"$tmp/jq" || complain "$place: $(value time_ns) ns,
+		$(value packets) packets, $(value events) events,
+		$(value bytes_per_node) B a node"
+done
+report 'only the ranks of a schedule have programs'
+
+members='collective op=allreduce algo=auto group=[44..50] bytes=4KiB'
+run run torus --shape 8x8 $members --json --threads 1
+jq -e '.work.events < 30000 and ([.results.plan.tried[].time_ns] | min) > 0' \
+	"$tmp/out" >"$tmp/jq" || complain "$(value events) events"
+jq .results "$tmp/out" >"$tmp/one"
+run run torus --shape 8x8 $members --json --processes 2 --threads 1
+jq .results "$tmp/out" | cmp - "$tmp/one" || complain 'two processes differ'
+report 'only the members of a collective have programs'
 
 # --- what no run could do ---
 

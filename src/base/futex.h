@@ -2,6 +2,7 @@
 #ifndef BASE_FUTEX_H
 #define BASE_FUTEX_H
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -21,6 +22,11 @@ static inline int futex_wait(
 static inline void futex_wake(_Atomic uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static inline void futex_wake_all(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 #endif

@@ -84,6 +84,7 @@ static const struct cli_option table[] = {
 	{ CLI_PROCESSES, "pack", 0, FLAG, AT(trial.packs), NULL, NULL },
 	{ CLI_PROCESSES, "fence", 0, FLAG, AT(trial.fences), NULL, NULL },
 	{ CLI_PROCESSES, "count-mail", 0, FLAG, AT(trial.counts), NULL, NULL },
+	{ CLI_PROCESSES, "count-work", 0, FLAG, AT(trial.balance), NULL, NULL },
 	{ CLI_PROCESSES, "ahead", 0, FLAG, AT(trial.is_ahead), NULL, NULL },
 	{ CLI_PROCESSES, "plain", 0, FLAG, AT(trial.is_plain), NULL, NULL },
 	{ CLI_THREADS, "quiet", 0, FLAG, AT(is_quiet), NULL,

@@ -165,5 +165,5 @@ void card_watch(
 
 	k->on_write = on_write;
 	k->arg = arg;
-	poll_set_watched(&h->nodes[node]);
+	poll_set_watched(h, &h->nodes[node]);
 }

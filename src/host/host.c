@@ -108,6 +108,7 @@ void host_free(struct host *h)
 	for (site_id i = host_next(h, 0); i < h->n_nodes;
 		i = host_next(h, i + 1)) {
 		free_kept(&h->nodes[i]);
+		mem_free(h->nodes[i].watching_own);
 		memory_fini(&h->nodes[i].hot.memory);
 	}
 	side_free(h->cache);
@@ -337,6 +338,8 @@ uint64_t host_held(const struct host *h)
 		n += memory_held(&h->nodes[i].hot.memory);
 		n += card_held(&h->nodes[i]);
 		n += held_by_libraries(&h->nodes[i]);
+		if (h->nodes[i].watching_own)
+			n += h->n_processes * sizeof(struct program *);
 		for (const struct program *p = h->nodes[i].programs; p;
 			p = p->next)
 			n += sizeof(*p);

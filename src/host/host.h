@@ -340,6 +340,16 @@ static inline void host_poke(
 		host_look(h, w, node, t);
 }
 
+/* The same for tests of one process's programs alone. */
+void host_look_of(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint32_t process);
+static inline void host_poke_of(struct host *h, struct sim_worker *w,
+	site_id node, sim_time t, uint32_t process)
+{
+	if (host_node(h, node)->polling[HOST_POLLS_TEST])
+		host_look_of(h, w, node, t, process);
+}
+
 /*
  * The same for a change of [at, at + n), and of other things that tests of a
  * single word (program_poll_done()) do not depend on.

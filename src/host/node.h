@@ -60,6 +60,7 @@ struct program {
 	bool is_ahead; /* of its node: see program_pass() */
 	bool is_exact; /* it never is */
 	bool is_apart; /* most calls are not for it, or not yet */
+	bool is_walked; /* see node.n_walked */
 	uint8_t process; /* of its thread */
 	void (*run)(void *arg);
 	void *arg;
@@ -73,7 +74,7 @@ struct program {
 	void *test_arg;
 	uint64_t at, value, seen;
 	uint8_t word_test; /* an enum */
-	bool is_told; /* by its watch, of the last write */
+	uint64_t told_of; /* the number of the last write to what it watches */
 	uint32_t call_depth; /* see PROGRAM_CALL() */
 	struct poll_loop loop;
 	const struct poll_through *through; /* NULL: everything wakes it */
@@ -117,7 +118,14 @@ struct node {
 	struct host_node hot; /* first: see host_node() */
 	struct kept *kept;
 	struct program *programs; /* all that it ever had */
-	struct program *watching;
+	struct program *watching; /* but for those that watching_own has */
+	/* [process] programs that watch memory of their process alone; NULL:
+	 * there are none, or the node has one process */
+	struct program **watching_own;
+	uint64_t n_told; /* writes to what may be watched */
+	/* Programs that poll by a test, and may learn of a write from something
+	 * else than their watch. */
+	uint32_t n_walked;
 	uint32_t n_with; /* that poll a word with a test */
 	uint32_t n_spawned; /* of its share */
 	uint64_t n_draws;
@@ -231,7 +239,7 @@ void poll_put_off(struct program *p, sim_time time);
 void poll_end_watch(struct program *p);
 
 /* Who watches has changed. */
-void poll_set_watched(struct node *n);
+void poll_set_watched(const struct host *h, struct node *n);
 
 /* The program that calls; one that was ahead of its node has joined it. */
 struct program *host_self(void);

@@ -27,6 +27,17 @@ static struct program **list_of(const struct program *p)
 						: HOST_POLLS_WORD];
 }
 
+/* With a word, or without a watch, it does not depend on its watch alone. */
+static void remember(struct program *p)
+{
+	struct program **list = list_of(p);
+
+	p->is_walked = p->test && (p->at != NO_WORD || !p->watch.on_write);
+	node_of(p)->n_walked += p->is_walked;
+	p->next_polling = *list;
+	*list = p;
+}
+
 void poll_forget(struct program *p)
 {
 	struct program **at = list_of(p);
@@ -34,6 +45,8 @@ void poll_forget(struct program *p)
 	while (*at != p)
 		at = &(*at)->next_polling;
 	*at = p->next_polling;
+	node_of(p)->n_walked -= p->is_walked;
+	p->is_walked = false;
 }
 
 void poll_look(struct program *p, struct sim_worker *w, sim_time t)
@@ -134,15 +147,9 @@ static bool touches(const struct program *p, uint64_t at, size_t n)
 	return p->at + sizeof(p->value) > at && p->at < at + n;
 }
 
-/* All bytes, if it is not known which. */
-void poll_set_watched(struct node *n)
+static void add_watched(struct host_node *to, const struct program *p)
 {
-	bool is_all = n->n_with || (n->cards && n->cards->on_write);
-	struct host_node *to = &n->hot;
-
-	to->watched_from = is_all ? 0 : UINT64_MAX;
-	to->watched_to = is_all ? UINT64_MAX : 0;
-	for (const struct program *p = n->watching; p; p = p->next_watching) {
+	for (; p; p = p->next_watching) {
 		const struct watch *x = &p->watch;
 
 		if (x->at < to->watched_from)
@@ -152,37 +159,98 @@ void poll_set_watched(struct node *n)
 	}
 }
 
-/* Whether a program may have learned of a write: one that is told of writes
- * elsewhere has not. */
-static bool may_know(const struct program *p)
+/* All bytes, if it is not known which. */
+void poll_set_watched(const struct host *h, struct node *n)
 {
-	return p->is_told || !p->watch.on_write;
+	bool is_all = n->n_with || (n->cards && n->cards->on_write);
+	struct host_node *to = &n->hot;
+
+	to->watched_from = is_all ? 0 : UINT64_MAX;
+	to->watched_to = is_all ? UINT64_MAX : 0;
+	add_watched(to, n->watching);
+	for (uint32_t i = 0; n->watching_own && i < h->n_processes; i++)
+		add_watched(to, n->watching_own[i]);
 }
 
-static void tell_programs(struct node *node, struct sim_worker *w, sim_time t,
-	uint64_t at, size_t n)
+static bool is_told(const struct node *n, const struct program *p)
 {
-	bool is_told = false;
+	return p->told_of == n->n_told;
+}
 
-	for (struct program *p = node->watching; p; p = p->next_watching) {
-		const struct watch *x = &p->watch;
+/* Whether a program may have learned of a write: one that is told of writes
+ * elsewhere has not. */
+static bool may_know(const struct node *n, const struct program *p)
+{
+	return is_told(n, p) || !p->watch.on_write;
+}
 
-		p->is_told = at + n > x->at && at < x->at + x->bytes;
-		if (!p->is_told)
+/* A write, and the node's programs that it is for. */
+struct write {
+	struct node *node;
+	struct sim_worker *w;
+	sim_time t;
+	uint64_t at;
+	size_t n;
+	bool is_told; /* to any program */
+};
+
+static void tell_list(struct write *x, struct program *p)
+{
+	for (; p; p = p->next_watching) {
+		const struct watch *y = &p->watch;
+
+		if (x->at + x->n <= y->at || x->at >= y->at + y->bytes)
 			continue;
-		x->on_write(x->arg, t, at, n);
-		is_told = true;
+		p->told_of = x->node->n_told;
+		y->on_write(y->arg, x->t, x->at, x->n);
+		x->is_told = true;
 	}
-	for (struct program *p = node->hot.polling[HOST_POLLS_TEST];
-		p && (is_told || node->n_with); p = p->next_polling)
-		if ((is_told && may_know(p)) || touches(p, at, n))
-			consider(p, w, t);
+}
+
+static void consider_list(const struct write *x, struct program *p)
+{
+	for (; p; p = p->next_watching)
+		if (is_told(x->node, p) && p->state == STATE_POLLING && p->test)
+			consider(p, x->w, x->t);
+}
+
+static void walk_all(const struct write *x)
+{
+	struct program *p = x->node->hot.polling[HOST_POLLS_TEST];
+
+	for (; p; p = p->next_polling)
+		if ((x->is_told && may_know(x->node, p)) ||
+			touches(p, x->at, x->n))
+			consider(p, x->w, x->t);
+}
+
+static void tell_programs(const struct host *h, struct write *x)
+{
+	struct program **own = x->node->watching_own;
+	uint64_t each = own ? host_memory_each(h) : 1;
+	uint64_t first = x->at / each;
+	uint64_t end = own ? (x->at + x->n - 1) / each + 1 : first;
+	uint64_t i;
+
+	end = end < h->n_processes ? end : h->n_processes;
+	x->node->n_told++;
+	tell_list(x, x->node->watching);
+	for (i = first; i < end; i++)
+		tell_list(x, own[i]);
+	if (x->node->n_walked && (x->is_told || x->node->n_with)) {
+		walk_all(x);
+	} else if (x->is_told) {
+		consider_list(x, x->node->watching);
+		for (i = first; i < end; i++)
+			consider_list(x, own[i]);
+	}
 }
 
 void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 	uint64_t at, size_t n)
 {
 	struct node *node = &h->nodes[site];
+	struct write x = { node, w, t, at, n, false };
 
 	for (struct program *p = node->hot.polling[HOST_POLLS_WORD]; p;
 		p = p->next_polling)
@@ -190,7 +258,7 @@ void host_notice(struct host *h, site_id site, struct sim_worker *w, sim_time t,
 			consider(p, w, t);
 	if (!node->hot.watched_to)
 		return;
-	tell_programs(node, w, t, at, n);
+	tell_programs(h, &x);
 	if (node->cards && node->cards->on_write)
 		node->cards->on_write(node->cards->arg, w, site, t, at, n);
 }
@@ -201,6 +269,16 @@ void host_look(struct host *h, struct sim_worker *w, site_id node, sim_time t)
 
 	for (; p; p = p->next_polling)
 		consider(p, w, t);
+}
+
+void host_look_of(struct host *h, struct sim_worker *w, site_id node,
+	sim_time t, uint32_t process)
+{
+	struct program *p = host_node(h, node)->polling[HOST_POLLS_TEST];
+
+	for (; p; p = p->next_polling)
+		if (p->process == process)
+			consider(p, w, t);
 }
 
 void host_look_at(struct host *h, struct sim_worker *w, site_id node,
@@ -236,8 +314,6 @@ void poll_put_off(struct program *p, sim_time time)
 
 static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 {
-	struct program **list = list_of(p);
-
 	BUG_IF(loop.period < 1 || loop.load < 0 || loop.phase < 0);
 	/* one that is ahead looks later, and is told of changes until then */
 	if (p->is_ahead && (!loop.phase || deadline != SIM_NEVER))
@@ -256,8 +332,7 @@ static void poll(struct program *p, struct poll_loop loop, sim_time deadline)
 		return;
 	}
 	post_deadline(p);
-	p->next_polling = *list;
-	*list = p;
+	remember(p);
 	p->state = STATE_POLLING;
 	if (loop.phase && !loop.is_checked)
 		consider(p, p->worker, p->now);
@@ -331,10 +406,10 @@ void program_poll_with(uint64_t at, bool (*test)(void *arg, uint64_t *seen),
 
 	p->at = at;
 	node_of(p)->n_with++;
-	poll_set_watched(node_of(p));
+	poll_set_watched(p->host, node_of(p));
 	poll(p, loop, SIM_NEVER);
 	node_of(p)->n_with--;
-	poll_set_watched(node_of(p));
+	poll_set_watched(p->host, node_of(p));
 	*seen = p->seen;
 }
 
@@ -354,25 +429,44 @@ void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 	poll(p, loop, SIM_NEVER);
 }
 
+/* The list for its watch.  A node's memory is that of its processes, one after
+ * the other; what watches other bytes, such as a card's ring, is of no one. */
+static struct program **watching_list(const struct program *p)
+{
+	const struct host *h = p->host;
+	const struct watch *x = &p->watch;
+	struct node *n = node_of(p);
+	uint64_t each = host_memory_each(h), base = p->process * each;
+
+	if (h->n_processes < 2 || x->at < base ||
+		x->at + x->bytes > base + each)
+		return &n->watching;
+	if (!n->watching_own)
+		n->watching_own =
+			mem_alloc(h->n_processes, sizeof(*n->watching_own));
+	return &n->watching_own[p->process];
+}
+
 void poll_end_watch(struct program *p)
 {
 	struct node *n = node_of(p);
-	struct program **at = &n->watching;
+	struct program **at;
 
 	if (!p->watch.on_write)
 		return;
+	at = watching_list(p);
 	while (*at != p)
 		at = &(*at)->next_watching;
 	*at = p->next_watching;
 	p->watch.on_write = NULL;
-	poll_set_watched(n);
+	poll_set_watched(p->host, n);
 }
 
 void program_watch(uint64_t at, uint64_t bytes,
 	void (*on_write)(void *arg, sim_time t, uint64_t at, size_t n),
 	void *arg)
 {
-	struct program *p = program_current();
+	struct program *p = program_current(), **list;
 
 	BUG_IF(!p || p->is_card);
 	if (p->is_ahead)
@@ -381,7 +475,8 @@ void program_watch(uint64_t at, uint64_t bytes,
 	if (!on_write)
 		return;
 	p->watch = (struct watch){ at, bytes, on_write, arg };
-	p->next_watching = node_of(p)->watching;
-	node_of(p)->watching = p;
-	poll_set_watched(node_of(p));
+	list = watching_list(p);
+	p->next_watching = *list;
+	*list = p;
+	poll_set_watched(p->host, node_of(p));
 }

@@ -1,17 +1,23 @@
 #include "net/shares.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "sim/cluster.h"
 
 /* The part of a share, 1/8, by which it may be smaller or larger, so that nodes
  * of a switch stay together. */
 enum { NODES_ASTRAY = 8 };
 
-/* A worker's share of the nodes is so many pieces from all over the machine,
- * since neighbours often work at the same time: in a job, or as a stage of a
- * pipeline. */
+/* What a node and a switch have to do: a switch as much more as it has nodes
+ * below it. */
+enum { NODE_WEIGHT = 100, SWITCH_WEIGHT = 5 };
+
+/* Of a grid, a worker's share of the nodes is so many pieces from all over the
+ * machine, since neighbours often work at the same time: in a job, or as a
+ * stage of a pipeline. */
 enum { PIECES = 8 };
 
 /* The node that a site is simulated with.  IO nodes are spread over all. */
@@ -139,9 +145,9 @@ static uint8_t worker_of(uint64_t i, uint64_t n_nodes, uint64_t n_workers)
 	return (uint8_t)(i * n / n_nodes % n_workers);
 }
 
-/* Workers of a process get equal shares of its nodes, and the switches among
- * them. */
-static void share_workers(const struct net_shares *x, const struct topo *t,
+/* Of a grid, whose neighbours exchange mail: equal shares of a process's nodes,
+ * and the switches among them. */
+static void share_pieces(const struct net_shares *x, const struct topo *t,
 	uint32_t n_processes, uint32_t n_workers)
 {
 	uint64_t *all = mem_alloc(n_processes, sizeof(*all));
@@ -159,6 +165,136 @@ static void share_workers(const struct net_shares *x, const struct topo *t,
 	mem_free(all);
 	mem_free(at);
 }
+
+/* --- dealing --- */
+
+/* A site that is dealt to a worker. */
+struct card {
+	uint32_t weight;
+	router_id site;
+};
+
+/* Links from the nearest node to each site. */
+static void find_levels(uint32_t *level, const struct topo *t)
+{
+	router_id *line = mem_alloc(t->n_routers, sizeof(*line));
+	router_id n = t->n_nodes, to;
+
+	for (router_id r = 0; r < t->n_routers; r++)
+		level[r] = r < t->n_nodes ? 0 : UINT32_MAX;
+	for (router_id r = 0; r < n; r++)
+		line[r] = r;
+	for (router_id i = 0; i < n; i++)
+		for (port_id p = 0; p < topo_ports_at(t, line[i]); p++) {
+			to = t->ops->peer(t, line[i], p).router;
+			if (to == NO_ROUTER || level[to] != UINT32_MAX)
+				continue;
+			level[to] = level[line[i]] + 1;
+			line[n++] = to;
+		}
+	mem_free(line);
+}
+
+/* Nodes below a switch: those below its neighbours one level down, each of
+ * which counts once, though several cables may lead to it in a row. */
+static uint32_t count_below(const struct topo *t, const uint32_t *level,
+	const uint32_t *below, router_id r)
+{
+	router_id last = NO_ROUTER, to;
+	uint64_t n = 0;
+
+	for (port_id p = 0; p < topo_ports_at(t, r); p++) {
+		to = t->ops->peer(t, r, p).router;
+		if (to == NO_ROUTER || to == last || level[to] + 1 != level[r])
+			continue;
+		n += below[to];
+		last = to;
+	}
+	return (uint32_t)(n < t->n_nodes ? n : t->n_nodes);
+}
+
+static void weigh(struct card *card, const struct topo *t)
+{
+	uint32_t *level = mem_alloc(t->n_routers, sizeof(*level));
+	uint32_t *below = mem_alloc(t->n_routers, sizeof(*below)), most = 0;
+
+	find_levels(level, t);
+	for (router_id r = 0; r < t->n_routers; r++) {
+		card[r] = (struct card){ NODE_WEIGHT, r };
+		below[r] = r < t->n_nodes;
+		if (level[r] != UINT32_MAX && level[r] > most)
+			most = level[r];
+	}
+	for (uint32_t k = 1; k <= most; k++)
+		for (router_id r = t->n_nodes; r < t->n_routers; r++)
+			if (level[r] == k) {
+				below[r] = count_below(t, level, below, r);
+				card[r].weight = SWITCH_WEIGHT * below[r];
+			}
+	mem_free(level);
+	mem_free(below);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct card *x = a, *y = b;
+
+	return 2 * order(y->weight, x->weight) + order(x->site, y->site);
+}
+
+static uint32_t find_least(const uint64_t *load, uint32_t n)
+{
+	uint32_t least = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		if (load[i] < load[least])
+			least = i;
+	return least;
+}
+
+/*
+ * Of any other network: one site after the other, the heaviest first, each to
+ * the worker of its process that has least so far.  So each worker gets as many
+ * of each kind, from all over the machine, whichever nodes a job uses.
+ */
+static void deal(const struct net_shares *x, const struct topo *t,
+	uint32_t n_processes, uint32_t n_workers)
+{
+	struct card *card = mem_alloc(t->n_routers, sizeof(*card));
+	uint64_t *load =
+		mem_alloc((size_t)n_processes * n_workers, sizeof(*load));
+
+	weigh(card, t);
+	qsort(card, t->n_routers, sizeof(*card), by_weight);
+	for (router_id i = 0; i < t->n_routers; i++) {
+		router_id r = card[i].site;
+		uint64_t *of = load + (size_t)x->process[r] * n_workers;
+		uint32_t worker = find_least(of, n_workers);
+
+		of[worker] += card[i].weight;
+		x->owner[r] = (uint8_t)worker;
+	}
+	mem_free(card);
+	mem_free(load);
+}
+
+static bool is_grid(const struct topo *t)
+{
+	return topo_is_direct(t) || (t->ops->grid && t->ops->place);
+}
+
+static void share_workers(const struct net_shares *x, const struct topo *t,
+	uint32_t n_processes, uint32_t n_workers)
+{
+	if (n_workers == 1)
+		return;
+	if (is_grid(t))
+		share_pieces(x, t, n_processes, n_workers);
+	else
+		deal(x, t, n_processes, n_workers);
+}
+
+/* --- */
 
 static void share_as_processes(
 	const struct net_shares *x, const struct topo *t, uint32_t n)

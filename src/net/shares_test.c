@@ -116,5 +116,79 @@ static void a_workers_nodes_are_all_over_the_machine(void **state)
 	(void)state;
 }
 
+/* A tree: 8 leaves of 4 nodes, and 2 spines. */
+enum { LEAVES = 8, EACH = 4, SPINES = 2, SITES = LEAVES * (EACH + 1) + SPINES };
+
+static struct topo_end tree_peer(const struct topo *t, router_id r, port_id p)
+{
+	router_id leaf = t->n_nodes, spine = leaf + LEAVES;
+
+	if (r < leaf)
+		return p ? (struct topo_end){ NO_ROUTER, 0 }
+			 : (struct topo_end){ leaf + r / EACH,
+				   (port_id)(r % EACH) };
+	if (r >= spine)
+		return (struct topo_end){ leaf + p,
+			(port_id)(EACH + r - spine) };
+	if (p >= EACH + SPINES)
+		return (struct topo_end){ NO_ROUTER, 0 };
+	return p < EACH ? (struct topo_end){ (r - leaf) * EACH + p, 0 }
+			: (struct topo_end){ spine + p - EACH,
+				  (port_id)(r - leaf) };
+}
+
+static router_id tree_home(const struct topo *t, router_id r)
+{
+	(void)t;
+	return r % EACH;
+}
+
+/* Sites of a kind that a worker has. */
+static uint32_t count(
+	const uint8_t *owner, uint32_t worker, router_id first, router_id end)
+{
+	uint32_t n = 0;
+
+	for (router_id r = first; r < end; r++)
+		n += owner[r] == worker;
+	return n;
+}
+
+/* So that no one's nodes, leaves or spines are all busy while others' are idle:
+ * where only the first nodes work, too. */
+static void workers_have_as_many_sites_of_each_kind(void **state)
+{
+	static const struct topo_ops tree = { .peer = tree_peer,
+		.home = tree_home };
+	const struct topo t = { .ops = &tree,
+		.n_nodes = LEAVES * EACH,
+		.n_routers = SITES,
+		.n_ports = LEAVES,
+		.node_ports = 1 };
+
+	for (uint32_t n = 2; n <= 4; n *= 2) {
+		const struct sim_params p = {
+			.n_sites = SITES, .n_workers = n, .window = WINDOW
+		};
+		struct net_shares x;
+
+		net_share_out(&x, &t, &p, NULL);
+		for (uint32_t i = 0; i < n; i++) {
+			router_id leaf = t.n_nodes, spine = leaf + LEAVES;
+
+			assert_in_range(count(x.owner, i, 0, leaf),
+				leaf / n - 1, leaf / n + 1);
+			assert_in_range(count(x.owner, i, 0, leaf / 2),
+				leaf / 2 / n - 1, leaf / 2 / n + 1);
+			assert_in_range(count(x.owner, i, leaf, spine),
+				LEAVES / n - 1, LEAVES / n + 1);
+			assert_in_range(count(x.owner, i, spine, SITES), 0, 1);
+		}
+		net_shares_fini(&x);
+	}
+	(void)state;
+}
+
 TESTS(TEST(mail_between_processes_takes_as_long_as_their_wires),
-	TEST(a_workers_nodes_are_all_over_the_machine))
+	TEST(a_workers_nodes_are_all_over_the_machine),
+	TEST(workers_have_as_many_sites_of_each_kind))

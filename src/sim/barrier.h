@@ -1,26 +1,29 @@
 /*
- * A barrier for threads that meet every few microseconds: it spins a while,
- * then sleeps, so that more threads than cores still make progress.
+ * A barrier for threads that meet every few microseconds: they look for a while
+ * (sim/patience.h), then sleep, so that more threads than cores still make
+ * progress, and one that has little to do leaves its core to others.
  */
 #ifndef SIM_BARRIER_H
 #define SIM_BARRIER_H
 
-#include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+
+struct barrier_seat;
 
 struct barrier {
 	unsigned n;
-	unsigned spins;
+	int64_t spins; /* at most */
+	struct barrier_seat *seat; /* of each thread */
 	atomic_uint arrived;
-	atomic_uint round;
+	_Atomic uint32_t round;
 	atomic_uint sleepers;
-	pthread_mutex_t mutex;
-	pthread_cond_t cond;
 };
 
 void barrier_init(struct barrier *b, unsigned n);
 void barrier_fini(struct barrier *b);
-void barrier_wait(struct barrier *b);
+/* Threads have numbers below n. */
+void barrier_wait(struct barrier *b, unsigned me);
 
 /* The CPUs that this process may use: threads beyond them get in each other's
  * way. */

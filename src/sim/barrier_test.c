@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -42,13 +43,13 @@ static void *meet(void *arg)
 		t->at[m->id] = r;
 		if (t->naps && r % t->n == m->id)
 			nap(); /* longer than anybody spins */
-		barrier_wait(&t->b);
+		barrier_wait(&t->b, m->id);
 		for (unsigned i = 0; i < t->n; i++)
 			m->n_wrong += t->at[i] != r;
-		barrier_wait(&t->b);
+		barrier_wait(&t->b, m->id);
 		if (r % t->n == m->id)
 			t->turn += r;
-		barrier_wait(&t->b);
+		barrier_wait(&t->b, m->id);
 		m->n_wrong += t->turn != r * (r + 1) / 2;
 	}
 	return NULL;
@@ -101,7 +102,7 @@ static void *rush(void *arg)
 	struct member *m = arg;
 
 	for (unsigned r = 0; r < m->team->n_rounds; r++)
-		barrier_wait(&m->team->b);
+		barrier_wait(&m->team->b, m->id);
 	return NULL;
 }
 
@@ -109,7 +110,8 @@ static void *rush(void *arg)
 static void two_threads_can_rush_through(void **state)
 {
 	struct team t = { .n = 2, .n_rounds = rounds(50000) };
-	struct member m[2] = { { .team = &t }, { .team = &t } };
+	struct member m[2] = { { .team = &t, .id = 0 },
+		{ .team = &t, .id = 1 } };
 
 	barrier_init(&t.b, 2);
 	assert_int_equal(pthread_create(&m[0].thread, NULL, rush, &m[0]), 0);
@@ -124,7 +126,7 @@ static void one_thread_never_waits(void **state)
 
 	barrier_init(&b, 1);
 	for (int i = 0; i < 1000; i++)
-		barrier_wait(&b);
+		barrier_wait(&b, 0);
 	barrier_fini(&b);
 }
 

@@ -11,7 +11,7 @@ struct census {
 
 void census_init(struct sim *s)
 {
-	if (!s->p.trial.counts)
+	if (!s->p.trial.counts && !s->p.trial.balance)
 		return;
 	s->census = mem_alloc(1, sizeof(*s->census));
 	s->census->before =

@@ -15,13 +15,14 @@
 #include "base/mem.h"
 #include "sim/pace.h"
 #include "sim/room.h"
+#include "sim/patience.h"
 #include "sim/yield.h"
 
 enum {
 	KIN_GONE = 99, /* exit code of one that ends because another has */
 	PATIENCE = 2000, /* ms until one that hung up has ended */
 	WORDS = 512,
-	SPIN_NS = 30000, /* that it looks before it sleeps */
+	SPIN_NS = 30000, /* that it looks before it sleeps, at most */
 	LOOK_MS = 500, /* time between looks at a wish to end */
 	PIECE = 1 << 16, /* bytes */
 };
@@ -52,6 +53,7 @@ struct kin {
 	char name[CLUSTER_NAME]; /* of the first one */
 	void *room; /* the memory of c.room, or NULL */
 	struct yield yield;
+	struct patience patience;
 };
 
 static struct kin *of(struct cluster *c)
@@ -278,22 +280,24 @@ static bool try_all(struct kin *k, struct pollfd wait[KIN_MOST])
 	return has_come;
 }
 
-/* Looks for some microseconds before it sleeps: to be woken takes longer than
- * many windows. */
 static void kin_wait(struct cluster *c)
 {
 	struct kin *k = of(c);
 	struct pollfd wait[KIN_MOST];
 	int64_t since = pace_clock(), now = since;
+	int64_t time = patience_next(&k->patience, SPIN_NS);
+	bool has_slept = false;
 
 	while (!try_all(k, wait)) {
-		if (now - since < SPIN_NS) {
+		if (now - since < time) {
 			now = yield_core(&k->yield, now, pace_clock);
 		} else {
+			has_slept = true;
 			poll(wait, c->n, LOOK_MS);
 			cluster_look(c);
 		}
 	}
+	patience_learn(&k->patience, SPIN_NS, !has_slept);
 }
 
 static void kin_send(struct cluster *c, uint32_t to, struct cluster_bytes *b)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "sim/cluster.h"
+#include "sim/patience.h"
 #include "sim/yield.h"
 #include <weft_cluster.h> /* made by meson */
 
@@ -27,7 +28,7 @@ enum {
 	TAG_SHORT = 1,
 	TAG_LENGTH = 2,
 	TAG_LONG = 3,
-	SPIN_NS = 20000, /* that a process looks before it sleeps */
+	SPIN_NS = 20000, /* that a process looks before it sleeps, at most */
 	NAP_PART = 4, /* of the time that it has waited */
 	MOST_NAP_NS = 1000000,
 	EXIT_TOO_MUCH = 4, /* of weft: a limit */
@@ -73,6 +74,8 @@ struct job {
 	struct letter *letters;
 	MPI_Request wait; /* for one thing at a time */
 	struct yield yield;
+	struct patience patience;
+	int64_t look; /* the time of this wait's look */
 	char *memory; /* of the room, or NULL */
 };
 
@@ -89,12 +92,24 @@ static void nap(int64_t ns)
 	nanosleep(&t, NULL);
 }
 
+static int64_t begin_wait(struct job *j)
+{
+	j->look = patience_next(&j->patience, SPIN_NS);
+	return j->help.clock();
+}
+
+static void end_wait(struct job *j, int64_t since)
+{
+	patience_learn(
+		&j->patience, SPIN_NS, j->help.clock() - since <= j->look);
+}
+
 /* MPI's own waits never sleep. */
 static void hold_on(struct job *j, int64_t since)
 {
 	int64_t now = j->help.clock(), waited = now - since;
 
-	if (waited > SPIN_NS) {
+	if (waited > j->look) {
 		j->help.look(&j->c);
 		nap(waited / NAP_PART);
 	} else {
@@ -104,15 +119,17 @@ static void hold_on(struct job *j, int64_t since)
 
 static int is_done_by(struct job *j, int64_t until)
 {
-	int64_t since = j->help.clock();
+	int64_t since = begin_wait(j);
 	int is_done = 0;
 
 	for (;;) {
 		MPI_Test(&j->wait, &is_done, MPI_STATUS_IGNORE);
 		if (is_done || j->help.clock() > until)
-			return is_done;
+			break;
 		hold_on(j, since);
 	}
+	end_wait(j, since);
+	return is_done;
 }
 
 static void finish(struct job *j)
@@ -213,7 +230,7 @@ static bool mpi_receive(
 static void mpi_wait(struct cluster *c)
 {
 	struct job *j = of(c);
-	int64_t since = j->help.clock();
+	int64_t since = begin_wait(j);
 	int n;
 
 	for (;;) {
@@ -223,6 +240,7 @@ static void mpi_wait(struct cluster *c)
 			break;
 		hold_on(j, since);
 	}
+	end_wait(j, since);
 	for (int i = 0; i < n; i++) {
 		struct near *x = j->at[j->which[i]];
 

@@ -2,12 +2,14 @@
 #include "sim/room.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/futex.h"
 #include "base/mem.h"
 #include "base/relax.h"
 #include "sim/barrier.h"
 #include "sim/pace.h"
+#include "sim/patience.h"
 #include "sim/yield.h"
 
 enum {
@@ -17,7 +19,8 @@ enum {
 	BOARD = 512, /* words */
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
-	SPIN_NS = 30000, /* that it looks before it sleeps */
+	SPIN_NS = 30000, /* that it looks before it sleeps, at most */
+	CROWDED_NS = 2000, /* the same, of more processes than cores */
 	SLEEP_NS = 100000000, /* before it looks whether all are alive */
 	NAP_NS = 100000, /* while a box is full */
 };
@@ -79,7 +82,9 @@ struct room {
 	size_t box; /* bytes of mail in each, a power of two */
 	struct cluster *c;
 	bool is_crowded; /* there are not enough cores to look on */
+	bool is_packed; /* on this computer, however processes are bound */
 	struct yield yield;
+	struct patience patience;
 	const struct room_ways *ways;
 	const uint8_t *lead; /* [from][to] */
 	uint32_t alarms; /* when it entered */
@@ -163,6 +168,17 @@ static void find_lanes(struct room *r)
 	}
 }
 
+/* Children share the CPUs of their parent.  Processes of an MPI job may be
+ * bound to one each, which says nothing of the others. */
+static bool is_packed(const struct cluster *c)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (c->ops && c->ops->find_gone)
+		return c->n > barrier_cpus();
+	return online > 0 && c->n > online;
+}
+
 struct room *room_open(void *memory, struct cluster *c)
 {
 	struct room *r = mem_alloc(1, sizeof(*r));
@@ -176,6 +192,7 @@ struct room *room_open(void *memory, struct cluster *c)
 		.c = c,
 		.post_size = post_size(c->n),
 		.is_crowded = c->n > barrier_cpus(),
+		.is_packed = is_packed(c),
 		.tally = mem_alloc(c->n, sizeof(*r->tally)),
 	};
 	find_lanes(r);
@@ -549,23 +566,33 @@ static bool is_over(const struct room *r, const struct wait *w)
 	return room_look(r, &v) && (v.horizon > w->window || v.first >= w->end);
 }
 
-/* Looks for some microseconds: to be woken takes longer than many windows. */
-static bool spin(struct room *r, const struct wait *w)
+static bool look_for(struct room *r, const struct wait *w, int64_t time)
 {
+	uint32_t looks = r->is_crowded || time < SPIN_NS ? 1 : LOOKS;
 	int64_t since, now;
 
-	for (uint32_t i = 0; i < (r->is_crowded ? 1 : LOOKS); i++) {
+	for (uint32_t i = 0; i < looks; i++) {
 		if (i % w->every ? has_mail(r) : is_over(r, w))
 			return true;
 		relax();
 	}
 	since = now = pace_clock();
-	do {
+	while (now - since < time) {
 		now = yield_core(&r->yield, now, pace_clock);
 		if (is_over(r, w))
 			return true;
-	} while (now - since < SPIN_NS);
+	}
 	return false;
+}
+
+static bool spin(struct room *r, const struct wait *w)
+{
+	int64_t most = r->is_packed ? CROWDED_NS : SPIN_NS;
+	int64_t time = patience_next(&r->patience, most);
+	bool has_come = look_for(r, w, time);
+
+	patience_learn(&r->patience, most, has_come);
+	return has_come;
 }
 
 /* The others wake a process that has said that it sleeps, and it looks once

@@ -568,7 +568,7 @@ void sim_free(struct sim *s)
 	if (!s)
 		return;
 	s->leaving = true;
-	barrier_wait(&s->gate);
+	barrier_wait(&s->gate, 0);
 	for (uint32_t i = 1; i < s->n_threads; i++)
 		pthread_join(s->threads[i], NULL);
 	for (uint32_t i = 0; i < s->p.n_workers; i++)

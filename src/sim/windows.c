@@ -105,7 +105,7 @@ static bool agree(struct sim_worker *w, uint64_t *k)
 		all[0].way = choose_way(s, s->n_events);
 		s->n_events = 0;
 	}
-	barrier_wait(&s->meet);
+	barrier_wait(&s->meet, w->id);
 	*k = NO_WINDOW;
 	for (uint32_t i = 0; i < s->p.n_workers; i++) {
 		if (w->id == 0)
@@ -302,7 +302,7 @@ static void run_guarded(struct sim_worker *w)
 	if (!err_guard(run_together, w, &w->failure))
 		return;
 	s->notices[++w->turn & 1][w->id].stop = true;
-	barrier_wait(&s->meet);
+	barrier_wait(&s->meet, w->id);
 }
 
 static void raise_failure(const struct sim *s)
@@ -406,14 +406,14 @@ void *sim_thread(void *arg)
 	pthread_mutex_lock(&w->sim->starting);
 	pthread_mutex_unlock(&w->sim->starting);
 	for (;;) {
-		barrier_wait(&w->sim->gate);
+		barrier_wait(&w->sim->gate, w->id);
 		if (w->sim->leaving)
 			break;
 		if (w->sim->task)
 			w->sim->task(w->sim->task_arg, w);
 		else
 			run_guarded(w);
-		barrier_wait(&w->sim->gate);
+		barrier_wait(&w->sim->gate, w->id);
 	}
 	plain_end(locale);
 	return NULL;
@@ -451,9 +451,9 @@ static void run_part(struct sim *s, enum sim_part part, enum pace_way way)
 			run_guarded(&s->workers[i]);
 		return;
 	}
-	barrier_wait(&s->gate);
+	barrier_wait(&s->gate, 0);
 	run_guarded(&s->workers[0]);
-	barrier_wait(&s->gate);
+	barrier_wait(&s->gate, 0);
 }
 
 static void run_window(struct sim *s)
@@ -676,9 +676,9 @@ static void run_workers(struct sim *s)
 			run_alone(s, k);
 			continue;
 		}
-		barrier_wait(&s->gate);
+		barrier_wait(&s->gate, 0);
 		run_guarded(&s->workers[0]);
-		barrier_wait(&s->gate);
+		barrier_wait(&s->gate, 0);
 		raise_failure(s);
 	}
 }
@@ -705,8 +705,8 @@ void sim_share(
 	}
 	s->task = f;
 	s->task_arg = arg;
-	barrier_wait(&s->gate);
+	barrier_wait(&s->gate, 0);
 	f(arg, &s->workers[0]);
-	barrier_wait(&s->gate);
+	barrier_wait(&s->gate, 0);
 	s->task = NULL;
 }

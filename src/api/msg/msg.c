@@ -652,15 +652,27 @@ void msg_track_slots(struct msg_state *m)
 	program_watch(m->words_at, m->end - m->words_at, on_tracked, m);
 }
 
+static bool is_busy(struct msg_state *m)
+{
+	return !msg_has_no_requests(m) || m->dones || m->fins;
+}
+
 int weft_msg_fini(struct weft_msg *msg)
 {
 	struct msg_state *m = msg_state(msg);
 
 	if (!m->ops)
 		return EBADF;
-	if (!msg_has_no_requests(m) || m->dones || m->fins)
+	if (is_busy(m))
 		return EBUSY;
 	weft_msg_barrier(msg);
+	return msg_leave(m);
+}
+
+int msg_leave(struct msg_state *m)
+{
+	if (is_busy(m))
+		return EBUSY;
 	if (m->domain)
 		msg_domain_close(m);
 	m->ops->close(m);

@@ -368,6 +368,10 @@ bool msg_adds(const struct nic_ops *nic);
 
 /* --- msg.c --- */
 
+/* weft_msg_fini() without its barrier, for a process that no other one will
+ * send to or get from: returns when its own writes have arrived. */
+int msg_leave(struct msg_state *m);
+
 /* Of the job that the program is a process of. */
 uint32_t msg_count_ranks(struct host *h);
 

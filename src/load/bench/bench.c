@@ -403,17 +403,22 @@ void bench_start_pair(struct bench *b, const struct bench_program *begin,
 	}
 }
 
-void bench_start_all(struct bench *b, const struct bench_program *program)
+void bench_start_rank(
+	struct bench *b, uint32_t rank, const struct bench_program *program)
 {
-	uint32_t procs = (uint32_t)b->procs, i;
+	uint32_t procs = (uint32_t)b->procs;
 	uint32_t threads = host_threads_each(b->programs.load.host);
 
+	bench_run(b, rank, rank / procs,
+		rank % procs * threads + (uint32_t)b->cpu, program);
+	b->ends[rank].rank = rank;
+}
+
+void bench_start_all(struct bench *b, const struct bench_program *program)
+{
 	bench_open_ends(b);
-	for (i = 0; i < b->needs.n_programs; i++) {
-		bench_run(b, i, i / procs,
-			i % procs * threads + (uint32_t)b->cpu, program);
-		b->ends[i].rank = i;
-	}
+	for (uint32_t i = 0; i < b->needs.n_programs; i++)
+		bench_start_rank(b, i, program);
 }
 
 void bench_count(struct bench_end *x)

@@ -583,6 +583,8 @@ static int collective_init(struct load *l, struct err *e)
 	}
 	if (bench_init(&c->bench, &n, e))
 		return -1;
+	if (c->steps)
+		l->needs.n_programs = collective_algo_members(c);
 	if (c->by == BY_MPI)
 		return collective_mpi_check(c, e);
 	return c->group ? collective_group_check(c, l->topo, e) : 0;
@@ -599,19 +601,16 @@ static void collective_start(struct load *l)
 		.run = collective_group_run
 	};
 	static const struct bench_program mpi = { .run = collective_mpi_run };
-	static const struct bench_program steps = {
-		.run = collective_algo_run
-	};
 	struct collective *c = (struct collective *)l;
 
 	if (c->steps)
 		collective_algo_start(c);
-	bench_start_all(&c->bench, c->barrier	     ? &barriers
-				   : c->tree	     ? &trees
-				   : c->group	     ? &groups
-				   : c->steps	     ? &steps
-				   : c->by == BY_MPI ? &mpi
-						     : &messages);
+	else
+		bench_start_all(&c->bench, c->barrier	     ? &barriers
+					   : c->tree	     ? &trees
+					   : c->group	     ? &groups
+					   : c->by == BY_MPI ? &mpi
+							     : &messages);
 	if (c->by == BY_MPI)
 		collective_mpi_open(c);
 	if (c->group && c->group->start)
@@ -700,6 +699,8 @@ static void collective_report(struct load *l, struct load_result *r)
 	struct collective *c = (struct collective *)l;
 	bool is_done = bench_report(&c->bench, r);
 
+	if (c->steps)
+		collective_algo_share(c);
 	r->via = c->cast || c->tree || c->barrier || c->group ? "nic" : "msg";
 	if (is_done && c->tree)
 		collective_tree_report(c, r);

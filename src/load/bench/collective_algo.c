@@ -4,8 +4,10 @@
  * loop; above, bytes travel by name: each must come to where it belongs, as
  * often as it should.
  *
- * algo=auto: all ranks play each algorithm that can do it once, after a
- * barrier, and take the one whose slowest rank was fastest.
+ * algo=auto: all members play each algorithm that can do it once, after a
+ * barrier, and take the one whose slowest member was fastest.
+ *
+ * Ranks outside of the group have no programs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -28,8 +30,9 @@ enum {
 struct collective_algo {
 	struct algo_group group;
 	struct algo_plan plan[ALGO_TRIED]; /* one, or those that are tried */
-	double time_ns[ALGO_TRIED]; /* of these, by the program of rank 0 */
-	uint32_t n_plans, chosen;
+	/* of these, ps, and the best; set by member 0 */
+	uint64_t time[ALGO_TRIED], chosen;
+	uint32_t n_plans;
 	uint64_t *blocks; /* of alltoallv */
 	struct coll_run *runs; /* [rank] what each takes part in */
 	uint32_t n_runs;
@@ -42,7 +45,7 @@ struct turn {
 	struct bench_end *x;
 	struct coll_run *run;
 	struct algo_plan plan;
-	uint32_t member; /* or ALGO_NOBODY */
+	uint32_t member;
 	int region;
 	uint64_t come;
 };
@@ -282,10 +285,9 @@ int collective_algo_init(struct collective *c, struct err *e)
 	return 0;
 }
 
-void collective_algo_start(struct collective *c)
+uint32_t collective_algo_members(const struct collective *c)
 {
-	c->steps->n_runs = c->bench.needs.n_programs;
-	c->steps->runs = mem_alloc(c->steps->n_runs, sizeof(*c->steps->runs));
+	return c->steps->group.n;
 }
 
 /* Programs that wait when a run ends leave theirs open. */
@@ -500,11 +502,38 @@ static bool play(struct turn *t)
 	return programs_did(t->x->programs, "collective", code);
 }
 
-/* The longest time of all ranks, which all learn. */
+/* Whether members are all ranks, whose collectives the machine may have. */
+static bool has_all(const struct turn *t)
+{
+	return !t->a->group.rank;
+}
+
+static bool agree_by_messages(struct turn *t, int64_t *v)
+{
+	struct coll_run how = *t->run;
+
+	how.at = AGREED_AT;
+	return programs_did(t->x->programs, "agreeing on a time",
+		coll_agree(&how, t->member, v, 1));
+}
+
+static bool meet(struct turn *t)
+{
+	int64_t nothing = 0;
+
+	if (!has_all(t))
+		return agree_by_messages(t, &nothing);
+	weft_msg_barrier(t->run->msg);
+	return true;
+}
+
+/* The longest time of all members, which all learn. */
 static bool agree(struct turn *t, int64_t *time)
 {
 	bool did;
 
+	if (!has_all(t))
+		return agree_by_messages(t, time);
 	weft_msg_store(AGREED_AT, time, sizeof(*time));
 	did = programs_did(t->x->programs, "weft_msg_allreduce",
 		weft_msg_allreduce(t->run->msg, WEFT_MSG_MAX_INT, AGREED_AT,
@@ -515,15 +544,14 @@ static bool agree(struct turn *t, int64_t *time)
 
 static bool try_one(struct turn *t, uint32_t i, int64_t *time)
 {
-	bool is_member = t->member != ALGO_NOBODY, did;
+	bool did;
 
 	t->plan = t->a->plan[i];
 	t->come = 0;
-	if (is_member && !name_all(t))
+	if (!name_all(t) || !meet(t))
 		return false;
-	weft_msg_barrier(t->run->msg);
 	*time = program_now();
-	did = !is_member || (play(t) && check_names(t));
+	did = play(t) && check_names(t);
 	*time = program_now() - *time;
 	return agree(t, time) && did;
 }
@@ -536,18 +564,18 @@ static bool choose(struct turn *t)
 	for (uint32_t i = 0; t->a->is_auto && i < t->a->n_plans; i++) {
 		if (!try_one(t, i, &time))
 			return false;
-		if (!t->x->rank)
-			t->a->time_ns[i] = (double)time / SIM_NS;
+		if (!t->member)
+			t->a->time[i] = (uint64_t)time;
 		if (time < best) {
 			best = time;
 			chosen = i;
 		}
 	}
-	if (!t->x->rank)
+	if (!t->member)
 		t->a->chosen = chosen;
 	t->plan = t->a->plan[chosen];
 	t->come = 0;
-	return t->member == ALGO_NOBODY || name_all(t);
+	return name_all(t);
 }
 
 static bool take_part(struct turn *t, int64_t round)
@@ -571,17 +599,18 @@ static void run_rounds(struct turn *t)
 
 	for (int64_t round = 0; round < b->warm + b->rounds; round++) {
 		if (!round || round == b->warm) {
-			weft_msg_barrier(t->run->msg);
+			if (!meet(t))
+				return;
 			bench_count(x);
 		}
-		if (t->member != ALGO_NOBODY && !take_part(t, round))
+		if (!take_part(t, round))
 			return;
 	}
-	if (t->member != ALGO_NOBODY && check_names(t))
+	if (check_names(t))
 		x->end = program_now();
 }
 
-void collective_algo_run(struct bench_end *x)
+static void run_member(struct bench_end *x)
 {
 	struct collective *c = of(x);
 	struct member *m = x->data;
@@ -601,6 +630,18 @@ void collective_algo_run(struct bench_end *x)
 		run_rounds(&t);
 }
 
+void collective_algo_start(struct collective *c)
+{
+	static const struct bench_program program = { .run = run_member };
+	const struct algo_group *g = &c->steps->group;
+
+	c->steps->n_runs = c->bench.needs.n_programs;
+	c->steps->runs = mem_alloc(c->steps->n_runs, sizeof(*c->steps->runs));
+	bench_open_ends(&c->bench);
+	for (uint32_t i = 0; i < g->n; i++)
+		bench_start_rank(&c->bench, algo_group_rank(g, i), &program);
+}
+
 /* --- what is measured --- */
 
 void collective_algo_report(
@@ -613,6 +654,15 @@ void collective_algo_report(
 	load_figure(r, "algbw_GBps", rate);
 	load_figure(r, "busbw_GBps",
 		rate * algo_bus_factor(op_of(c), n, is_in_network));
+}
+
+void collective_algo_share(struct collective *c)
+{
+	const struct sim *sim = c->bench.programs.load.net->sim;
+	struct collective_algo *a = c->steps;
+
+	sim_max(sim, a->time, a->n_plans);
+	sim_max(sim, &a->chosen, 1);
 }
 
 void collective_algo_facts(const struct collective *c, struct facts *f)
@@ -634,7 +684,7 @@ void collective_algo_facts(const struct collective *c, struct facts *f)
 		for (uint32_t i = 0; i < a->n_plans; i++) {
 			facts_group(f, NULL);
 			facts_text(f, "algorithm", a->plan[i].algo->name);
-			facts_real(f, "time_ns", a->time_ns[i]);
+			facts_real(f, "time_ns", sim_ns((sim_time)a->time[i]));
 			facts_end(f);
 		}
 		facts_end(f);

@@ -117,3 +117,47 @@ int coll_run_finish(struct coll_run *r)
 	}
 	return r->play.error;
 }
+
+/* --- agreement --- */
+
+static int pass_on(
+	const struct coll_run *r, uint32_t to, const int64_t *v, uint32_t n)
+{
+	weft_msg_store(r->at, v, n * sizeof(*v));
+	return weft_msg_send(
+		r->msg, rank_of(r, to), r->tag, r->at, n * sizeof(*v));
+}
+
+static int hear(const struct coll_run *r, uint32_t from, int64_t *v, uint32_t n)
+{
+	struct weft_msg_status status;
+	int64_t x;
+	int code = weft_msg_receive(r->msg, rank_of(r, from), r->tag, r->at,
+		n * sizeof(*v), &status);
+
+	for (uint32_t i = 0; i < n && !code; i++) {
+		weft_msg_load(r->at + i * sizeof(x), &x, sizeof(x));
+		v[i] = x > v[i] ? x : v[i];
+	}
+	return code;
+}
+
+/* Up a binomial tree, and down again. */
+int coll_agree(
+	const struct coll_run *r, uint32_t member, int64_t *v, uint32_t n)
+{
+	uint32_t all = r->group->n, k;
+	int code = 0;
+
+	for (k = 1; k < all && !(member & k) && !code; k *= 2)
+		if (member + k < all)
+			code = hear(r, member + k, v, n);
+	if (member && !code)
+		code = pass_on(r, member - k, v, n);
+	if (member && !code)
+		code = hear(r, member - k, v, n);
+	while ((k /= 2) && !code)
+		if (member + k < all)
+			code = pass_on(r, member + k, v, n);
+	return code;
+}

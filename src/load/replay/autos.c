@@ -104,7 +104,7 @@ static int play(const struct autos *x, const struct auto_kind *k,
 {
 	const struct goal_colls *c = x->goal->colls;
 	struct coll_run run = own->how;
-	uint32_t coll = own->rank == ALGO_NOBODY ? 0 : k->trial[own->rank];
+	uint32_t coll = k->trial[own->rank];
 	int code;
 
 	if (!coll)
@@ -124,7 +124,10 @@ static int try_one(const struct autos *x, const struct auto_kind *k,
 {
 	int code, failed;
 
-	weft_msg_barrier(own->how.msg);
+	*time = 0;
+	code = own->agree(own->arg, time);
+	if (code)
+		return code;
 	*time = program_now();
 	code = play(x, k, own, plan);
 	*time = program_now() - *time;
@@ -142,14 +145,14 @@ static int choose(struct autos *x, const struct autos_end *own,
 
 		if (code)
 			return code;
-		if (own->is_first)
+		if (!own->rank)
 			k->time[i] = (uint64_t)time;
 		if (time < best) {
 			best = time;
 			*chosen = (uint8_t)i;
 		}
 	}
-	if (own->is_first)
+	if (!own->rank)
 		k->chosen = *chosen;
 	return 0;
 }

@@ -17,7 +17,7 @@ struct auto_kind {
 	struct algo_plan like; /* by algo auto */
 	struct algo_plan plan[ALGO_TRIED]; /* that are tried */
 	uint32_t n_plans;
-	/* of the slowest rank, ps, and the best; set by the first process */
+	/* of the slowest rank, ps, and the best; set by rank 0 */
 	uint64_t time[ALGO_TRIED], chosen;
 	uint32_t *trial; /* [rank]: the collective it takes part in, + 1 */
 };
@@ -36,17 +36,17 @@ void autos_fini(struct autos *x);
 uint64_t autos_space(const struct autos *x);
 uint64_t autos_longest(const struct autos *x);
 
-/* A process of the machine; rank: of the schedule, or ALGO_NOBODY. */
+/* A rank of the schedule; rank 0 keeps the times. */
 struct autos_end {
 	struct coll_run how; /* but for its group and tag */
 	uint32_t rank;
-	bool is_first; /* it keeps the times */
-	/* The highest of a number of each process; 0, or an error number. */
+	/* The highest of a number of each rank, when all have called it; 0, or
+	 * an error number. */
 	int (*agree)(void *arg, int64_t *v);
 	void *arg;
 };
 
-/* Called by all processes: chosen[kind] becomes a number of its plans.  0, or
+/* Called by all ranks: chosen[kind] becomes a number of its plans.  0, or
  * an error number. */
 int autos_choose(struct autos *x, const struct autos_end *own, uint8_t *chosen);
 

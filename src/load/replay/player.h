@@ -58,9 +58,9 @@ struct replay {
 	uint64_t unstored; /* bytes from SOURCE on */
 	uint32_t *at; /* [rank] of the schedule: which of the machine */
 	uint32_t *which; /* [rank of the machine]: of the schedule, + 1 */
-	uint32_t n_ranks; /* of the machine */
+	uint32_t n_places; /* ranks of the machine */
 	int64_t procs; /* of a node; 0 or less: as few as suffice */
-	struct player *player; /* [rank of the machine] */
+	struct player *player; /* [rank] */
 	struct exposed exposed;
 	struct autos autos;
 	struct networks networks;

@@ -387,25 +387,30 @@ static void play(struct player *p)
 /* The highest of what the ranks bring, for each of n numbers. */
 static int agree(struct player *p, int64_t *v, uint32_t n)
 {
-	int code;
+	const struct replay *r = p->replay;
+	const struct algo_group all = { .n = r->goal.n_ranks };
+	const struct coll_run how = {
+		.msg = &p->msg,
+		.group = &all,
+		.place = r->at,
+		.at = AGREED_AT,
+		.tag = goal_coll_tag(0),
+	};
 
-	weft_msg_store(AGREED_AT, v, n * sizeof(*v));
-	code = weft_msg_allreduce(
-		&p->msg, WEFT_MSG_MAX_INT, AGREED_AT, AGREED_AT, n);
-	weft_msg_load(AGREED_AT, v, n * sizeof(*v));
-	return code;
+	return coll_agree(&how, player_rank(p), v, n);
 }
 
 static bool agree_on_time(struct player *p, int64_t v[2])
 {
 	return programs_did(
-		&p->replay->programs, "weft_msg_allreduce", agree(p, v, 2));
+		&p->replay->programs, "agreeing on a time", agree(p, v, 2));
 }
 
 /*
- * Ranks leave a barrier at different times, and a message may take less than
- * these are apart.  So they agree on a time that none can miss: the first time
- * they learn how long it takes to agree, the second time what the clocks say.
+ * After trials, ranks leave an agreement at different times, and a message may
+ * take less than these are apart.  So they agree on a time that none can miss:
+ * the first time they learn how long it takes to agree, the second time what
+ * the clocks say.
  */
 static bool begin_together(struct player *p)
 {
@@ -419,7 +424,6 @@ static bool begin_together(struct player *p)
 	if (!agree_on_time(p, v))
 		return false;
 	program_wait(v[0] + 2 * v[1]);
-	p->begin = program_now();
 	return true;
 }
 
@@ -441,8 +445,7 @@ static bool choose(struct player *p)
 	struct replay *r = p->replay;
 	const struct autos_end own = {
 		.how = { .msg = &p->msg, .place = r->at, .at = SOURCE },
-		.rank = p->rank ? player_rank(p) : ALGO_NOBODY,
-		.is_first = p == r->player,
+		.rank = player_rank(p),
 		.agree = agree_on_one,
 		.arg = p,
 	};
@@ -466,27 +469,38 @@ static bool meet(struct player *p)
 	return !code;
 }
 
+/* All programs come out of weft_msg_init() at the same time, and begin then
+ * unless something must be measured or opened first. */
+static bool prepare(struct player *p)
+{
+	struct replay *r = p->replay;
+
+	if (!programs_did(&r->programs, "weft_msg_init",
+		    weft_msg_init(&p->msg, NULL)) ||
+		!store_nothing(r) || !choose(p) || !meet(p))
+		return false;
+	return (!r->autos.n && !r->networks.n) || begin_together(p);
+}
+
 static void run_rank(void *arg)
 {
 	struct player *p = arg;
+	uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
+	uint32_t mark;
 
-	if (!programs_did(&p->replay->programs, "weft_msg_init",
-		    weft_msg_init(&p->msg, NULL)))
+	if (!prepare(p))
 		return;
-	if (store_nothing(p->replay) && choose(p) && meet(p) &&
-		begin_together(p) && p->rank) {
-		uint64_t args[HOST_CALL_ARGS] = { player_rank(p), 0, 0 };
-		uint32_t mark = program_log_begin(PLAYER_CALL, args);
-
-		program_explain(player_explain, p);
-		play(p);
-		program_explain(NULL, NULL);
-		program_log_end(mark);
-		if (!p->has_failed)
-			networks_close(
-				&p->replay->networks, &p->networks, &p->msg);
-	}
-	weft_msg_fini(&p->msg);
+	p->begin = program_now();
+	mark = program_log_begin(PLAYER_CALL, args);
+	program_explain(player_explain, p);
+	play(p);
+	program_explain(NULL, NULL);
+	program_log_end(mark);
+	if (p->has_failed)
+		return;
+	networks_close(&p->replay->networks, &p->networks, &p->msg);
+	/* every message to this rank has been received */
+	msg_leave(msg_state(&p->msg));
 }
 
 /* --- the workload --- */
@@ -496,7 +510,7 @@ static int place_ranks(struct replay *r, struct err *e)
 	const struct place_setup p = {
 		.how = r->place,
 		.n = r->goal.n_ranks,
-		.n_places = r->n_ranks,
+		.n_places = r->n_places,
 		.what = "rank",
 		.where = "process",
 		.seed = r->programs.load.seed,
@@ -548,7 +562,8 @@ static int count_processes(struct load *l, struct err *e)
 			"%s: %u ranks are more than %u on each of the "
 			"machine's %u nodes",
 			r->file, n, most, nodes);
-	r->n_ranks = l->needs.n_programs = each * nodes;
+	r->n_places = each * nodes;
+	l->needs.n_programs = n;
 	l->needs.n_processes = each;
 	return 0;
 }
@@ -567,7 +582,7 @@ static int replay_init(struct load *l, struct err *e)
 	if (count_processes(l, e))
 		return -1;
 	autos_init(&r->autos, &r->goal);
-	if (networks_init(&r->networks, &r->goal, r->file, l, r->n_ranks, e))
+	if (networks_init(&r->networks, &r->goal, r->file, l, r->n_places, e))
 		return -1;
 	most = to_pages(goal_longest(&r->goal));
 	r->target = SOURCE + most;
@@ -578,28 +593,34 @@ static int replay_init(struct load *l, struct err *e)
 	r->unstored = space > MOST_STORED ? space : 0;
 	r->networks.at = SOURCE + space;
 	space += to_pages(networks_space(&r->networks));
-	own = msg_memory(l->nic_ops, l->nic_params, r->n_ranks, NULL);
+	own = msg_memory(l->nic_ops, l->nic_params, r->n_places, NULL);
 	if (programs_need_memory(&r->programs,
 		    l->needs.n_processes * (SOURCE + space + own + 8192), e))
 		return -1;
 	return place_ranks(r, e);
 }
 
+static site_id node_of_rank(const struct load *l, uint32_t rank)
+{
+	const struct replay *r = (const struct replay *)l;
+
+	return load_node(l, r->at[rank] / l->needs.n_processes);
+}
+
 static void replay_start(struct load *l)
 {
 	struct replay *r = of(l);
-	uint32_t each = l->needs.n_processes;
 	uint32_t threads = host_threads_each(l->host);
 
 	programs_open(&r->programs);
-	r->player = mem_alloc(r->n_ranks, sizeof(*r->player));
+	r->player = mem_alloc(r->goal.n_ranks, sizeof(*r->player));
 	exposed_init(&r->exposed, &r->goal);
-	for (uint32_t i = 0; i < r->n_ranks; i++) {
+	for (uint32_t i = 0; i < r->goal.n_ranks; i++) {
 		r->player[i].replay = r;
-		if (r->which[i])
-			r->player[i].rank = &r->goal.rank[r->which[i] - 1];
-		program_start(l->host, load_node(l, i / each),
-			i % each * threads, l->begin, run_rank, &r->player[i]);
+		r->player[i].rank = &r->goal.rank[i];
+		program_start(l->host, node_of_rank(l, i),
+			r->at[i] % l->needs.n_processes * threads, l->begin,
+			run_rank, &r->player[i]);
 	}
 }
 
@@ -625,14 +646,14 @@ static void replay_report(struct load *l, struct load_result *result)
 	uint64_t done = 0, steps = 0, ends[2];
 
 	programs_report(&r->programs, result);
-	for (uint32_t i = 0; r->player && i < r->n_ranks; i++) {
+	for (uint32_t i = 0; r->player && i < r->goal.n_ranks; i++) {
 		const struct player *p = &r->player[i];
 
 		done += p->n_done;
 		steps += p->joints.n_steps;
 		if (p->end > end)
 			end = p->end;
-		if (p->rank && p->begin && p->begin < begin)
+		if (p->begin && p->begin < begin)
 			begin = p->begin;
 	}
 	ends[0] = ~(uint64_t)begin;
@@ -668,10 +689,8 @@ static void replay_tell(const struct load *l)
 {
 	const struct replay *r = (const struct replay *)l;
 
-	for (uint32_t i = 0; i < r->n_ranks; i++)
-		if (r->player[i].rank)
-			player_tell(&r->player[i], l->net->sim,
-				load_node(l, i / l->needs.n_processes));
+	for (uint32_t i = 0; i < r->goal.n_ranks; i++)
+		player_tell(&r->player[i], l->net->sim, node_of_rank(l, i));
 }
 
 static void free_player(struct player *p)
@@ -698,7 +717,7 @@ static void replay_fini(struct load *l)
 	struct replay *r = of(l);
 
 	programs_fini(l);
-	for (uint32_t i = 0; r->player && i < r->n_ranks; i++)
+	for (uint32_t i = 0; r->player && i < r->goal.n_ranks; i++)
 		free_player(&r->player[i]);
 	mem_free(r->player);
 	mem_free(r->at);

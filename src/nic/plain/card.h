@@ -91,6 +91,7 @@ struct plain_node {
 	uint32_t n_cards;
 	/* a bit each: cards without a link, and those that have failed */
 	uint32_t down, dead;
+	struct side_reads_all reads; /* of several cards */
 	struct plain_card card[];
 };
 

@@ -111,10 +111,26 @@ static inline void settle_card(
 	side_reads_settle(a, r, r->over);
 }
 
+static void settle_all(const struct nic_at *a, uint32_t number)
+{
+	struct plain_node *n = a->node;
+
+	n->reads.now = a->t;
+	for (uint64_t left = n->reads.lagging; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
+
+		settle_card(a, &n->card[i].reads, number);
+		if (side_reads_are_settled(&n->card[i].reads))
+			n->reads.lagging &= ~(UINT64_C(1) << i);
+	}
+}
+
 static inline void settle(const struct nic_at *a, uint32_t number, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		settle_card(a, &plain_here(a)->card[i].reads, number);
+	if (n > 1)
+		settle_all(a, number);
+	else
+		settle_card(a, &plain_here(a)->card[0].reads, number);
 }
 
 void plain_settle(const struct nic_at *a)
@@ -332,6 +348,7 @@ static void node_init(struct nic *nic, void *node, site_id s)
 		struct plain_card *c = &n->card[i];
 
 		side_reads_init(&c->reads, &x->reads[i], &n->asks.ticks);
+		c->reads.all = nic->n_cards > 1 ? &n->reads : NULL;
 		workqs_init(&c->queues, &x->queues[i], &c->reads);
 	}
 }

@@ -67,6 +67,21 @@ static void post(const struct nic_at *a, struct side_reads *r, sim_time t,
 	ticks_post(a, r->ticks, t > a->t ? t : a->t + 1, number, id);
 }
 
+static sim_time now_of(const struct side_reads *r)
+{
+	return r->all && r->all->now > r->now ? r->all->now : r->now;
+}
+
+/* A piece will be ready, behind others if there are any. */
+static void add_ready(struct side_reads *r, const struct piece *p, uint32_t id)
+{
+	if (!r->ready.first)
+		r->due = p->t;
+	if (r->all)
+		r->all->lagging |= UINT64_C(1) << r->how->processor;
+	slots_push(&r->pieces, &r->ready, id);
+}
+
 /* Its event is when it can be here at the earliest, behind those before it,
  * unless that is over. */
 static inline __attribute__((always_inline)) void post_ahead(
@@ -78,12 +93,10 @@ static inline __attribute__((always_inline)) void post_ahead(
 
 	t += side->ops->least(side, p->bytes);
 	r->behind = t;
-	p->is_posted = t > r->now;
+	p->is_posted = t > now_of(r);
 	if (p->is_posted)
 		post(a, r, t, r->how->first + 1, id);
-	if (!r->ready.first)
-		r->due = p->t;
-	slots_push(&r->pieces, &r->ready, id);
+	add_ready(r, p, id);
 }
 
 /* As some reads of the side. */
@@ -145,7 +158,7 @@ void side_reads_cross(const struct nic_at *a, struct side_reads *r, sim_time t)
 		slots_pop(&r->pieces, &r->ready);
 		p->t = side->ops->data(
 			side, side_reads_place(a, r), p->t, p->at, p->bytes);
-		BUG_IF(!p->is_posted && p->t <= r->now);
+		BUG_IF(!p->is_posted && p->t <= now_of(r));
 		if (!p->is_posted)
 			post(a, r, p->t, r->how->first + 1, id);
 		p = slots_at(&r->pieces, r->ready.first);
@@ -279,12 +292,10 @@ static void begin_together(const struct nic_at *a, struct side_reads *r,
 	r->behind = (first > last ? first : last) +
 		    side->ops->least(side, p->bytes);
 	r->n += many;
-	p->is_posted = r->behind > r->now;
+	p->is_posted = r->behind > now_of(r);
 	if (p->is_posted)
 		post(a, r, r->behind, r->how->first + 1, id);
-	if (!r->ready.first)
-		r->due = p->t;
-	slots_push(&r->pieces, &r->ready, id);
+	add_ready(r, p, id);
 }
 
 static void begin_in_line(

@@ -55,10 +55,18 @@ struct side_reads_how {
 		uint32_t bytes);
 };
 
+/* Of a node with several sides, whose owner settles them all at once. */
+struct side_reads_all {
+	uint64_t
+		lagging; /* processors whose bus may have something to settle */
+	sim_time now; /* as in struct side_reads, of all */
+};
+
 /* One node's. */
 struct side_reads {
 	const struct side_reads_how *how;
 	struct ticks *ticks;
+	struct side_reads_all *all; /* or NULL */
 	struct slots items, pieces;
 	struct slot_list line; /* reads with pieces to be asked for */
 	struct slot_list ahead; /* the same, before all these */
@@ -111,6 +119,12 @@ static inline void side_reads_settle(
 {
 	if (r->due <= t)
 		side_reads_cross(a, r, t);
+}
+
+/* Whether nothing is left to settle until the next read. */
+static inline bool side_reads_are_settled(const struct side_reads *r)
+{
+	return r->due == SIM_NEVER && !r->silent.n;
 }
 
 /* Handles an event of these numbers; false: it has another one. */

@@ -131,12 +131,13 @@ static void end(const struct domain_at *at, uint32_t id)
 {
 	const struct move *m = domain_move_at(here(at), id);
 	uint64_t done_at = m->is.done_at;
+	uint32_t owner = owner_of(&m->is);
 
 	if (m->is.kind == DOMAIN_WORD)
 		domain_set_word(at, m->is.old_at, m->old);
 	forget(at, id);
 	domain_set_word(at, done_at, 0);
-	host_poke(at->d->host, at->w, at->node, at->t);
+	host_poke_of(at->d->host, at->w, at->node, at->t, owner);
 }
 
 /* It cannot be done any more.  Bytes that were asked for are not there, so
