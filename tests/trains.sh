@@ -72,6 +72,26 @@ grep -q '^warning .*time_ns differs by .* a run without trains' "$tmp/out" ||
 	complain "$(cat "$tmp/out" "$tmp/err")"
 report '--error prints the difference of each figure, and warns above 3 %'
 
+# A message that is alone takes exactly as long as its packets, also if
+# these take several cards in turn; elsewhere it is refused.
+lone="run superpod-1024 --shape 4 --set topology.join=0 permutation
+	message=164000 bytes=4096 load=0.001 warmup=1us measure=3ms --json"
+for packets in 1 4 15; do
+	run $lone coarse=$packets
+	value message_mean_ns >>"$tmp/lone"
+	value message_max_ns >>"$tmp/lone"
+done
+[ "$(sort -u "$tmp/lone")" = 668.48 ] || complain "$(cat "$tmp/lone")"
+report 'a lone message over eight cards takes as long as without trains'
+long='message=64KiB bytes=2048 load=0.1 warmup=1us measure=9us coarse=8'
+refused 'by several links at once' run torus --shape 4x4 random $long
+run run torus --shape 4x4 random $long routing=deterministic
+[ $code -eq 0 ] || complain "$(cat "$tmp/err")"
+report 'one path is enough for trains'
+refused 'cards share links' run dragonfly --set nic.cards=2 random $long
+refused 'cards share links' run fattree --shape 64 --set nic.cards=2 \
+	--set topology.rails=2 --set topology.join=1 random $long
+
 # Packets that are not full, or alone in their message, form no trains.
 for bytes in 100 2048; do
 	run run fattree random --shape 16 load=0.1 bytes=$bytes coarse=8 \
