@@ -22,9 +22,10 @@
 enum {
 	USUAL_SLICE = 100000, /* ppm of a run */
 	LEAST_TRAINS = 64, /* a slice lasts as long as these on a link */
-	STEPS = 128, /* of a slice, at which its work is looked at */
+	STEPS = 1024, /* of a slice, at which its work is looked at */
 	PATIENCE = 16, /* times as long as with trains */
 	FEW = 30, /* samples: too few for a mean */
+	SOME = 150, /* messages of a slice */
 	MANY = 300, /* enough for a 99th percentile */
 };
 
@@ -40,7 +41,7 @@ struct plan {
 	uint64_t how;
 	uint64_t warmup, measure; /* of WINDOW */
 	uint64_t until; /* of WORK, with trains */
-	uint64_t bytes, reached; /* of both; with trains then */
+	uint64_t bytes; /* of both */
 };
 
 enum { PLAN_WORDS = sizeof(struct plan) / sizeof(uint64_t) };
@@ -94,15 +95,32 @@ static void keep(void *arg, const char *name, double value)
 	batch_keep(arg, name, value);
 }
 
+/*
+ * The time for the second half of the work: the first one has a network that
+ * fills up.  That a train counts when its last packet is there does not matter
+ * to the difference of two times.
+ */
+static void look_at_work(
+	const struct machine_run *r, struct batch_result *result)
+{
+	uint64_t bytes = r->setup.slice.bytes;
+	sim_time end;
+
+	if (!bytes)
+		bytes = slice_bytes(r->slice);
+	batch_keep(result, "slice_bytes", (double)slice_bytes(r->slice));
+	end = slice_reached(r->slice, bytes);
+	if (bytes && end != SIM_NEVER)
+		batch_keep(result, "slice_ps",
+			(double)(end - slice_reached(r->slice, bytes / 2)));
+}
+
 /* In the run's process. */
 static void look(const struct machine_run *r, struct batch_result *result)
 {
 	result->n_figures = 0;
-	if (r->slice) {
-		batch_keep(
-			result, "slice_bytes", (double)slice_bytes(r->slice));
-		batch_keep(result, "slice_ps", (double)slice_end(r->slice));
-	}
+	if (r->slice)
+		look_at_work(r, result);
 	batch_keep(result, "latency_n", (double)r->result.latency.n);
 	each_figure(r, keep, result);
 }
@@ -157,6 +175,20 @@ static double figure(const struct machine_run *r, const char *name)
 	return 0;
 }
 
+/* Not shorter than a warm-up, which would hardly save anything, and with some
+ * messages. */
+static sim_time least_window(const struct machine_run *r, sim_time warmup)
+{
+	sim_time least = LEAST_TRAINS * train_time(r);
+	double n = figure(r, "messages");
+
+	if (least < warmup)
+		least = warmup;
+	if (n > 0 && (double)r->result.measured * SOME / n > (double)least)
+		least = (sim_time)((double)r->result.measured * SOME / n);
+	return least;
+}
+
 static struct plan make_plan(
 	const struct cli_args *a, const struct machine_run *r)
 {
@@ -171,7 +203,8 @@ static struct plan make_plan(
 	if (is_key(r, "warmup") && is_key(r, "measure")) {
 		all = r->result.measured;
 		p.warmup = (uint64_t)(figure(r, "warmup_ns") * SIM_NS);
-		p.measure = (uint64_t)longest(all, part, least);
+		p.measure = (uint64_t)longest(
+			all, part, least_window(r, (sim_time)p.warmup));
 		if ((sim_time)p.measure < all)
 			p.how = WINDOW;
 		return p;
@@ -230,14 +263,12 @@ static void set_work(const struct again *x, struct machine_run_setup *s)
 {
 	const struct plan *p = x->plan;
 
-	s->slice.is_counted = true;
-	if (!x->is_exact) {
-		s->until = (sim_time)p->until;
-		return;
-	}
-	s->slice.bytes = p->bytes;
-	s->slice.step = (sim_time)(p->until / STEPS + 1);
-	s->slice.most = (sim_time)(p->until * PATIENCE);
+	s->slice = (struct slice_setup){
+		.is_counted = true,
+		.bytes = x->is_exact ? p->bytes : 0,
+		.step = (sim_time)(p->until / STEPS + 1),
+		.most = (sim_time)(p->until * (x->is_exact ? PATIENCE : 1)),
+	};
 }
 
 static bool set_up(void *arg, size_t i, struct machine_run_setup *s)
@@ -299,13 +330,10 @@ static void share_plan(const struct machine_run *r, struct plan *p)
 /* What trains have done in the slice. */
 static void find_work(const struct machine_run *r, struct run_error *x)
 {
-	double bytes = find(&x->trains, "slice_bytes"),
-	       reached = find(&x->trains, "slice_ps");
+	double bytes = find(&x->trains, "slice_bytes");
 
-	if (bytes > 0 && reached > 0) {
+	if (bytes > 0)
 		x->plan.bytes = (uint64_t)bytes;
-		x->plan.reached = (uint64_t)reached;
-	}
 	share_plan(r, &x->plan);
 }
 
@@ -452,6 +480,9 @@ static const char *unseen_in_window(const struct run_error *x, const char *name)
 
 	if (is_by_definition(name) || !strcmp(name, "sim_time_ns"))
 		return "not known: the slice has its own";
+	if (ends_with(name, "_ns") &&
+		(a->ending == LOAD_SATURATED || b->ending == LOAD_SATURATED))
+		return "not known: it grows with time, as queues do";
 	if (ends_with(name, "_max_ns"))
 		return "not known: a slice has fewer samples";
 	if (ends_with(name, "_p99_ns") && !(n >= MANY))
@@ -478,7 +509,8 @@ static const char *in_work(const struct difference *d, const char *name,
 	double *finer, double *percent)
 {
 	const struct run_error *x = d->x;
-	double ratio = (double)x->plan.reached / find(&x->exact, "slice_ps");
+	double ratio =
+		find(&x->trains, "slice_ps") / find(&x->exact, "slice_ps");
 
 	if (is_peak(name)) {
 		*percent = 0;
@@ -516,7 +548,7 @@ static void note_most(struct difference *d, const char *name, double percent)
 	bool of_trains = is_latency(name);
 	double *most = of_trains ? &d->most_of_trains : &d->most;
 
-	if (is_by_definition(name) || fabs(percent) <= fabs(*most))
+	if (is_by_definition(name) || fabs(percent) < fabs(*most) + 1e-6)
 		return;
 	*most = percent;
 	snprintf(of_trains ? d->name_of_trains : d->name, BATCH_NAME, "%s",

@@ -2,18 +2,17 @@
 
 #include "base/mem.h"
 
-/* What a node has received. */
-struct received {
+/* Bytes that nodes had received at some times. */
+struct mark {
+	sim_time at;
 	uint64_t bytes;
-	/* of trains: bytes times the packets behind the first one */
-	uint64_t behind;
-	sim_time last;
 };
 
 struct slice {
 	struct load *load;
-	struct received *node; /* [site] */
-	sim_time reached; /* when setup.slice.bytes were there; 0: never */
+	uint64_t *received; /* [site], bytes */
+	struct mark *mark; /* in order */
+	size_t n;
 };
 
 struct slice *slice_new(struct load *l)
@@ -21,7 +20,7 @@ struct slice *slice_new(struct load *l)
 	struct slice *x = mem_alloc(1, sizeof(*x));
 
 	x->load = l;
-	x->node = mem_alloc(l->topo->n_routers, sizeof(*x->node));
+	x->received = mem_alloc(l->topo->n_routers, sizeof(*x->received));
 	return x;
 }
 
@@ -29,7 +28,8 @@ void slice_free(struct slice *x)
 {
 	if (!x)
 		return;
-	mem_free(x->node);
+	mem_free(x->received);
+	mem_free(x->mark);
 	mem_free(x);
 }
 
@@ -37,53 +37,40 @@ void slice_note(void *arg, site_id s, const struct packet *p, sim_time t)
 {
 	struct slice *x = arg;
 	struct load *l = x->load;
-	struct received *n = &x->node[s];
-	uint64_t packets = link_packets(&l->net->link, p->bytes);
 
-	n->bytes += p->bytes;
-	n->behind += p->bytes * (packets - 1);
-	if (p->bytes && t > n->last)
-		n->last = t;
+	x->received[s] += p->bytes;
 	if (l->ops->on_delivered)
 		l->ops->on_delivered(l, s, p, t);
 }
 
-uint64_t slice_bytes(const struct slice *x)
+static uint64_t received(const struct slice *x)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < x->load->topo->n_routers; i++)
-		sum += x->node[i].bytes;
+		sum += x->received[i];
 	return sum;
 }
 
-/*
- * Bytes of a train count when its last packet is there, and on average came
- * half its time earlier: so much earlier the work was done, too.
- */
-static sim_time mean_lead(const struct slice *x)
+uint64_t slice_bytes(const struct slice *x)
 {
-	const struct link_params *link = x->load->link;
-	sim_time packet = load_packet_time(link, (uint32_t)(link->payload));
-	double bytes = 0, behind = 0;
-
-	for (uint32_t i = 0; i < x->load->topo->n_routers; i++) {
-		bytes += (double)x->node[i].bytes;
-		behind += (double)x->node[i].behind;
-	}
-	return bytes > 0 ? (sim_time)(behind / bytes / 2 * (double)packet) : 0;
+	return x->n ? x->mark[x->n - 1].bytes : 0;
 }
 
-sim_time slice_end(const struct slice *x)
+sim_time slice_reached(const struct slice *x, uint64_t bytes)
 {
-	sim_time last = 0;
+	const struct mark *m = x->mark;
+	size_t i = 0;
 
-	if (x->reached)
-		return x->reached;
-	for (uint32_t i = 0; i < x->load->topo->n_routers; i++)
-		if (x->node[i].last > last)
-			last = x->node[i].last;
-	return last - mean_lead(x);
+	while (i < x->n && m[i].bytes < bytes)
+		i++;
+	if (i == x->n)
+		return SIM_NEVER;
+	if (!i)
+		return m[i].at;
+	return m[i - 1].at + (sim_time)((double)(m[i].at - m[i - 1].at) *
+					(double)(bytes - m[i - 1].bytes) /
+					(double)(m[i].bytes - m[i - 1].bytes));
 }
 
 /* Ends the run now. */
@@ -97,28 +84,20 @@ int slice_perform(struct machine_run *r, struct err *e)
 {
 	const struct slice_setup *want = &r->setup.slice;
 	struct slice *x = r->slice;
-	sim_time at = 0, step = want->step;
-	uint64_t was, bytes = 0;
-	int code;
+	struct mark now = { 0 };
+	int code = 0;
 
-	if (!want->bytes)
-		return machine_run_go(r, SIM_NEVER, e) < 0 ? -1 : 0;
-	for (;;) {
-		at += step;
-		code = machine_run_go(r, at, e);
-		was = bytes;
-		bytes = slice_bytes(x);
+	while (!code) {
+		now.at += want->step;
+		code = machine_run_go(r, now.at, e);
 		if (code < 0)
 			return -1;
-		if (bytes >= want->bytes)
-			break;
-		if (code)
-			return 0;
-		if (at >= want->most)
+		now.bytes = received(x);
+		x->mark = mem_more(x->mark, x->n, sizeof(*x->mark));
+		x->mark[x->n++] = now;
+		if (!code && (now.at >= want->most ||
+				     (want->bytes && now.bytes >= want->bytes)))
 			return end_here(r, e);
 	}
-	x->reached = at - step +
-		     (sim_time)((double)step * (double)(want->bytes - was) /
-				(double)(bytes - was));
-	return code ? 0 : end_here(r, e);
+	return 0;
 }

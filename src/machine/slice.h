@@ -16,12 +16,13 @@ void slice_free(struct slice *x); /* may be NULL */
 /* struct system_setup.on_delivered; arg is the slice. */
 void slice_note(void *arg, site_id s, const struct packet *p, sim_time t);
 
-/* Performs a run until nodes have received setup.slice.bytes; 0: to its
- * end. */
+/* Performs a run until nodes have received setup.slice.bytes, if that is not 0,
+ * and at most until setup.slice.most. */
 int slice_perform(struct machine_run *r, struct err *e);
 
-/* What nodes have received, and when they had; after the run. */
+/* What nodes have received, and when they had some of it; SIM_NEVER: they
+ * never had.  After the run. */
 uint64_t slice_bytes(const struct slice *x);
-sim_time slice_end(const struct slice *x);
+sim_time slice_reached(const struct slice *x, uint64_t bytes);
 
 #endif
