@@ -344,14 +344,14 @@ static void compare(const struct cli_args *a, const struct machine_run *r,
 		go(a, r, &x->plan, false, &x->trains, e);
 	if (x->plan.how == WORK && !e->code) {
 		find_work(r, x);
-		if (!x->plan.bytes) {
+		if (!x->plan.bytes && !x->trains.e.code) {
 			snprintf(x->why, sizeof(x->why),
 				"interfaces deliver nothing in that part of "
 				"the run; try --error-slice 50%%");
 			return;
 		}
 	}
-	if (!e->code)
+	if (!e->code && !x->trains.e.code)
 		go(a, r, &x->plan, true, &x->exact, e);
 	if (x->trains.e.code || x->exact.e.code)
 		snprintf(x->why, sizeof(x->why), "%.380s",
@@ -469,6 +469,14 @@ static bool is_peak(const char *name)
 	       !strcmp(name, "offered_GBps_per_node");
 }
 
+/* Of the throughput in a shorter measurement, per cent. */
+static double noise(const struct run_error *x)
+{
+	static const char name[] = "confidence_95_half_width_pct";
+
+	return fmax(find(&x->trains, name), find(&x->exact, name));
+}
+
 /* Why a shorter measurement says nothing about a figure; NULL: it does. */
 static const char *unseen_in_window(const struct run_error *x, const char *name)
 {
@@ -501,6 +509,8 @@ static const char *in_window(const struct run_error *x, const char *name,
 		return why;
 	*finer = find(&x->exact, name);
 	*percent = 100 * (find(&x->trains, name) / *finer - 1);
+	if (is_rate(name) && !is_peak(name) && fabs(*percent) <= noise(x))
+		return "not known: less than the noise of the slice";
 	return NULL;
 }
 

@@ -358,7 +358,7 @@ static int build(struct machine_run *r, struct err *e)
 	};
 
 	if (r->setup.slice.is_counted) {
-		r->slice = slice_new(l);
+		r->slice = slice_new(l, r->machine->topo->n_routers);
 		s.on_delivered = slice_note;
 		s.arg = r->slice;
 	}

@@ -11,7 +11,7 @@
 struct slice;
 
 /* Counts what nodes receive from then on; before load_begin(). */
-struct slice *slice_new(struct load *l);
+struct slice *slice_new(struct load *l, uint32_t n_sites);
 void slice_free(struct slice *x); /* may be NULL */
 /* struct system_setup.on_delivered; arg is the slice. */
 void slice_note(void *arg, site_id s, const struct packet *p, sim_time t);
