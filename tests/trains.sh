@@ -138,11 +138,11 @@ cat >"$tmp/jobs.yaml" <<-'END'
 	  - name: a
 	    count: 8
 	    workload: collective
-	    keys: { op: alltoall, algo: pairwise, bytes: 512KiB, rounds: 2, warm: 0 }
+	    keys: { op: alltoall, algo: pairwise, bytes: 512KiB, warm: 0 }
 	  - name: b
 	    count: 8
 	    workload: random
-	    keys: { message: 64KiB, bytes: 2048, load: 0.3, warmup: 10us, measure: 100us }
+	    keys: { message: 64KiB, bytes: 2048, warmup: 9us, measure: 99us }
 END
 run run fattree --shape 16 --jobs "$tmp/jobs.yaml" coarse=8 --no-alone \
 	--error-slice 30%
@@ -183,7 +183,8 @@ report 'a run says so where no train can form'
 refused 'no number of packets' run fattree stream --shape 4 coarse=some
 refused 'is given twice' run fattree stream --shape 4 coarse=2 coarse=4
 refused 'want at most 31' run fattree stream --shape 4 coarse=32
-refused 'error needs trains: set coarse=auto' run fattree stream --shape 4 --error
+refused 'error needs trains: set coarse=auto' run fattree stream --shape 4 \
+	--error
 refused 'not a share of a run' run fattree stream --shape 4 coarse=4 \
 	--error-slice 0
 refused 'must travel one by one' run fattree stream --shape 4 coarse=2 \
