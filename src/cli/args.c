@@ -30,6 +30,7 @@ enum kind {
 	PLUGIN,
 	VARIABLE,
 	FOLLOW,
+	SLICE,
 	SEED,
 	COUNT,
 	KIN,
@@ -106,8 +107,11 @@ static const struct cli_option table[] = {
 	{ CLI_JOBS | CLI_RECORD, "no-alone", 0, FLAG, AT(is_together), NULL,
 		"with --jobs: do not run each job again on its own" },
 	{ CLI_JOBS | CLI_RECORD, "error", 0, FLAG, AT(is_error), NULL,
-		"with coarse=N: run again with trains half as long, and print "
-		"how much each figure differs" },
+		"with coarse=N: run again with single packets, for a tenth of "
+		"the simulated time, and print how much each figure differs" },
+	{ CLI_JOBS | CLI_RECORD, "error-slice", 0, SLICE, AT(slice), "SHARE",
+		"as --error, for this share of the simulated time, such as "
+		"50%; 100%: the whole run" },
 	{ CLI_RECORD, "output", 'o', TEXT, AT(output), "FILE",
 		"save the run (settings, results, samples) to FILE (see "
 		"weft-runfile(5))" },
@@ -233,6 +237,20 @@ static int read_time(
 	return 0;
 }
 
+static int read_share(
+	const char *option, const char *text, int64_t *ppm, struct err *e)
+{
+	const char *why = "it must be from 0.1 % to 100 %";
+
+	if (units_read(UNIT_FRACTION, text, ppm, &why) || *ppm < 1000 ||
+		*ppm > 1000000)
+		return err_set(e,
+			"--%s: \"%.40s\" is not a share of a run: %s (want "
+			"10%%, or 100%% for the whole run)",
+			option, text, why);
+	return 0;
+}
+
 /* N, or NODE.N. */
 static int read_follow(struct cli_args *a, const char *text, struct err *e)
 {
@@ -337,6 +355,9 @@ static int take_option(
 		return add_variable(p, o, arg);
 	case FOLLOW:
 		return read_follow(a, arg, p->e);
+	case SLICE:
+		a->is_error = true;
+		return read_share(o->name, arg, at, p->e);
 	case SEED:
 		return read_number(o->name, arg, 0, UINT64_MAX - 1, at, p->e);
 	case COUNT:

@@ -207,6 +207,7 @@ static void add_head(
 			"{_machine}, {nodes} node{nodes|s}: "
 			"{workload}{_words}: {ending}");
 	facts_line(f, "warning", "[{warning}]");
+	run_error_head(f);
 	/* elsewhere it is the last line that weft prints */
 	if (a->report)
 		facts_line(f, "error", "[{error}]");
@@ -215,7 +216,7 @@ static void add_head(
 /* What `weft run` tells. */
 static void add_all(struct facts *f, const struct cli_args *a,
 	const struct machine_run *r, const struct batch_result *alone,
-	const struct batch_result *finer)
+	const struct run_error *error)
 {
 	struct book_how how;
 
@@ -228,7 +229,7 @@ static void add_all(struct facts *f, const struct cli_args *a,
 	facts_of_results(f, r, a->is_histogram);
 	facts_end(f);
 	run_jobs_facts(f, r, alone);
-	run_error_facts(f, r, finer);
+	run_error_facts(f, r, error);
 	facts_of_faults(f, r);
 	facts_of_energy(f, r);
 	facts_of_card(f, r);
@@ -383,7 +384,7 @@ static int tell(
 	const struct cli_args *a, const struct machine_run *r, struct err *e)
 {
 	struct batch_result *alone = run_jobs_alone(a, r, e);
-	struct batch_result *finer = e->code ? NULL : run_error(a, r, e);
+	struct run_error *error = e->code ? NULL : run_error(a, r, e);
 	struct facts f;
 
 	if (e->code) {
@@ -391,9 +392,9 @@ static int tell(
 		return -1;
 	}
 	facts_init(&f);
-	add_all(&f, a, r, alone, finer);
+	add_all(&f, a, r, alone, error);
 	mem_free(alone);
-	mem_free(finer);
+	mem_free(error);
 	return run_tell(&f, a, r, e);
 }
 
@@ -478,7 +479,8 @@ int run_perform(struct machine_run *r, const struct cli_args *a,
 	if (a->output && s->book)
 		m = record_messages_new(&how);
 	failed = machine_run_open(r, s, e) ||
-		 book_check(a, r->machine->topo, e) || check_load(r, e);
+		 book_check(a, r->machine->topo, e) || check_load(r, e) ||
+		 run_error_check(a, r, e);
 	k.start = machine_clock();
 	if (!failed)
 		failed = run_recorded(r, a, m, e);

@@ -11,6 +11,7 @@
 #include "machine/coarse.h"
 #include "machine/energy.h"
 #include "machine/jobs.h"
+#include "machine/slice.h"
 #include "sim/cluster.h"
 
 double machine_clock(void)
@@ -356,6 +357,11 @@ static int build(struct machine_run *r, struct err *e)
 		.arg = l,
 	};
 
+	if (r->setup.slice.is_counted) {
+		r->slice = slice_new(l, r->machine->topo->n_routers);
+		s.on_delivered = slice_note;
+		s.arg = r->slice;
+	}
 	if (l->ops->estimate)
 		s.bytes = l->ops->estimate(l);
 	r->system = system_new(r->machine, &s, e);
@@ -511,6 +517,8 @@ int machine_run_go(struct machine_run *r, sim_time pause, struct err *e)
 
 int machine_run_perform(struct machine_run *r, struct err *e)
 {
+	if (r->slice)
+		return slice_perform(r, e);
 	return machine_run_go(r, SIM_NEVER, e) < 0 ? -1 : 0;
 }
 
@@ -518,6 +526,7 @@ void machine_run_close(struct machine_run *r)
 {
 	drop_load(r);
 	system_free(r->system);
+	slice_free(r->slice);
 	energy_free(r->energy);
 	priced_free(r->bill);
 	machine_free(r->machine);

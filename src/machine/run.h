@@ -10,7 +10,16 @@
 
 struct energy;
 struct priced;
+struct slice;
 struct machine_run;
+
+/* A part of a run (machine/slice.h). */
+struct slice_setup {
+	bool is_counted; /* what nodes receive */
+	uint64_t bytes; /* ends the run when nodes have received them; 0: not */
+	sim_time step; /* how often to look */
+	sim_time most; /* when to give up */
+};
 
 /* What to run; the texts must outlive the run. */
 struct machine_run_setup {
@@ -59,6 +68,7 @@ struct machine_run_setup {
 	/* Called when everything is read, before anything is built; or NULL. */
 	int (*check)(const struct machine_run *r, struct err *e);
 	struct sim_trial trial;
+	struct slice_setup slice;
 };
 
 /* Big: tens of kilobytes; not for a stack. */
@@ -71,6 +81,7 @@ struct machine_run {
 	struct system *system;
 	struct energy *energy; /* NULL: not asked for */
 	struct priced *bill; /* likewise */
+	struct slice *slice; /* likewise */
 	uint32_t threads; /* that it runs on */
 	bool is_performed; /* or was begun to be */
 	struct load_course course;

@@ -181,6 +181,7 @@ static int fattree_init(struct topo *topo, struct err *e)
 	t->n_trees = (uint32_t)(t->join ? 1 : t->rails);
 	if (fattree_set_levels(t, e) || fattree_check_join(t, e))
 		return -1;
+	topo->has_apart_paths = !t->join || t->join == t->n_levels;
 	topo->n_nodes = (router_id)t->nodes;
 	topo->node_ports = (port_id)t->rails;
 	if (fattree_check_siblings(t, e) || count_sites(t, e))

@@ -84,6 +84,8 @@ struct topo {
 	/* Set by init(): a packet comes to the card with the number of the one
 	 * by which it left, since nothing joins the others. */
 	bool is_apart;
+	/* Set by init(): shortest paths of different cards share no link. */
+	bool has_apart_paths;
 	/* Set by init(): its routers have the names that a user gave them. */
 	bool has_given_names;
 	uint32_t n_wires;

@@ -70,6 +70,27 @@ static uint8_t mixed_kind(const struct synthetic *y, uint64_t m)
 						: PACKET_DYNAMIC;
 }
 
+/*
+ * Packet i of a message takes card i modulo their number.  A train has the
+ * packets that its card would get, so that the message uses all cards for as
+ * long.  Trains of one round have the packets i, i + cards, i + 2 cards ...
+ */
+static __attribute__((noinline)) void take_card(
+	const struct synthetic *y, const struct source *src, struct packet *p)
+{
+	uint32_t cards = y->load.net->topo->cards, round = cards * y->train;
+	uint32_t at = y->per_message - 1 - src->left, i = at % cards;
+	uint32_t rest = y->cut - at / cards * round;
+	uint32_t n = rest < round ? (rest - i + cards - 1) / cards : y->train;
+	uint64_t m = src->k / y->per_message;
+
+	p->card = p->to_card = (uint8_t)((m * y->cut + i) % cards);
+	p->bytes = (uint16_t)(n * (uint32_t)y->bytes);
+	if (rest <= round && (rest - 1) % cards == i)
+		p->bytes -= (uint16_t)(y->cut * (uint64_t)y->bytes -
+				       (uint64_t)y->message);
+}
+
 static inline __attribute__((always_inline)) packet_id make_packet(
 	struct synthetic *y, struct sim_worker *w, site_id s, sim_time t)
 {
@@ -92,7 +113,9 @@ static inline __attribute__((always_inline)) packet_id make_packet(
 				    : y->kind,
 		.bytes = (uint16_t)(src->left ? y->each : y->last_bytes),
 	};
-	if (n->topo->cards) /* each in turn */
+	if (n->topo->cards && y->train > 1)
+		take_card(y, src, p);
+	else if (n->topo->cards) /* each in turn */
 		p->card = p->to_card = (uint8_t)(src->k % n->topo->cards);
 	src->k++;
 	src->made++;
@@ -135,6 +158,17 @@ static __attribute__((noinline)) void fill(struct synthetic *y,
 	} while (net_has_room(y->load.net, s, fifo));
 }
 
+/* The FIFO that a packet must take: each card has one, or its packets would
+ * wait behind those of other cards. */
+static inline uint32_t own_fifo(const struct net *n, packet_id id)
+{
+	uint32_t fifo = load_own_fifo(n, id);
+
+	if (fifo == NET_NO_FIFO && n->topo->cards)
+		fifo = net_fifos(n, NET_USER).first + n->packets[id].card;
+	return fifo;
+}
+
 /* Makes and injects packets until something has to be waited for. */
 static __attribute__((noinline)) void pump(struct synthetic *y,
 	struct sim_worker *w, site_id s, uint32_t first, sim_time t)
@@ -158,7 +192,7 @@ static __attribute__((noinline)) void pump(struct synthetic *y,
 				return;
 			}
 			src->pending = id;
-			src->fifo = load_own_fifo(y->load.net, id);
+			src->fifo = own_fifo(y->load.net, id);
 		}
 		fifo = src->fifo;
 		if (fifo == NET_NO_FIFO)
@@ -184,7 +218,8 @@ static inline bool sleeps(
 
 static inline bool fills(const struct synthetic *y)
 {
-	return !y->is_open && y->kind == PACKET_DYNAMIC;
+	return !y->is_open && y->kind == PACKET_DYNAMIC &&
+	       !y->load.net->topo->cards;
 }
 
 static inline void go_on(struct synthetic *y, struct sim_worker *w, site_id s,
@@ -236,12 +271,14 @@ struct whole {
 	struct slot slot;
 	uint32_t left; /* pieces that have not come */
 	sim_time born; /* the earliest of them */
+	sim_time tail; /* the latest of those that have come */
 };
 
 /* One of so many pieces has come; true where it was the last, and *born is the
- * earliest of all of them.  A lost piece leaves the rest waiting. */
-static bool is_last_piece(
-	struct pieces *p, uint64_t what, uint32_t of, sim_time *born)
+ * earliest of all of them, *tail the latest.  A lost piece leaves the rest
+ * waiting. */
+static bool is_last_piece(struct pieces *p, uint64_t what, uint32_t of,
+	sim_time *born, sim_time *tail)
 {
 	uint32_t id = index_find(&p->index, what);
 	struct whole *x;
@@ -252,11 +289,15 @@ static bool is_last_piece(
 		x = slots_at(&p->slots, id);
 		x->left = of;
 		x->born = *born;
+		x->tail = *tail;
 	}
 	x = slots_at(&p->slots, id);
 	if (*born < x->born)
 		x->born = *born;
+	if (*tail > x->tail)
+		x->tail = *tail;
 	*born = x->born;
+	*tail = x->tail;
 	if (--x->left)
 		return false;
 	index_remove(&p->index, what);
@@ -275,7 +316,7 @@ static void take_piece(struct synthetic *y, struct meter *m, site_id s,
 		number = p->number / y->per_unit;
 	else
 		number |= (uint64_t)p->src << 32;
-	if (is_last_piece(&y->pieces[s], number, y->whole, &born) &&
+	if (is_last_piece(&y->pieces[s], number, y->whole, &born, &tail) &&
 		y->stage == MEASURING)
 		hist_add(&m->whole, tail - born);
 }

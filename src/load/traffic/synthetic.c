@@ -212,6 +212,38 @@ static int set_load(struct synthetic *y, struct err *e)
 	return 0;
 }
 
+/* Trains of a message, or packets: the packets of a train take the same card,
+ * as they would without trains. */
+static uint32_t count_trains(const struct synthetic *y)
+{
+	uint32_t cards = y->load.topo->cards ? y->load.topo->cards : 1;
+	uint32_t round = cards * y->train, rest = y->cut % round;
+
+	return y->cut / round * cards + (rest < cards ? rest : cards);
+}
+
+/* Trains are exact for a message that is alone: they leave a node one after
+ * the other, as packets do, or by cards whose paths do not meet. */
+static int check_trains(const struct synthetic *y, struct err *e)
+{
+	const struct topo *t = y->load.topo;
+	bool is_adaptive = !y->class && y->routing != 1;
+
+	if (y->train <= 1 || y->cut <= 1)
+		return 0;
+	if (t->cards && !t->has_apart_paths)
+		return err_set(e,
+			"coarse: paths of a node's cards share links, where "
+			"trains of one message would wait for each other (want "
+			"coarse=1)");
+	if (!t->cards && t->node_ports > 1 && is_adaptive)
+		return err_set(e,
+			"coarse: packets of a message leave a node by several "
+			"links at once, and a train by one (want coarse=1, or "
+			"packets that follow one path: routing=deterministic)");
+	return 0;
+}
+
 /* A message's packets are full but for the last one. */
 static int cut_messages(struct synthetic *y, struct err *e)
 {
@@ -233,10 +265,13 @@ static int cut_messages(struct synthetic *y, struct err *e)
 		y->message = y->bytes;
 	y->each = (uint32_t)(y->bytes == most ? link_longest(y->load.link)
 					      : y->bytes);
-	y->per_message = 1;
-	if (y->message > y->each)
-		y->per_message =
-			(uint32_t)((y->message + y->each - 1) / y->each);
+	y->train = y->bytes ? y->each / (uint32_t)y->bytes : 1;
+	y->cut = 1;
+	if (y->message > y->bytes)
+		y->cut = (uint32_t)((y->message + y->bytes - 1) / y->bytes);
+	if (check_trains(y, e))
+		return -1;
+	y->per_message = count_trains(y);
 	y->last_bytes = (uint32_t)(y->message - (y->per_message - 1) * y->each);
 	y->per_unit = y->per_message * (uint32_t)(y->burst ? y->burst : 1);
 	y->whole = y->per_message;

@@ -70,8 +70,10 @@ struct synthetic {
 	uint8_t kind;
 	bool is_mixed, is_open;
 	uint32_t each; /* payload of a packet, or of a train */
-	uint32_t per_message, per_unit; /* packets */
-	uint32_t last_bytes; /* of a message's last packet */
+	uint32_t per_message, per_unit; /* packets, or trains */
+	uint32_t last_bytes; /* of a message's last packet, or train */
+	uint32_t train; /* packets of a train; 1: none */
+	uint32_t cut; /* packets of a message, in trains or not */
 	uint32_t whole; /* packets that are measured together */
 	int64_t peak; /* 0: none */
 	int64_t offered; /* bytes per second and node; 0: all it can */
