@@ -449,6 +449,8 @@ bool endpoint_go_on(void *endpoint)
 	e->is_going_on = true;
 	did = endpoint_serve(e);
 	did |= walk(e);
+	/* last: a machine wakes for the room that was wanted last */
+	did |= endpoint_send_waiting(e);
 	e->is_going_on = false;
 	return did;
 }

@@ -26,12 +26,12 @@ static void check(int is_good, const char *what, int line)
 
 #define CHECK(what) check(what, #what, __LINE__)
 
-#define SUM(a, b) ((a) + (b))
-#define MIN(a, b) ((b) < (a) ? (b) : (a))
-#define MAX(a, b) ((b) > (a) ? (b) : (a))
-#define AND(a, b) ((a) & (b))
-#define OR(a, b)  ((a) | (b))
-#define XOR(a, b) ((a) ^ (b))
+#define SUM(a, b)  ((a) + (b))
+#define MIN(a, b)  ((b) < (a) ? (b) : (a))
+#define MAX(a, b)  ((b) > (a) ? (b) : (a))
+#define AND(a, b)  ((a) & (b))
+#define OR(a, b)   ((a) | (b))
+#define XOR(a, b)  ((a) ^ (b))
 #define LAND(a, b) ((a) && (b))
 #define LOR(a, b)  ((a) || (b))
 #define LXOR(a, b) (!(a) != !(b))
@@ -111,19 +111,18 @@ TEST(byte_and, uint8_t, MPI_BYTE, MPI_BAND, AND)
 TEST(byte_xor, uint8_t, MPI_BYTE, MPI_BXOR, XOR)
 
 /* Of numbers that are narrower than a network's words, and logical ones. */
-static void (*const widened[])(
-	MPI_Comm comm, const int *rank, int n, int root) = { character_sum,
-	character_min, character_max, character_and, character_or,
-	character_xor, int8_sum, int8_min, int8_max, int8_and, int8_or,
-	int8_xor, uint8_sum, uint8_min, uint8_max, uint8_and, uint8_or,
-	uint8_xor, int16_sum, int16_min, int16_max, int16_and, int16_or,
-	int16_xor, uint16_sum, uint16_min, uint16_max, uint16_and, uint16_or,
-	uint16_xor, int8_land, int8_lor, int8_lxor, uint8_land, uint8_lor,
-	uint8_lxor, int16_land, int16_lor, int16_lxor, uint16_land, uint16_lor,
-	uint16_lxor, int32_land, int32_lor, int32_lxor, uint32_land, uint32_lor,
-	uint32_lxor, int64_land, int64_lor, int64_lxor, uint64_land, uint64_lor,
-	uint64_lxor, boolean_land, boolean_lor, boolean_lxor, byte_and,
-	byte_xor };
+static void (*const widened[])(MPI_Comm comm, const int *rank, int n,
+	int root) = { character_sum, character_min, character_max,
+	character_and, character_or, character_xor, int8_sum, int8_min,
+	int8_max, int8_and, int8_or, int8_xor, uint8_sum, uint8_min, uint8_max,
+	uint8_and, uint8_or, uint8_xor, int16_sum, int16_min, int16_max,
+	int16_and, int16_or, int16_xor, uint16_sum, uint16_min, uint16_max,
+	uint16_and, uint16_or, uint16_xor, int8_land, int8_lor, int8_lxor,
+	uint8_land, uint8_lor, uint8_lxor, int16_land, int16_lor, int16_lxor,
+	uint16_land, uint16_lor, uint16_lxor, int32_land, int32_lor, int32_lxor,
+	uint32_land, uint32_lor, uint32_lxor, int64_land, int64_lor, int64_lxor,
+	uint64_land, uint64_lor, uint64_lxor, boolean_land, boolean_lor,
+	boolean_lxor, byte_and, byte_xor };
 
 enum { WIDENED = sizeof(widened) / sizeof(widened[0]) };
 
@@ -154,8 +153,8 @@ static double longest(void)
 
 		MPI_Barrier(MPI_COMM_WORLD);
 		begin = MPI_Wtime();
-		MPI_Allreduce(&a, &b, 1, types[i / 9], ops[i % 9],
-			MPI_COMM_WORLD);
+		MPI_Allreduce(
+			&a, &b, 1, types[i / 9], ops[i % 9], MPI_COMM_WORLD);
 		took = MPI_Wtime() - begin;
 		most = i && took > most ? took : most;
 	}
