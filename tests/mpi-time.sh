@@ -37,10 +37,12 @@ says() { # TEXT; what all ranks print
 		complain "not twice '$1' in: $(cat "$tmp/out")"
 }
 
-timed -- looks sleeps timers declare children
+timed -- looks reads sleeps timers declare children
 ends 0 'reproducible yes'
 says 'looks 50 50 50 50 50 50 ns, day 0, resolution 1 ns'
 report 'each look at a clock takes 25 ns, and the day begins with 2000'
+says 'reads 25 ns each, few, in time, at last 10000, after a call 25'
+report 'of 16,384 looks in a row on they become longer'
 says 'sleeps 1000 1000 1000000 1000 500 1000 1000 1000 1000 1000 us'
 says 'yield 125 ns'
 report 'sleeps take what they say, and to yield is a look'

@@ -1,12 +1,13 @@
 /*
  * The clock that a rank sees, under the names that programs use.
  *
- * While a rank runs, its clock is the machine's: looking at it takes 25 ns,
- * sleeping takes what it says.  The day begins with the year 2000.  Before that
- * and behind it sleeps are real, and the clock creeps: it stands just below the
- * start, or at the end, so that differences are never negative and never depend
- * on the host.  MPI_Init(), MPI_Finalize() and threads of the MPI library have
- * the host's clock: some libraries measure it when they are loaded.
+ * While a rank runs, its clock is the machine's: looking at it takes 25 ns or
+ * more, sleeping takes what it says.  The day begins with the year 2000. Before
+ * that and behind it sleeps are real, and the clock creeps: it stands just
+ * below the start, or at the end, so that differences are never negative and
+ * never depend on the host.  MPI_Init(), MPI_Finalize() and threads of the MPI
+ * library have the host's clock: some libraries measure it when they are
+ * loaded.
  */
 #define _GNU_SOURCE /* clocks of Linux */
 #include "inside/rank.h"
@@ -24,7 +25,7 @@
 #include <sys/times.h>
 #include <unistd.h>
 
-#define LOOK_PS	  (25 * INT64_C(1000))
+#define CREEP_PS  (25 * INT64_C(1000))
 #define NS_PER_S  INT64_C(1000000000)
 #define DAY_S	  INT64_C(946684800) /* 2000-01-01 */
 #define UP_S	  INT64_C(1000) /* since when the host runs, at the start */
@@ -67,10 +68,10 @@ static bool is_real(void)
 static int64_t creep(void)
 {
 	int64_t n = atomic_fetch_add(&n_creeps, 1);
-	int64_t now = BEFORE_PS + n * LOOK_PS;
+	int64_t now = BEFORE_PS + n * CREEP_PS;
 
 	if (link_phase() == LINK_AFTER)
-		return end_ps + n * LOOK_PS;
+		return end_ps + n * CREEP_PS;
 	return now < 0 ? now : -1;
 }
 
@@ -78,8 +79,7 @@ static int64_t look(void)
 {
 	if (!is_simulated())
 		return creep();
-	link_charge(LOOK_PS);
-	end_ps = link_now();
+	end_ps = link_read_clock();
 	return end_ps;
 }
 

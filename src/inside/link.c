@@ -20,7 +20,11 @@ enum {
 	PIECE_ALIGN = 8,
 	KEPT = 1024,
 	PATIENT_MS = 10, /* with threads that compute */
+	SHORT_READS = 1 << 14, /* of a clock in a row; later ones are longer */
 };
+
+#define READ_PS	     (25 * PS_PER_NS)
+#define LONG_READ_PS (10 * 1000 * PS_PER_NS)
 
 #define ASK	       0xffffffff /* for the personality */
 #define FIRST_DEADLINE (10 * 1000 * INT64_C(1000)) /* 10 us */
@@ -37,6 +41,8 @@ static struct {
 	uint64_t epoch; /* grows with all that queues can be changed by */
 	int64_t clock, charged; /* ps */
 	int64_t outside; /* of the clock, since it has the turn */
+	uint64_t n_reads; /* of a clock, in a row */
+	int64_t reads_ps; /* what they took */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
 	int rest; /* where to say that it only waits, or -1 */
@@ -480,6 +486,7 @@ int weft_link_post(
 		return ESHUTDOWN;
 	if (call_mine()->how == CALL_NONE)
 		compute_place(0);
+	link_.n_reads = 0;
 	if (!has_room(n, size))
 		weft_link_flush();
 	if (!has_room(n, size))
@@ -602,6 +609,7 @@ void weft_link_look(struct link_looks *l)
 		return;
 	if (call->how == CALL_NONE)
 		compute_place(CHANNEL_LOOKS);
+	link_.n_reads = 0;
 	if (take_kept())
 		return;
 	if (link_.channel->has_more)
@@ -643,6 +651,7 @@ void link_look_once(void)
 {
 	compute_look();
 	weft_link_lock();
+	link_.n_reads = 0;
 	if (link_.phase == LINK_RUNS && call_mine()->how == CALL_NONE)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	weft_link_unlock();
@@ -690,21 +699,61 @@ int64_t link_now(void)
 	return now;
 }
 
-void link_sleep(int64_t ps)
+static void pass(int64_t ps)
 {
-	compute_look();
-	weft_link_lock();
 	settle();
 	advance(ps);
 	if (call_mine()->how == CALL_NONE)
 		link_.outside += ps;
+}
+
+void link_sleep(int64_t ps)
+{
+	compute_look();
+	weft_link_lock();
+	link_.n_reads = 0;
+	pass(ps);
 	weft_link_unlock();
 }
 
-void link_charge(int64_t ps)
+/* A program that does nothing but read a clock waits for a time.  Of many reads
+ * in a row, each takes a fixed part of the time of those before it, so such a
+ * wait ends late by no more than that part.  Where computing takes time, a loop
+ * of reads takes its own. */
+static int64_t next_read(void)
 {
-	link_sleep(ps);
+	int64_t ps = READ_PS;
+
+	if (link_.n_reads == 0)
+		link_.reads_ps = 0;
+	if (link_.n_reads++ >= SHORT_READS &&
+		link_.channel->ways.computing == CHANNEL_FREE)
+		ps = link_.reads_ps / SHORT_READS;
+	if (ps > LONG_READ_PS)
+		ps = LONG_READ_PS;
+	link_.reads_ps += ps;
+	return ps;
+}
+
+int64_t link_read_clock(void)
+{
+	int64_t ps, now;
+
+	compute_look();
+	weft_link_lock();
+	ps = next_read();
+	pass(ps);
 	link_.charged += ps;
+	now = link_.clock;
+	weft_link_unlock();
+	return now;
+}
+
+void link_end_reads(void)
+{
+	weft_link_lock();
+	link_.n_reads = 0;
+	weft_link_unlock();
 }
 
 void link_compute(int64_t ps)
@@ -721,6 +770,7 @@ void link_declare(int64_t ps)
 {
 	compute_look();
 	weft_link_lock();
+	link_.n_reads = 0;
 	link_compute(ps);
 	weft_link_unlock();
 }

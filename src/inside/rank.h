@@ -61,11 +61,14 @@ void link_leave(const struct channel_call *c);
 /* Which MPI it has. */
 void link_tell_library(const char *text);
 
-/* The rank's clock, ps; crosses if commands are queued.  What is charged is
- * time of its processor, too. */
+/* The rank's clock, ps; crosses if commands are queued. */
 int64_t link_now(void);
 void link_sleep(int64_t ps);
-void link_charge(int64_t ps);
+/* Reads the clock, which takes time of the rank's processor. */
+int64_t link_read_clock(void);
+/* The next read follows something else than a read. */
+void link_end_reads(void);
+/* The processor's time so far. */
 int64_t link_charged(void);
 /* The rank has computed: with the lock; and because the program says so. */
 void link_compute(int64_t ps);

@@ -85,6 +85,31 @@ static void looks(void)
 		(long)t.tv_nsec);
 }
 
+/* Reads in a row become longer from the 16,385th on, until something else
+ * happens.  Two seconds of them end late by little. */
+static void reads(void)
+{
+	enum { SHORT = 16384 };
+	long long begin, t, n = 0;
+	int x;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &x);
+	begin = now();
+	for (int i = 1; i < SHORT; i++)
+		t = now();
+	printf("reads %lld ns each", (t - begin) / (SHORT - 1));
+	do
+		n++;
+	while ((t = now() - begin) < 2000000000);
+	printf(", %s, %s", n < 400000 ? "few" : "many",
+		t < 2000010000 ? "in time" : "late");
+	t = now();
+	printf(", at last %lld", now() - t);
+	MPI_Comm_rank(MPI_COMM_WORLD, &x);
+	t = now();
+	printf(", after a call %lld\n", now() - t);
+}
+
 static int took(long long *since)
 {
 	long long t = now(), d = t - *since - 25;
@@ -597,6 +622,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {
 		{ "looks", looks },
+		{ "reads", reads },
 		{ "sleeps", sleeps },
 		{ "timers", timers },
 		{ "ends", ends },
