@@ -37,7 +37,7 @@ says() { # TEXT; what all ranks print
 		complain "not twice '$1' in: $(cat "$tmp/out")"
 }
 
-timed -- looks reads sleeps timers declare children
+timed -- looks sleeps timers declare children reads
 ends 0 'reproducible yes'
 says 'looks 50 50 50 50 50 50 ns, day 0, resolution 1 ns'
 report 'each look at a clock takes 25 ns, and the day begins with 2000'

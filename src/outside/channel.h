@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-	CHANNEL_VERSION = 2,
+	CHANNEL_VERSION = 3,
 	CHANNEL_BYTES = 128 << 10, /* of its file */
 	CHANNEL_COMMANDS = 128,
 	CHANNEL_COMPLETIONS = 128,
@@ -71,6 +71,10 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
+	/* at, bytes: registered memory that no library polls while it waits for
+	 * others: their writes there do not end a wait without an end.  With
+	 * CHANNEL_RELEASED it may from now on.  No completion. */
+	CHANNEL_UNPOLLED,
 	/* Of a group of ranks, whose number is in data; ENOTSUP, the same for
 	 * all, if the network cannot. */
 	CHANNEL_BARRIER,

@@ -485,6 +485,9 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 	case CHANNEL_REGISTER:
 		endpoint_register(e, c);
 		return;
+	case CHANNEL_UNPOLLED:
+		endpoint_unpolled(e, c);
+		return;
 	case CHANNEL_UNREGISTER:
 		endpoint_unregister(e, c);
 		return;
@@ -575,14 +578,15 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 	if (!e->done.n)
 		msg_charge(state(e), e->look);
 	e->is_waiting = true;
-	while (!e->done.n && !e->is_touched && program_now() < until) {
+	e->data_ends_wait = until != SIM_NEVER;
+	while (!e->done.n && !endpoint_is_touched(e) && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
 		else
 			msg_sleep_before(state(e), until);
 		endpoint_step(e);
 	}
-	e->is_waiting = e->is_touched = false;
+	e->is_waiting = e->is_touched = e->is_data_touched = false;
 }
 
 void endpoint_doze(struct endpoint *e, sim_time until)
@@ -735,7 +739,9 @@ void endpoint_free(struct endpoint *e)
 	mem_free(e->active);
 	mem_free(e->unserved);
 	mem_free(e->given);
+	mem_free(e->unpolled);
 	e->given = NULL;
+	e->unpolled = NULL;
 	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	ring_fini(&e->waiting);

@@ -95,8 +95,13 @@ struct endpoint {
 	/* memory that others may write, by addresses of the node */
 	uint32_t n_given;
 	struct endpoint_given *given;
-	bool is_touched; /* somebody has, since the last wait */
-	bool is_waiting;
+	struct channel_piece
+		*unpolled; /* [n_unpolled] in the client's memory */
+	uint32_t n_unpolled;
+	/* Somebody has, since the last wait; or memory that no library polls.
+	 */
+	bool is_touched, is_data_touched;
+	bool is_waiting, data_ends_wait;
 	bool is_going_on;
 	/* of the next command */
 	uint32_t n_pieces; /* UINT32_MAX: they are none */

@@ -124,6 +124,10 @@ void endpoint_end_remote(struct endpoint *e, uint32_t i, int error);
 int endpoint_transfer(struct endpoint *e, uint32_t i); /* a write or read */
 void endpoint_register(struct endpoint *e, const struct channel_command *c);
 void endpoint_unregister(struct endpoint *e, const struct channel_command *c);
+/* Memory that no library polls, or that one may poll again. */
+void endpoint_unpolled(struct endpoint *e, const struct channel_command *c);
+/* Others have written what may end the wait that it is in. */
+bool endpoint_is_touched(const struct endpoint *e);
 void endpoint_close_regions(struct endpoint *e);
 /* As msg_state.go_on() and .can_go_on(). */
 bool endpoint_go_on(void *endpoint);
