@@ -220,6 +220,27 @@ awk '$1 == "\"crossings\":" { exit !($2 + 0 > 20 && $2 + 0 < 100) }' \
 	"$tmp/err" || complain "crossings of 20 ms: $(cat "$tmp/err")"
 report 'many tests in vain become fewer, and miss nothing'
 
+few() { # as crossings of the last run
+	awk '$1 == "\"crossings\":" { exit !($2 + 0 < 20000) }' "$tmp/err" ||
+		complain "$(grep crossings "$tmp/err")"
+}
+
+# With a crossing for each test these are two millions.
+timed --json -- probes
+ends 3 'rank 0 (node 0): MPI_Iprobe from any, tag 5'
+few
+for threads in 1 2; do
+	timed --json --threads $threads -- counts
+	ends 0 '"reproducible": true'
+	few
+	awk '$4 < 455000 || $4 > 490000 { exit 1 }' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
+	grep '"digest"' "$tmp/err" >>"$tmp/out"
+	cp "$tmp/out" "$tmp/out$threads"
+done
+cmp -s "$tmp/out1" "$tmp/out2" || complain "$(cat "$tmp/out1" "$tmp/out2")"
+report 'where all ranks test and nothing can come, they need not ask'
+
 timeout --foreground 60 "$weft" mpirun torus -n 2 patience=50ms -- \
 	"$tmp/timed" loops >"$tmp/out" 2>"$tmp/err" </dev/null &
 pid=$!

@@ -20,11 +20,7 @@ enum {
 	PIECE_ALIGN = 8,
 	KEPT = 1024,
 	PATIENT_MS = 10, /* with threads that compute */
-	SHORT_READS = 1 << 14, /* of a clock in a row; later ones are longer */
 };
-
-#define READ_PS	     (25 * PS_PER_NS)
-#define LONG_READ_PS (10 * 1000 * PS_PER_NS)
 
 #define ASK	       0xffffffff /* for the personality */
 #define FIRST_DEADLINE (10 * 1000 * INT64_C(1000)) /* 10 us */
@@ -41,8 +37,7 @@ static struct {
 	uint64_t epoch; /* grows with all that queues can be changed by */
 	int64_t clock, charged; /* ps */
 	int64_t outside; /* of the clock, since it has the turn */
-	uint64_t n_reads; /* of a clock, in a row */
-	int64_t reads_ps; /* what they took */
+	uint64_t deeds; /* all but reads of a clock */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
 	int rest; /* where to say that it only waits, or -1 */
@@ -476,6 +471,43 @@ static bool has_room(unsigned n, uint64_t bytes)
 	       link_.room + bytes <= CHANNEL_ROOM;
 }
 
+/* Longer than any run lasts is long enough. */
+static void advance(int64_t ps)
+{
+	if (__builtin_add_overflow(link_.clock, ps, &link_.clock) ||
+		link_.clock > LAST_CLOCK)
+		link_.clock = LAST_CLOCK;
+}
+
+/* If nothing can have come, without a crossing; it takes as long as one that
+ * has. */
+static bool fails_alone(void)
+{
+	if (link_.n_commands > 0 || !link_.channel->own_tests)
+		return false;
+	link_.channel->own_tests--;
+	advance(CHANNEL_LONG_TEST);
+	return true;
+}
+
+/* A peek of a call that tests. */
+static bool peek_fails_alone(const struct channel_command *c)
+{
+	const struct channel_completion none = {
+		.context = c->context,
+		.kind = c->kind,
+		.flags = c->flags,
+		.endpoint = c->endpoint,
+		.error = ENOMSG,
+	};
+
+	if (c->kind != CHANNEL_PEEK || call_mine()->how != CALL_TESTS ||
+		!fails_alone())
+		return false;
+	complete(&none);
+	return true;
+}
+
 int weft_link_post(
 	const struct channel_command *c, unsigned n, const void *bytes)
 {
@@ -486,7 +518,9 @@ int weft_link_post(
 		return ESHUTDOWN;
 	if (call_mine()->how == CALL_NONE)
 		compute_place(0);
-	link_.n_reads = 0;
+	link_.deeds++;
+	if (peek_fails_alone(c))
+		return 0;
 	if (!has_room(n, size))
 		weft_link_flush();
 	if (!has_room(n, size))
@@ -584,7 +618,9 @@ void link_note(enum channel_reason reason)
  * does not test. */
 static void test(struct link_looks *l, struct call *call)
 {
-	if (call->looks++ == 0 || link_.n_commands > 0)
+	if (call->looks++ == 0 && fails_alone())
+		return;
+	if (call->looks == 1 || link_.n_commands > 0)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	else if (call->looks > FREE_LOOKS && !is_free(l))
 		wait_some_time();
@@ -609,7 +645,7 @@ void weft_link_look(struct link_looks *l)
 		return;
 	if (call->how == CALL_NONE)
 		compute_place(CHANNEL_LOOKS);
-	link_.n_reads = 0;
+	link_.deeds++;
 	if (take_kept())
 		return;
 	if (link_.channel->has_more)
@@ -651,7 +687,7 @@ void link_look_once(void)
 {
 	compute_look();
 	weft_link_lock();
-	link_.n_reads = 0;
+	link_.deeds++;
 	if (link_.phase == LINK_RUNS && call_mine()->how == CALL_NONE)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	weft_link_unlock();
@@ -680,14 +716,6 @@ static void settle(void)
 		weft_link_flush();
 }
 
-/* Longer than any run lasts is long enough. */
-static void advance(int64_t ps)
-{
-	if (__builtin_add_overflow(link_.clock, ps, &link_.clock) ||
-		link_.clock > LAST_CLOCK)
-		link_.clock = LAST_CLOCK;
-}
-
 int64_t link_now(void)
 {
 	int64_t now;
@@ -711,37 +739,17 @@ void link_sleep(int64_t ps)
 {
 	compute_look();
 	weft_link_lock();
-	link_.n_reads = 0;
+	link_.deeds++;
 	pass(ps);
 	weft_link_unlock();
 }
 
-/* A program that does nothing but read a clock waits for a time.  Of many reads
- * in a row, each takes a fixed part of the time of those before it, so such a
- * wait ends late by no more than that part.  Where computing takes time, a loop
- * of reads takes its own. */
-static int64_t next_read(void)
+int64_t link_read_clock(int64_t ps)
 {
-	int64_t ps = READ_PS;
-
-	if (link_.n_reads == 0)
-		link_.reads_ps = 0;
-	if (link_.n_reads++ >= SHORT_READS &&
-		link_.channel->ways.computing == CHANNEL_FREE)
-		ps = link_.reads_ps / SHORT_READS;
-	if (ps > LONG_READ_PS)
-		ps = LONG_READ_PS;
-	link_.reads_ps += ps;
-	return ps;
-}
-
-int64_t link_read_clock(void)
-{
-	int64_t ps, now;
+	int64_t now;
 
 	compute_look();
 	weft_link_lock();
-	ps = next_read();
 	pass(ps);
 	link_.charged += ps;
 	now = link_.clock;
@@ -749,11 +757,14 @@ int64_t link_read_clock(void)
 	return now;
 }
 
-void link_end_reads(void)
+uint64_t link_deeds(bool has_done)
 {
+	uint64_t n;
+
 	weft_link_lock();
-	link_.n_reads = 0;
+	n = link_.deeds += has_done;
 	weft_link_unlock();
+	return n;
 }
 
 void link_compute(int64_t ps)
@@ -770,7 +781,7 @@ void link_declare(int64_t ps)
 {
 	compute_look();
 	weft_link_lock();
-	link_.n_reads = 0;
+	link_.deeds++;
 	link_compute(ps);
 	weft_link_unlock();
 }

@@ -33,7 +33,7 @@ static uint64_t ticks(void)
 {
 	if (call_mine()->how != CALL_NONE)
 		return 0;
-	return (uint64_t)(link_read_clock() / PS_PER_NS);
+	return (uint64_t)(clock_read() / PS_PER_NS);
 }
 
 static void pass_on(int number, siginfo_t *info, void *context)

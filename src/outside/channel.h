@@ -37,6 +37,9 @@ enum {
 #define CHANNEL_NONE  UINT32_MAX
 #define CHANNEL_LOOKS UINT32_MAX /* no call */
 
+/* A test after many unsuccessful ones, ps. */
+#define CHANNEL_LONG_TEST INT64_C(10000000)
+
 enum channel_turn { CHANNEL_SIM, CHANNEL_RANK };
 
 /* Why a rank gives the turn away. */
@@ -230,7 +233,9 @@ struct channel {
 	uint32_t n_completions, has_more;
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
-	uint32_t unused;
+	/* Tests that it fails by itself, without a crossing; each takes a
+	 * CHANNEL_LONG_TEST.  It counts them down. */
+	uint32_t own_tests;
 	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before its first turn
 	 * ends */

@@ -459,6 +459,25 @@ static void probes(void)
 			MPI_STATUS_IGNORE);
 }
 
+/* Ranks that test some number of times before they go on: nothing else says
+ * that they will. */
+static void counts(void)
+{
+	enum { TESTS = 50000 };
+	long long t = now();
+	MPI_Request request;
+	int x, is_done = 0, other = 1 - rank;
+
+	MPI_Irecv(&x, 1, MPI_INT, other, 5, MPI_COMM_WORLD, &request);
+	for (int i = 0; i < (1 + rank) * TESTS && !is_done; i++)
+		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+	t = now() - t;
+	MPI_Send(&rank, 1, MPI_INT, other, 5, MPI_COMM_WORLD);
+	if (!is_done)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	printf("rank %d counts %lld us\n", rank, t / 1000);
+}
+
 /* By names that nobody knows. */
 static void hides(void)
 {
@@ -638,6 +657,7 @@ int main(int argc, char **argv)
 		{ "declare", declare },
 		{ "tests", tests },
 		{ "probes", probes },
+		{ "counts", counts },
 		{ "hides", hides },
 		{ "hides-long", hides_long },
 		{ "late", late },
