@@ -270,6 +270,7 @@ static void log_calls(struct proxy *p)
 static void catch_up(struct proxy *p)
 {
 	sim_time before = program_now(), outside = p->turn.outside;
+	uint32_t failed = 0; /* tests, by itself */
 	/* no run lasts longer */
 	sim_time clock =
 		p->turn.clock < LINK_MAX_TIME ? p->turn.clock : LINK_MAX_TIME;
@@ -279,7 +280,8 @@ static void catch_up(struct proxy *p)
 	if (clock > before && clock - before >= p->long_sleep)
 		be_active(p, clock);
 	if (p->turn.own_tests < p->own_tests)
-		p->vain += p->own_tests - p->turn.own_tests;
+		failed = p->own_tests - p->turn.own_tests;
+	p->vain += failed;
 	if (clock > before)
 		program_wait(clock);
 	if (outside > program_now() - before)
@@ -287,7 +289,7 @@ static void catch_up(struct proxy *p)
 	if (outside > 0)
 		account_until(
 			&p->account, ACCOUNT_COMPUTING, 0, before + outside);
-	charge(p, p->own_tests ? ACCOUNT_TESTS : ACCOUNT_OWN);
+	charge(p, failed ? ACCOUNT_TESTS : ACCOUNT_OWN);
 	log_calls(p);
 }
 
