@@ -92,10 +92,26 @@ static bool is_unpolled(const struct endpoint *e, uint64_t at, size_t n)
 	return false;
 }
 
+/* Whether it belongs to a read of this rank, whose completion says enough. */
+static bool is_own_read(const struct endpoint *e, uint64_t at, size_t n)
+{
+	for (uint32_t k = 0; k < e->n_active; k++) {
+		const struct endpoint_op *x = &e->op[e->active[k]];
+
+		if (x->c.kind == CHANNEL_READ && x->state == ENDPOINT_MOVES &&
+			at >= x->at && n <= x->c.bytes &&
+			at - x->at <= x->c.bytes - n)
+			return true;
+	}
+	return false;
+}
+
 static void on_touch(void *arg, uint64_t at, size_t n)
 {
 	struct endpoint *e = arg;
 
+	if (!e->n_given || e->is_touched || is_own_read(e, at, n))
+		return;
 	for (uint32_t i = 0; i < e->n_given && !e->is_touched; i++) {
 		const struct endpoint_given *g = &e->given[i];
 
