@@ -86,4 +86,13 @@ holds "$(awk '$1 == 1 { print $3 }' "$tmp/out") > 1.5"
 holds "$(number collectives_by_network) == 0"
 holds "$(number collectives_by_messages) > 20"
 report 'the network takes less time than messages, unless it is switched off'
+
+good bgq-board -n 8 --json -- "$tmp/groups" times
+holds "$(awk '$1 == "longest" { print $2 }' "$tmp/out") < 1.3"
+holds "$(number collectives_by_messages) == 0"
+good qsnet2-16 -n 8 --json -- "$tmp/groups" times
+holds "$(number collectives_by_messages) <= 24" # the first three calls
+good sunway-32 -n 8 --json -- "$tmp/groups" times
+holds "$(number collectives_by_messages) == 0"
+report 'the network reduces short integers, and their logical operations'
 exit $status

@@ -9,7 +9,7 @@ set -u
 . "$(dirname "$0")/ranks.sh"
 
 for file in examples/mpi/one_sided examples/mpi/put_get tests/mpi/fabric \
-	tests/mpi/windows; do
+	tests/mpi/windows tests/mpi/strided; do
 	mpicc -Wall -I"$src/include" -o "$tmp/$(basename $file)" \
 		"$src/$file.c" -lfabric || complain "$file: mpicc"
 done
@@ -30,6 +30,21 @@ report 'fences, locks and groups are right, on any number of threads'
 good qsnet2-16 -n 3 ppn=3 -- "$tmp/one_sided"
 prints 'all of it is right'
 report 'so they are where all ranks are on one node'
+
+# Each put would wake a rank that waits for others: 30,000 crossings.
+for machine in gemini torus; do
+	good $machine -n 2 --json -- "$tmp/strided"
+	prints 'all puts are right'
+	[ "$(grep -c '^seen at once$' "$tmp/out")" -eq 2 ] ||
+		complain "$machine: $(cat "$tmp/out")"
+	awk '$1 == "\"crossings\":" { exit !($2 + 0 < 9000) }' "$tmp/err" ||
+		complain "$machine: $(grep crossings "$tmp/err")"
+done
+# Nor do packets of its own gets: 41,000.
+good gemini -n 2 --json -- "$tmp/put_get" 65536 1 256
+awk '$1 == "\"crossings\":" { exit !($2 + 0 < 3000) }' "$tmp/err" ||
+	complain "$(grep crossings "$tmp/err")"
+report 'puts do not wake a rank that waits for something else'
 
 # Open MPI would share memory among ranks of a node.
 for machine in sunway-32 qsnet2-16 bgq-board torus; do

@@ -37,10 +37,12 @@ says() { # TEXT; what all ranks print
 		complain "not twice '$1' in: $(cat "$tmp/out")"
 }
 
-timed -- looks sleeps timers declare children
+timed -- looks sleeps timers declare children reads
 ends 0 'reproducible yes'
 says 'looks 50 50 50 50 50 50 ns, day 0, resolution 1 ns'
 report 'each look at a clock takes 25 ns, and the day begins with 2000'
+says 'reads 25 ns each, few, in time, at last 10000, after a call 25'
+report 'of 16,384 looks in a row on they become longer'
 says 'sleeps 1000 1000 1000000 1000 500 1000 1000 1000 1000 1000 us'
 says 'yield 125 ns'
 report 'sleeps take what they say, and to yield is a look'
@@ -217,6 +219,27 @@ timed --json -- hides-long
 awk '$1 == "\"crossings\":" { exit !($2 + 0 > 20 && $2 + 0 < 100) }' \
 	"$tmp/err" || complain "crossings of 20 ms: $(cat "$tmp/err")"
 report 'many tests in vain become fewer, and miss nothing'
+
+few() { # as crossings of the last run
+	awk '$1 == "\"crossings\":" { exit !($2 + 0 < 20000) }' "$tmp/err" ||
+		complain "$(grep crossings "$tmp/err")"
+}
+
+# With a crossing for each test these are two millions.
+timed --json -- probes
+ends 3 'rank 0 (node 0): MPI_Iprobe from any, tag 5'
+few
+for threads in 1 2; do
+	timed --json --threads $threads -- counts
+	ends 0 '"reproducible": true'
+	few
+	awk '$4 < 455000 || $4 > 490000 { exit 1 }' "$tmp/out" ||
+		complain "$(cat "$tmp/out")"
+	grep '"digest"' "$tmp/err" >>"$tmp/out"
+	cp "$tmp/out" "$tmp/out$threads"
+done
+cmp -s "$tmp/out1" "$tmp/out2" || complain "$(cat "$tmp/out1" "$tmp/out2")"
+report 'where all ranks test and nothing can come, they need not ask'
 
 timeout --foreground 60 "$weft" mpirun torus -n 2 patience=50ms -- \
 	"$tmp/timed" loops >"$tmp/out" 2>"$tmp/err" </dev/null &

@@ -84,6 +84,29 @@ mpirun bgq-board -n 2
 ends 2 'want a program behind --'
 report 'a rank that fails, or cannot begin, ends the run and is named'
 
+# pending MACHINE MOST WORDS : sends take less than MOST us, and so does an
+# exchange with another rank while they pend.
+pending() {
+	machine=$1
+	most=$2
+	shift 2
+	mpirun "$machine" -n 3 -- "$tmp/pending" "$@"
+	grep -qx 'all bytes are right' "$tmp/out" ||
+		complain "$machine $*: $(cat "$tmp/out" "$tmp/err")"
+	awk -v most="$most" '/ us$/ && $(NF - 1) > most { exit 1 }' \
+		"$tmp/out" || complain "$machine $*: $(cat "$tmp/out")"
+}
+
+mpicc -Wall -O1 -o "$tmp/pending" "$src/tests/mpi/pending.c" ||
+	complain 'pending: mpicc'
+for machine in bgq-board gemini torus apenet qsnet2-16 sunway-32; do
+	pending $machine 2000 few
+	pending $machine 12000 rest 1000
+done
+pending torus 1000 many
+pending qsnet2-16 20000 many
+report 'sends that nobody receives keep their sender from nothing'
+
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
 report 'no process is left'
 exit $status

@@ -159,6 +159,7 @@ static void enter(unsigned number, enum call_form form, const long *words)
 	mine.what.tag = (uint64_t)argument(words, n->tag, form);
 	mine.what.bytes = 0;
 	mine.is_told = false;
+	link_deeds(true);
 	link_enter(&mine.what);
 	mine.is_setup = number == CALL_Init || number == CALL_Init_thread ||
 			number == CALL_Finalize;

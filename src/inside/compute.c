@@ -41,6 +41,11 @@ static enum channel_computing how(void)
 		       : CHANNEL_FREE;
 }
 
+bool compute_is_free(void)
+{
+	return how() == CHANNEL_FREE;
+}
+
 static bool is_measured(void)
 {
 	return how() == CHANNEL_CPU || how() == CHANNEL_RECORD;

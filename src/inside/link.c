@@ -37,6 +37,7 @@ static struct {
 	uint64_t epoch; /* grows with all that queues can be changed by */
 	int64_t clock, charged; /* ps */
 	int64_t outside; /* of the clock, since it has the turn */
+	uint64_t deeds; /* all but reads of a clock */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
 	int rest; /* where to say that it only waits, or -1 */
@@ -477,6 +478,43 @@ static bool has_room(unsigned n, uint64_t bytes)
 	       link_.room + bytes <= CHANNEL_ROOM;
 }
 
+/* Longer than any run lasts is long enough. */
+static void advance(int64_t ps)
+{
+	if (__builtin_add_overflow(link_.clock, ps, &link_.clock) ||
+		link_.clock > LAST_CLOCK)
+		link_.clock = LAST_CLOCK;
+}
+
+/* If nothing can have come, without a crossing; it takes as long as one that
+ * has. */
+static bool fails_alone(void)
+{
+	if (link_.n_commands > 0 || !link_.channel->own_tests)
+		return false;
+	link_.channel->own_tests--;
+	advance(CHANNEL_LONG_TEST);
+	return true;
+}
+
+/* A peek of a call that tests. */
+static bool peek_fails_alone(const struct channel_command *c)
+{
+	const struct channel_completion none = {
+		.context = c->context,
+		.kind = c->kind,
+		.flags = c->flags,
+		.endpoint = c->endpoint,
+		.error = ENOMSG,
+	};
+
+	if (c->kind != CHANNEL_PEEK || call_mine()->how != CALL_TESTS ||
+		!fails_alone())
+		return false;
+	complete(&none);
+	return true;
+}
+
 int weft_link_post(
 	const struct channel_command *c, unsigned n, const void *bytes)
 {
@@ -487,6 +525,9 @@ int weft_link_post(
 		return ESHUTDOWN;
 	if (call_mine()->how == CALL_NONE)
 		compute_place(0);
+	link_.deeds++;
+	if (peek_fails_alone(c))
+		return 0;
 	if (!has_room(n, size))
 		weft_link_flush();
 	if (!has_room(n, size))
@@ -584,7 +625,9 @@ void link_note(enum channel_reason reason)
  * does not test. */
 static void test(struct link_looks *l, struct call *call)
 {
-	if (call->looks++ == 0 || link_.n_commands > 0)
+	if (call->looks++ == 0 && fails_alone())
+		return;
+	if (call->looks == 1 || link_.n_commands > 0)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	else if (call->looks > FREE_LOOKS && !is_free(l))
 		wait_some_time();
@@ -609,6 +652,7 @@ void weft_link_look(struct link_looks *l)
 		return;
 	if (call->how == CALL_NONE)
 		compute_place(CHANNEL_LOOKS);
+	link_.deeds++;
 	if (take_kept())
 		return;
 	if (link_.channel->has_more)
@@ -650,6 +694,7 @@ void link_look_once(void)
 {
 	compute_look();
 	weft_link_lock();
+	link_.deeds++;
 	if (link_.phase == LINK_RUNS && call_mine()->how == CALL_NONE)
 		cross(CHANNEL_LOOK, INT64_MAX);
 	weft_link_unlock();
@@ -678,14 +723,6 @@ static void settle(void)
 		weft_link_flush();
 }
 
-/* Longer than any run lasts is long enough. */
-static void advance(int64_t ps)
-{
-	if (__builtin_add_overflow(link_.clock, ps, &link_.clock) ||
-		link_.clock > LAST_CLOCK)
-		link_.clock = LAST_CLOCK;
-}
-
 int64_t link_now(void)
 {
 	int64_t now;
@@ -697,21 +734,44 @@ int64_t link_now(void)
 	return now;
 }
 
-void link_sleep(int64_t ps)
+static void pass(int64_t ps)
 {
-	compute_look();
-	weft_link_lock();
 	settle();
 	advance(ps);
 	if (call_mine()->how == CALL_NONE)
 		link_.outside += ps;
+}
+
+void link_sleep(int64_t ps)
+{
+	compute_look();
+	weft_link_lock();
+	link_.deeds++;
+	pass(ps);
 	weft_link_unlock();
 }
 
-void link_charge(int64_t ps)
+int64_t link_read_clock(int64_t ps)
 {
-	link_sleep(ps);
+	int64_t now;
+
+	compute_look();
+	weft_link_lock();
+	pass(ps);
 	link_.charged += ps;
+	now = link_.clock;
+	weft_link_unlock();
+	return now;
+}
+
+uint64_t link_deeds(bool has_done)
+{
+	uint64_t n;
+
+	weft_link_lock();
+	n = link_.deeds += has_done;
+	weft_link_unlock();
+	return n;
 }
 
 void link_compute(int64_t ps)
@@ -728,6 +788,7 @@ void link_declare(int64_t ps)
 {
 	compute_look();
 	weft_link_lock();
+	link_.deeds++;
 	link_compute(ps);
 	weft_link_unlock();
 }

@@ -446,6 +446,8 @@ uint32_t peer_command(
 	case CHANNEL_UNREGISTER:
 		remove_memory(r, c->ignore);
 		return more;
+	case CHANNEL_UNPOLLED:
+		return more;
 	case CHANNEL_BARRIER:
 	case CHANNEL_BROADCAST:
 	case CHANNEL_REDUCE:

@@ -59,6 +59,7 @@ static const char *const kind_names[] = {
 	[CHANNEL_REGISTER] = "register",
 	[CHANNEL_UNREGISTER] = "unregister",
 	[CHANNEL_VECTOR_OF] = "vector",
+	[CHANNEL_UNPOLLED] = "unpolled",
 	[CHANNEL_BARRIER] = "barrier",
 	[CHANNEL_BROADCAST] = "broadcast",
 	[CHANNEL_REDUCE] = "reduce",

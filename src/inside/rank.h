@@ -65,11 +65,15 @@ void link_leave(const struct channel_call *c);
 /* Which MPI it has. */
 void link_tell_library(const char *text);
 
-/* The rank's clock, ps; crosses if commands are queued.  What is charged is
- * time of its processor, too. */
+/* The rank's clock, ps; crosses if commands are queued. */
 int64_t link_now(void);
 void link_sleep(int64_t ps);
-void link_charge(int64_t ps);
+/* Reads the clock, which takes so much time of the rank's processor. */
+int64_t link_read_clock(int64_t ps);
+/* How much the program has done beside such reads, as a count; has_done: with
+ * what it does now. */
+uint64_t link_deeds(bool has_done);
+/* The processor's time so far. */
 int64_t link_charged(void);
 /* The rank has computed: with the lock; and because the program says so. */
 void link_compute(int64_t ps);
@@ -138,6 +142,8 @@ void compute_place(uint32_t call);
 void compute_call(uint32_t call);
 /* Unless a call of MPI looks. */
 void compute_look(void);
+/* Whether it takes no time. */
+bool compute_is_free(void);
 
 /* --- alloc.c --- */
 
@@ -198,6 +204,9 @@ bool files_is_empty_set(int set);
 
 /* What a clock shows when the rank begins, s. */
 int64_t clock_begin(bool is_real_time);
+
+/* The rank's clock, ps; it takes the time of a read. */
+int64_t clock_read(void);
 
 /* The host's own. */
 void clock_real(clockid_t id, struct timespec *t);

@@ -11,8 +11,14 @@
  * go by messages, its component pt2pt.  That has precedence over rdma where the
  * messages' component is in a list (inside/environ.c): for all other windows
  * that component is hidden while the choice is made.
+ *
+ * While Open MPI waits it polls the state of its windows, which other ranks
+ * write, and never what the program has in them.  The simulator is told where
+ * that is, so a rank that waits for a fence is not woken by each put.
  */
 #include "inside/rank.h"
+
+#include <stdlib.h>
 
 enum { DYNAMIC = 3, SHARED = 4 }; /* MPI_WIN_FLAVOR_ */
 
@@ -55,6 +61,70 @@ int ompi_comm_split_type(void *comm, int type, int key, void *info, void **made)
 	return next(comm, type, key, info, made);
 }
 
+/* --- memory of windows --- */
+
+typedef int free_call(void *win);
+
+struct window {
+	struct window *next;
+	const void *win;
+	uint64_t at, bytes;
+};
+
+static struct window *windows;
+
+static void tell(const struct window *w, uint16_t flags)
+{
+	const struct channel_command c = { .kind = CHANNEL_UNPOLLED,
+		.flags = flags,
+		.at = w->at,
+		.bytes = w->bytes };
+
+	weft_link_post(&c, 1, NULL);
+}
+
+static void add(const void *win, const void *base, size_t bytes)
+{
+	struct window *w = malloc(sizeof(*w));
+
+	if (!w)
+		return;
+	*w = (struct window){ windows, win, (uintptr_t)base, bytes };
+	weft_link_lock();
+	windows = w;
+	tell(w, 0);
+	weft_link_unlock();
+}
+
+static void forget(const void *win)
+{
+	struct window **at = &windows, *w;
+
+	weft_link_lock();
+	while (*at && (*at)->win != win)
+		at = &(*at)->next;
+	w = *at;
+	if (w) {
+		*at = w->next;
+		tell(w, CHANNEL_RELEASED);
+	}
+	weft_link_unlock();
+	free(w);
+}
+
+/* Open MPI's own, behind MPI_Win_free(). */
+INSIDE_EXPORT free_call ompi_win_free;
+int ompi_win_free(void *win)
+{
+	free_call *next;
+
+	forget(win);
+	call_next_of_mpi(&next, "ompi_win_free");
+	return next(win);
+}
+
+/* --- how they are made --- */
+
 /* Open MPI's own, behind MPI_Win_create(), PMPI_Win_create() and all others
  * like them. */
 INSIDE_EXPORT select_call ompi_osc_base_select;
@@ -75,5 +145,7 @@ int ompi_osc_base_select(void *win, void **base, size_t bytes, int unit,
 	call_mine()->makes_window = false;
 	if (of_messages)
 		*of_messages = was;
+	if (!code && bytes && base && *base && flavor < DYNAMIC)
+		add(win, *base, bytes);
 	return code;
 }

@@ -87,22 +87,43 @@ void mpi_time_set(struct mpi_time *t, struct proxy *p)
 
 /* --- the end of those who only wait --- */
 
+/* Ranks of all processes by what they do. */
+enum { ACTIVE, POLLS, DOES_MORE, N_WAYS };
+
+static void count_ranks(const struct mpi_time *t, const struct sim *sim,
+	const struct proxy *p, uint32_t n, uint64_t by[N_WAYS])
+{
+	sim_time now = sim_now(sim);
+
+	memset(by, 0, N_WAYS * sizeof(*by));
+	for (uint32_t i = 0; i < n; i++) {
+		if (!sim_has(sim, p[i].node) || p[i].ended)
+			continue;
+		by[ACTIVE] += now - p[i].active < t->idle;
+		by[POLLS] += proxy_polls(&p[i]);
+		by[DOES_MORE] += !proxy_polls(&p[i]) && !proxy_waits(&p[i]);
+	}
+	sim_sum(sim, by, N_WAYS);
+}
+
 bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
-	const struct proxy *p, uint32_t n)
+	struct proxy *p, uint32_t n)
 {
 	const struct sim *sim = l->net->sim;
-	sim_time now = sim_now(sim);
-	uint64_t n_active = 0;
-	struct nic_pending e;
+	uint64_t by[N_WAYS];
+	bool only_polls, is_hopeless = false;
 
+	count_ranks(t, sim, p, n, by);
+	only_polls = by[POLLS] && !by[DOES_MORE];
+	if (only_polls || !by[ACTIVE]) {
+		struct nic_pending e = nic_pending(l->nic, l->place);
+
+		is_hopeless = e.n <= e.programs + e.patient;
+	}
 	for (uint32_t i = 0; i < n; i++)
-		n_active += sim_has(sim, p[i].node) && !p[i].ended &&
-			    now - p[i].active < t->idle;
-	sim_sum(sim, &n_active, 1);
-	if (n_active)
-		return false;
-	e = nic_pending(l->nic, l->place);
-	return e.n <= e.programs + e.patient;
+		if (sim_has(sim, p[i].node))
+			p[i].is_hopeless = only_polls && is_hopeless;
+	return !by[ACTIVE] && is_hopeless;
 }
 
 /* --- words --- */

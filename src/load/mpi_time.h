@@ -69,9 +69,10 @@ void mpi_time_fini(struct mpi_time *t);
 /* Of a proxy that is about to run. */
 void mpi_time_set(struct mpi_time *t, struct proxy *p);
 
-/* In next(): whether ranks only wait for each other. */
+/* In next(): whether ranks have only waited for each other for long.  Sets
+ * whether there is any hope for those that test. */
 bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
-	const struct proxy *p, uint32_t n);
+	struct proxy *p, uint32_t n);
 
 /* What to say of a rank that went astray from its recording. */
 void mpi_time_describe(const struct mpi_time *t, const struct proxy *p,

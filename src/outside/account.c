@@ -298,9 +298,10 @@ static bool exchanges(uint16_t kind)
 void account_command(
 	struct account *a, const struct channel_command *c, uint64_t eager)
 {
-	/* these belong to others */
-	a->operations +=
-		c->kind != CHANNEL_MORE && c->kind != CHANNEL_VECTOR_OF;
+	/* these belong to others, or say something */
+	a->operations += c->kind != CHANNEL_MORE &&
+			 c->kind != CHANNEL_VECTOR_OF &&
+			 c->kind != CHANNEL_UNPOLLED;
 	if (c->kind == CHANNEL_SEND || c->kind == CHANNEL_WRITE)
 		count_sent(a, c);
 	a->n_short += c->kind == CHANNEL_SEND && c->bytes <= eager;

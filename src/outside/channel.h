@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-	CHANNEL_VERSION = 2,
+	CHANNEL_VERSION = 3,
 	CHANNEL_BYTES = 128 << 10, /* of its file */
 	CHANNEL_COMMANDS = 128,
 	CHANNEL_COMPLETIONS = 128,
@@ -39,6 +39,9 @@ enum { CHANNEL_PARENT_PID = 999, CHANNEL_FIRST_PID = 1000 };
 #define CHANNEL_ANY   UINT32_MAX /* rank */
 #define CHANNEL_NONE  UINT32_MAX
 #define CHANNEL_LOOKS UINT32_MAX /* no call */
+
+/* A test after many unsuccessful ones, ps. */
+#define CHANNEL_LONG_TEST INT64_C(10000000)
 
 enum channel_turn { CHANNEL_SIM, CHANNEL_RANK };
 
@@ -74,6 +77,10 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
+	/* at, bytes: registered memory that no library polls while it waits for
+	 * others: their writes there do not end a wait without an end.  With
+	 * CHANNEL_RELEASED it may from now on.  No completion. */
+	CHANNEL_UNPOLLED,
 	/* Of a group of ranks, whose number is in data; ENOTSUP, the same for
 	 * all, if the network cannot. */
 	CHANNEL_BARRIER,
@@ -234,7 +241,9 @@ struct channel {
 	uint32_t n_completions, has_more;
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
-	uint32_t unused;
+	/* Tests that it fails by itself, without a crossing; each takes a
+	 * CHANNEL_LONG_TEST.  It counts them down. */
+	uint32_t own_tests;
 	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before its first turn
 	 * ends */

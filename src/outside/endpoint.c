@@ -49,7 +49,7 @@ void endpoint_give_op(struct endpoint *e, uint32_t i)
 	if (x->hold != ENDPOINT_NO_HOLD)
 		e->client.give(e->client.arg, x->hold);
 	if (x->stage != ENDPOINT_NO_STAGE)
-		e->free_stages[x->stage / 64] |= UINT64_C(1) << x->stage % 64;
+		endpoint_give_stage(e, x);
 	mem_free(x->load);
 	x->load = NULL;
 	x->is_used = false;
@@ -188,74 +188,6 @@ static void on_end(void *arg, const struct msg_tagged_end *end)
 		finish_message(e, i, end);
 }
 
-/* --- buffers --- */
-
-bool endpoint_take_stage(struct endpoint *e, uint32_t i, uint32_t spare)
-{
-	struct endpoint_op *x = &e->op[i];
-	uint32_t half = e->free_stages[0] ? 0 : 1, k;
-	uint32_t n = (uint32_t)(__builtin_popcountll(e->free_stages[0]) +
-				__builtin_popcountll(e->free_stages[1]));
-
-	if (n <= spare)
-		return false;
-	k = (uint32_t)__builtin_ctzll(e->free_stages[half]);
-	e->free_stages[half] &= ~(UINT64_C(1) << k);
-	x->stage = 64 * half + k;
-	x->at = e->stages + (uint64_t)x->stage * ENDPOINT_STAGE;
-	return true;
-}
-
-/* Bytes that came with the command wait at a stage of the node's memory. */
-static int load_stage(struct endpoint *e, uint32_t i)
-{
-	struct endpoint_op *x = &e->op[i];
-	uint8_t bytes[CHANNEL_SHORT];
-
-	if (x->c.bytes > sizeof(bytes))
-		return EMSGSIZE;
-	if (!e->client.load(e->client.arg, x->c.at, bytes, x->c.bytes))
-		return EFAULT;
-	if (!endpoint_take_stage(
-		    e, i, ENDPOINT_FOR_ANSWERS + ENDPOINT_FOR_REQUESTS))
-		return EAGAIN;
-	if (x->c.bytes)
-		program_write(x->at, bytes, x->c.bytes);
-	return 0;
-}
-
-/* The pieces that came before the command; their sum is its length. */
-static int take_pieces(struct endpoint *e, struct endpoint_op *x)
-{
-	uint64_t bytes = 0;
-
-	if (e->n_pieces > CHANNEL_VECTOR || !e->client.take_pieces)
-		return EINVAL;
-	for (uint32_t i = 0; i < e->n_pieces; i++)
-		if (__builtin_add_overflow(bytes, e->piece[i].bytes, &bytes))
-			return EINVAL;
-	if (bytes != x->c.bytes)
-		return EINVAL;
-	return e->client.take_pieces(
-		e->client.arg, e->piece, e->n_pieces, &x->at, &x->hold);
-}
-
-int endpoint_take_buffer(struct endpoint *e, uint32_t i)
-{
-	struct endpoint_op *x = &e->op[i];
-
-	if (x->c.flags & CHANNEL_IN_ROOM)
-		return load_stage(e, i);
-	if (e->n_pieces && x->c.bytes)
-		return take_pieces(e, x);
-	x->at = x->c.at;
-	if (!x->c.bytes) {
-		x->at = e->stages; /* of nothing, any is as good */
-		return 0;
-	}
-	return e->client.take(e->client.arg, x->c.bytes, &x->at, &x->hold);
-}
-
 /* --- messages --- */
 
 /* Of the receiver's endpoint, and the sender's. */
@@ -362,6 +294,7 @@ bool endpoint_is_rank(const struct endpoint *e, uint32_t rank)
 	return rank < weft_msg_ranks(&e->msg);
 }
 
+/* Sends leave in order, so one that follows a send without room waits, too. */
 static int send(struct endpoint *e, uint32_t i)
 {
 	int code = endpoint_is_rank(e, e->op[i].c.rank)
@@ -370,7 +303,30 @@ static int send(struct endpoint *e, uint32_t i)
 
 	msg_charge(state(e), msg_times(state(e), e->op[i].c.bytes).send);
 	e->op[i].ready = program_now();
-	return code ? code : endpoint_begin(e, i, try_send);
+	if (!code)
+		code = e->unsent.n ? EAGAIN : try_send(e, i);
+	if (code != EAGAIN)
+		return code;
+	*(uint32_t *)ring_push(&e->unsent) = i;
+	return 0;
+}
+
+bool endpoint_send_waiting(struct endpoint *e)
+{
+	bool did = false;
+
+	while (e->unsent.n) {
+		uint32_t i = *(const uint32_t *)ring_at(&e->unsent, 0);
+		int code = try_send(e, i);
+
+		if (code == EAGAIN)
+			break;
+		ring_pop(&e->unsent);
+		if (code)
+			finish_op(e, i, code);
+		did = true;
+	}
+	return did;
 }
 
 static int receive(struct endpoint *e, uint32_t i)
@@ -529,6 +485,9 @@ static void execute(struct endpoint *e, const struct channel_command *c)
 	case CHANNEL_REGISTER:
 		endpoint_register(e, c);
 		return;
+	case CHANNEL_UNPOLLED:
+		endpoint_unpolled(e, c);
+		return;
 	case CHANNEL_UNREGISTER:
 		endpoint_unregister(e, c);
 		return;
@@ -619,14 +578,15 @@ void endpoint_wait(struct endpoint *e, sim_time until)
 	if (!e->done.n)
 		msg_charge(state(e), e->look);
 	e->is_waiting = true;
-	while (!e->done.n && !e->is_touched && program_now() < until) {
+	e->data_ends_wait = until != SIM_NEVER;
+	while (!e->done.n && !endpoint_is_touched(e) && program_now() < until) {
 		if (until == SIM_NEVER)
 			msg_go_on(state(e));
 		else
 			msg_sleep_before(state(e), until);
 		endpoint_step(e);
 	}
-	e->is_waiting = e->is_touched = false;
+	e->is_waiting = e->is_touched = e->is_data_touched = false;
 }
 
 void endpoint_doze(struct endpoint *e, sim_time until)
@@ -724,6 +684,7 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	*e = (struct endpoint){ .client = *c, .look = p->look };
 	ring_init(&e->done, sizeof(struct channel_completion));
 	ring_init(&e->waiting, sizeof(uint32_t));
+	ring_init(&e->unsent, sizeof(uint32_t));
 	if (o)
 		mine = *o;
 	if (!mine.eager)
@@ -736,12 +697,8 @@ int endpoint_open(struct endpoint *e, const struct endpoint_client *c,
 	if (!mine.eager)
 		msg_send_most_at_once(state(e));
 	msg_track_slots(state(e));
-	if (state(e)->at - state(e)->base < ENDPOINT_MEMORY)
+	if (endpoint_open_stages(e))
 		return EFAULT;
-	e->coll = state(e)->at - ENDPOINT_MEMORY;
-	e->stages = e->coll + ENDPOINT_COLL;
-	e->free = e->coll - state(e)->base;
-	e->free_stages[0] = e->free_stages[1] = UINT64_MAX;
 	state(e)->match = msg_times(state(e), 0).match;
 	state(e)->on_end = on_end;
 	state(e)->go_on = endpoint_go_on;
@@ -782,10 +739,14 @@ void endpoint_free(struct endpoint *e)
 	mem_free(e->active);
 	mem_free(e->unserved);
 	mem_free(e->given);
+	mem_free(e->unpolled);
 	e->given = NULL;
+	e->unpolled = NULL;
 	endpoint_free_groups(e);
 	ring_fini(&e->done);
 	ring_fini(&e->waiting);
+	ring_fini(&e->unsent);
+	endpoint_free_stages(e);
 	e->op = NULL;
 	e->wants = e->active = e->unserved = NULL;
 	e->room = 0;

@@ -40,12 +40,22 @@ struct endpoint_client {
 enum {
 	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at a time */
 	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
+	ENDPOINT_SPARE = 8, /* this part of the memory is for more of them */
 	/* bytes of each: a header, operands and comparands of an atomic */
 	ENDPOINT_STAGE = 64 + 2 * CHANNEL_SHORT,
 	ENDPOINT_MAILS = 2, /* messages of other endpoints at a time */
 	/* of a process's memory, beside that of messages */
 	ENDPOINT_MEMORY = ENDPOINT_COLL +
 			  (ENDPOINT_STAGES + ENDPOINT_MAILS) * ENDPOINT_STAGE,
+};
+
+/* Stages beyond the first, in a part of the process's memory. */
+struct endpoint_spare {
+	uint64_t at; /* address of the node */
+	uint32_t room; /* so many fit */
+	uint32_t touched; /* the first so many were used since all were free */
+	uint32_t n_used;
+	uint32_t n_free, *free; /* of those that were touched */
 };
 
 struct endpoint_op;
@@ -61,6 +71,8 @@ struct endpoint {
 	uint64_t
 		stages; /* address of the node: bytes that came with commands */
 	uint64_t free_stages[2]; /* bits */
+	struct endpoint_spare spare; /* more of them, for sends */
+	uint32_t n_writes; /* that have stages */
 	uint64_t coll; /* address of the node, the same in all processes */
 	struct endpoint_group *group; /* [n_groups] */
 	uint32_t n_groups, *list; /* list: of a group that is opened */
@@ -75,14 +87,21 @@ struct endpoint {
 	uint32_t n_active, *active;
 	/* and those that have not begun, of which there may be many */
 	struct ring waiting; /* uint32_t */
+	/* sends that the machine has no room for, in order */
+	struct ring unsent; /* uint32_t */
 	uint64_t n_activated; /* so far: their order among all */
 	uint32_t n_unserved, *unserved; /* messages of others */
 	bool has_mail; /* others may say something */
 	/* memory that others may write, by addresses of the node */
 	uint32_t n_given;
 	struct endpoint_given *given;
-	bool is_touched; /* somebody has, since the last wait */
-	bool is_waiting;
+	struct channel_piece
+		*unpolled; /* [n_unpolled] in the client's memory */
+	uint32_t n_unpolled;
+	/* Somebody has, since the last wait; or memory that no library polls.
+	 */
+	bool is_touched, is_data_touched;
+	bool is_waiting, data_ends_wait;
 	bool is_going_on;
 	/* of the next command */
 	uint32_t n_pieces; /* UINT32_MAX: they are none */

@@ -15,8 +15,20 @@
 #include "outside/endpoint.h"
 
 /* Types and operations, as libfabric numbers them. */
-enum { INT32 = 4, UINT32, INT64, UINT64, FLOAT, DOUBLE, TYPES };
-enum { MIN, MAX, SUM, BOR = 6, BAND, BXOR = 9, OPS };
+enum {
+	INT8,
+	UINT8,
+	INT16,
+	UINT16,
+	INT32,
+	UINT32,
+	INT64,
+	UINT64,
+	FLOAT,
+	DOUBLE,
+	TYPES
+};
+enum { MIN, MAX, SUM, LOR = 4, LAND, BOR, BAND, LXOR, BXOR, OPS };
 
 enum {
 	WORDS = ENDPOINT_COLL / 16, /* of a reduction, and of its result */
@@ -260,9 +272,11 @@ struct number {
 	uint8_t reduction[OPS];
 };
 
+/* Words of logical operations are 0 or 1. */
 #define BITS                                                                   \
-	[BOR] = 1 + WEFT_MSG_OR_BITS, [BAND] = 1 + WEFT_MSG_AND_BITS,          \
-	[BXOR] = 1 + WEFT_MSG_XOR_BITS
+	[LOR] = 1 + WEFT_MSG_MAX_INT, [LAND] = 1 + WEFT_MSG_MIN_INT,           \
+	[LXOR] = 1 + WEFT_MSG_XOR_BITS, [BOR] = 1 + WEFT_MSG_OR_BITS,          \
+	[BAND] = 1 + WEFT_MSG_AND_BITS, [BXOR] = 1 + WEFT_MSG_XOR_BITS
 #define SIGNED                                                                 \
 	{                                                                      \
 		[MIN] = 1 + WEFT_MSG_MIN_INT, [MAX] = 1 + WEFT_MSG_MAX_INT,    \
@@ -283,9 +297,14 @@ struct number {
 /* NULL: none that words can stand for. */
 static const struct number *number_of(uint32_t type, uint32_t op)
 {
+	/* shorter unsigned numbers are positive in a word */
 	static const struct number types[TYPES] = {
+		[INT8] = { 1, SIGNED },
+		[UINT8] = { 1, SIGNED },
+		[INT16] = { 2, SIGNED },
+		[UINT16] = { 2, SIGNED },
 		[INT32] = { 4, SIGNED },
-		[UINT32] = { 4, UNSIGNED },
+		[UINT32] = { 4, SIGNED },
 		[INT64] = { 8, SIGNED },
 		[UINT64] = { 8, UNSIGNED },
 		[FLOAT] = { 4, FLOATING },
@@ -297,13 +316,29 @@ static const struct number *number_of(uint32_t type, uint32_t op)
 		       : NULL;
 }
 
-static uint64_t widen(uint32_t type, const uint8_t *from)
+static bool is_logical(uint32_t op)
 {
-	uint64_t word;
+	return op == LOR || op == LAND || op == LXOR;
+}
+
+static uint64_t widen_number(uint32_t type, const uint8_t *from)
+{
+	uint64_t word = 0;
 	int32_t i;
+	int16_t h;
 	float x;
 
 	switch (type) {
+	case INT8:
+		return (uint64_t)(int64_t)(int8_t)*from;
+	case UINT8:
+		return *from;
+	case INT16:
+		memcpy(&h, from, 2);
+		return (uint64_t)(int64_t)h;
+	case UINT16:
+		memcpy(&h, from, 2);
+		return (uint16_t)h;
 	case INT32:
 		memcpy(&i, from, 4);
 		return (uint64_t)(int64_t)i;
@@ -320,26 +355,29 @@ static uint64_t widen(uint32_t type, const uint8_t *from)
 	}
 }
 
-static void narrow(uint32_t type, uint64_t word, uint8_t *to)
+static uint64_t widen(uint32_t type, uint32_t op, const uint8_t *from)
+{
+	uint64_t word = widen_number(type, from);
+
+	return is_logical(op) ? word != 0 : word;
+}
+
+/* An integer keeps its low bits, so a sum wraps round as that of its type. */
+static void narrow(uint32_t type, uint32_t bytes, uint64_t word, uint8_t *to)
 {
 	double x;
 
-	switch (type) {
-	case INT32:
-	case UINT32:
-		memcpy(to, &(uint32_t){ (uint32_t)word }, 4);
-		return;
-	case FLOAT:
+	if (type == FLOAT) {
 		memcpy(&x, &word, 8);
 		memcpy(to, &(float){ (float)x }, 4);
 		return;
-	default:
-		memcpy(to, &word, 8);
 	}
+	for (uint32_t i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(word >> 8 * i);
 }
 
 /* n elements from the first-th on become words of the node. */
-static void load_words(struct endpoint *e, struct bytes *b, uint32_t type,
+static void load_words(struct endpoint *e, struct bytes *b, uint16_t how,
 	uint32_t size, uint64_t first, uint64_t n)
 {
 	uint8_t block[8 * BLOCK];
@@ -349,12 +387,12 @@ static void load_words(struct endpoint *e, struct bytes *b, uint32_t type,
 		k = n - i < BLOCK ? n - i : BLOCK;
 		load(e, b, size * (first + i), block, size * k);
 		for (uint64_t j = 0; j < k; j++)
-			word[j] = widen(type, block + size * j);
+			word[j] = widen(how >> 8, how & 255, block + size * j);
 		program_write(e->coll + 8 * i, word, 8 * k);
 	}
 }
 
-static void store_words(uint64_t from, struct bytes *b, uint32_t type,
+static void store_words(uint64_t from, struct bytes *b, uint16_t how,
 	uint32_t size, uint64_t first, uint64_t n)
 {
 	uint8_t block[8 * BLOCK];
@@ -364,7 +402,7 @@ static void store_words(uint64_t from, struct bytes *b, uint32_t type,
 		k = n - i < BLOCK ? n - i : BLOCK;
 		program_read(from + 8 * i, word, 8 * k);
 		for (uint64_t j = 0; j < k; j++)
-			narrow(type, word[j], block + size * j);
+			narrow(how >> 8, size, word[j], block + size * j);
 		store(b, size * (first + i), block, size * k);
 	}
 }
@@ -372,20 +410,20 @@ static void store_words(uint64_t from, struct bytes *b, uint32_t type,
 static int reduce_all(struct endpoint *e, struct msg_group *g,
 	const struct channel_command *c, struct bytes *from, struct bytes *to)
 {
-	uint32_t type = c->op >> 8, op = c->op & 255;
-	const struct number *x = number_of(type, op);
+	uint32_t op = c->op & 255;
+	const struct number *x = number_of(c->op >> 8, op);
 	uint32_t root = c->rank == CHANNEL_ANY ? WEFT_MSG_ANY : c->rank;
 	uint64_t n = c->bytes / x->bytes, i, k, at = e->coll + 8 * WORDS;
 	int code = 0;
 
 	for (i = 0; i < n && !code; i += k) {
 		k = n - i < WORDS ? n - i : WORDS;
-		load_words(e, from, type, x->bytes, i, k);
+		load_words(e, from, c->op, x->bytes, i, k);
 		code = msg_group_reduce(state(e), g, root,
 			(enum weft_msg_reduction)(x->reduction[op] - 1),
 			e->coll, at, k);
 		if (!code && to)
-			store_words(at, to, type, x->bytes, i, k);
+			store_words(at, to, c->op, x->bytes, i, k);
 	}
 	return code;
 }

@@ -18,16 +18,19 @@ enum {
 	ENDPOINT_MAIL = CHANNEL_KINDS, /* a message of another endpoint */
 	ENDPOINT_OUT, /* a message to another endpoint */
 
-	ENDPOINT_NO_STAGE = ENDPOINT_STAGES,
 	/* Those that are left for answers to others, and for requests. */
 	ENDPOINT_FOR_ANSWERS = 16,
 	ENDPOINT_FOR_REQUESTS = 32,
+	/* Puts that have stages: one more waits for one of them. */
+	ENDPOINT_WRITES =
+		ENDPOINT_STAGES - ENDPOINT_FOR_ANSWERS - ENDPOINT_FOR_REQUESTS,
 	ENDPOINT_NUMBERS = 127, /* endpoints of a rank */
 	ENDPOINT_SPACE = MSG_SPACES - 1, /* of messages between endpoints */
 };
 
-#define ENDPOINT_NO_HOLD UINT32_MAX
-#define ENDPOINT_NO_OP	 UINT32_MAX
+#define ENDPOINT_NO_HOLD  UINT32_MAX
+#define ENDPOINT_NO_OP	  UINT32_MAX
+#define ENDPOINT_NO_STAGE UINT32_MAX
 
 /* Of an active one. */
 enum endpoint_state {
@@ -77,10 +80,9 @@ static inline sim_time endpoint_window(void)
 uint32_t endpoint_take_op(struct endpoint *e, const struct channel_command *c);
 void endpoint_give_op(struct endpoint *e, uint32_t i);
 uint64_t endpoint_context(uint32_t i);
-/* Takes a stage for an operation if more than so many are free. */
-bool endpoint_take_stage(struct endpoint *e, uint32_t i, uint32_t spare);
-/* The node's address for bytes of a command, or an error number. */
-int endpoint_take_buffer(struct endpoint *e, uint32_t i);
+/* Tries sends that had no room; returns whether one of them has left or ended.
+ */
+bool endpoint_send_waiting(struct endpoint *e);
 /* Waits while it returns EAGAIN. */
 int endpoint_begin(struct endpoint *e, uint32_t i,
 	int (*try)(struct endpoint *e, uint32_t i));
@@ -94,6 +96,17 @@ struct channel_completion endpoint_completion(const struct channel_command *c);
 void endpoint_end(
 	struct endpoint *e, const struct channel_command *c, int error);
 bool endpoint_is_rank(const struct endpoint *e, uint32_t rank);
+
+/* --- endpoint_stage.c --- */
+
+/* EFAULT: the process's memory is too small. */
+int endpoint_open_stages(struct endpoint *e);
+void endpoint_free_stages(struct endpoint *e);
+/* Takes a stage for an operation if more than so many are free. */
+bool endpoint_take_stage(struct endpoint *e, uint32_t i, uint32_t spare);
+void endpoint_give_stage(struct endpoint *e, const struct endpoint_op *x);
+/* The node's address for bytes of a command, or an error number. */
+int endpoint_take_buffer(struct endpoint *e, uint32_t i);
 
 /* --- endpoint_rma.c --- */
 
@@ -111,6 +124,10 @@ void endpoint_end_remote(struct endpoint *e, uint32_t i, int error);
 int endpoint_transfer(struct endpoint *e, uint32_t i); /* a write or read */
 void endpoint_register(struct endpoint *e, const struct channel_command *c);
 void endpoint_unregister(struct endpoint *e, const struct channel_command *c);
+/* Memory that no library polls, or that one may poll again. */
+void endpoint_unpolled(struct endpoint *e, const struct channel_command *c);
+/* Others have written what may end the wait that it is in. */
+bool endpoint_is_touched(const struct endpoint *e);
 void endpoint_close_regions(struct endpoint *e);
 /* As msg_state.go_on() and .can_go_on(). */
 bool endpoint_go_on(void *endpoint);

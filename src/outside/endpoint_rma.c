@@ -76,25 +76,87 @@ static void give_ended(struct endpoint *e)
 /* What others write is told to the client. */
 struct endpoint_given {
 	uint64_t key, at, bytes;
+	uint64_t client_at; /* what the client calls its first byte */
 };
+
+enum { MOST_UNPOLLED = 4096 }; /* pieces; of more, all end waits */
+
+static bool is_unpolled(const struct endpoint *e, uint64_t at, size_t n)
+{
+	for (uint32_t i = 0; i < e->n_unpolled; i++) {
+		const struct channel_piece *p = &e->unpolled[i];
+
+		if (at >= p->at && n <= p->bytes && at - p->at <= p->bytes - n)
+			return true;
+	}
+	return false;
+}
+
+/* Whether it belongs to a read of this rank, whose completion says enough. */
+static bool is_own_read(const struct endpoint *e, uint64_t at, size_t n)
+{
+	for (uint32_t k = 0; k < e->n_active; k++) {
+		const struct endpoint_op *x = &e->op[e->active[k]];
+
+		if (x->c.kind == CHANNEL_READ && x->state == ENDPOINT_MOVES &&
+			at >= x->at && n <= x->c.bytes &&
+			at - x->at <= x->c.bytes - n)
+			return true;
+	}
+	return false;
+}
 
 static void on_touch(void *arg, uint64_t at, size_t n)
 {
 	struct endpoint *e = arg;
 
-	for (uint32_t i = 0; i < e->n_given && !e->is_touched; i++)
-		e->is_touched = at < e->given[i].at + e->given[i].bytes &&
-				e->given[i].at < at + n;
+	if (!e->n_given || e->is_touched || is_own_read(e, at, n))
+		return;
+	for (uint32_t i = 0; i < e->n_given && !e->is_touched; i++) {
+		const struct endpoint_given *g = &e->given[i];
+
+		if (at >= g->at + g->bytes || g->at >= at + n)
+			continue;
+		if (is_unpolled(e, at - g->at + g->client_at, n))
+			e->is_data_touched = true;
+		else
+			e->is_touched = true;
+	}
 }
 
-static void give_region(
-	struct endpoint *e, const struct region *x, uint64_t key)
+bool endpoint_is_touched(const struct endpoint *e)
+{
+	return e->is_touched || (e->is_data_touched && e->data_ends_wait);
+}
+
+void endpoint_unpolled(struct endpoint *e, const struct channel_command *c)
+{
+	uint32_t i = 0;
+
+	if (!(c->flags & CHANNEL_RELEASED)) {
+		if (e->n_unpolled == MOST_UNPOLLED)
+			return;
+		e->unpolled = mem_more(
+			e->unpolled, e->n_unpolled, sizeof(*e->unpolled));
+		e->unpolled[e->n_unpolled++] =
+			(struct channel_piece){ c->at, c->bytes };
+		return;
+	}
+	while (i < e->n_unpolled && (e->unpolled[i].at != c->at ||
+					    e->unpolled[i].bytes != c->bytes))
+		i++;
+	if (i < e->n_unpolled)
+		e->unpolled[i] = e->unpolled[--e->n_unpolled];
+}
+
+static void give_region(struct endpoint *e, const struct region *x,
+	uint64_t client_at, uint64_t key)
 {
 	if (!(x->rights & REGISTRY_WRITE))
 		return;
 	e->given = mem_more(e->given, e->n_given, sizeof(*e->given));
 	e->given[e->n_given++] =
-		(struct endpoint_given){ key, x->at, x->bytes };
+		(struct endpoint_given){ key, x->at, x->bytes, client_at };
 	msg_watch_all(endpoint_msg(e), on_touch);
 }
 
@@ -132,7 +194,7 @@ static int add_region(
 	if (code)
 		e->client.give(e->client.arg, x.hold);
 	else
-		give_region(e, &x, *key);
+		give_region(e, &x, c->at, *key);
 	return code;
 }
 
@@ -449,6 +511,8 @@ bool endpoint_go_on(void *endpoint)
 	e->is_going_on = true;
 	did = endpoint_serve(e);
 	did |= walk(e);
+	/* last: a machine wakes for the room that was wanted last */
+	did |= endpoint_send_waiting(e);
 	e->is_going_on = false;
 	return did;
 }
@@ -458,7 +522,7 @@ bool endpoint_can_go_on(const void *endpoint)
 	const struct endpoint *e = endpoint;
 	const struct msg_state *m = endpoint_msg(e);
 
-	if (e->is_waiting && e->is_touched)
+	if (e->is_waiting && endpoint_is_touched(e))
 		return true;
 	for (uint32_t k = 0; k < e->n_active; k++) {
 		const struct endpoint_op *x = &e->op[e->active[k]];

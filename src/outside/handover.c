@@ -243,6 +243,7 @@ static bool listen(struct handover *h, struct handover_turn *t)
 	t->n_calls = *(const volatile uint64_t *)&c->n_calls;
 	t->reasons = *(const volatile uint32_t *)&c->reasons;
 	t->is_busy = *(const volatile uint32_t *)&c->is_busy;
+	t->own_tests = *(const volatile uint32_t *)&c->own_tests;
 	t->n_commands = n;
 	memcpy(&t->call, &c->call, sizeof(t->call));
 	t->command = copy_commands(h, n);
@@ -272,6 +273,11 @@ enum handover_answer handover_join(
 						: HANDOVER_GARBAGE;
 	}
 	return listen(h, t) ? HANDOVER_TURN : HANDOVER_GARBAGE;
+}
+
+void handover_give_tests(struct handover *h, uint32_t n)
+{
+	h->channel->own_tests = n;
 }
 
 uint32_t handover_steps(const struct handover *h, struct channel_step *to)

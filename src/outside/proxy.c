@@ -17,9 +17,8 @@
 enum {
 	SLICE = 100, /* ms between looks at whether the run is to end */
 	MANY_LOOKS = 4096, /* in vain: from then on they take longer */
+	OWN_PART = 16, /* of its tests so far, a rank may fail as many */
 };
-
-#define LONG_LOOK (10000 * (sim_time)SIM_NS)
 
 /* --- the endpoint's client --- */
 
@@ -212,6 +211,33 @@ static void be_active(struct proxy *p, sim_time until)
 	p->active = until;
 }
 
+bool proxy_polls(const struct proxy *p)
+{
+	return p->vain >= MANY_LOOKS;
+}
+
+bool proxy_waits(const struct proxy *p)
+{
+	return p->waits;
+}
+
+/* Where nothing can come but what other ranks do that test, too, a rank need
+ * not ask each time.  What comes meanwhile it sees late by a part of the time
+ * for which it has tested.  It sleeps for less than what makes it active. */
+static void give_tests(struct proxy *p)
+{
+	sim_time most = p->long_sleep / 2 / CHANNEL_LONG_TEST;
+
+	p->own_tests = 0;
+	if (p->is_hopeless && proxy_polls(p) && p->turn.why == CHANNEL_LOOK)
+		p->own_tests = p->vain / OWN_PART < MANY_LOOKS
+				       ? p->vain / OWN_PART
+				       : MANY_LOOKS;
+	if (p->own_tests > most)
+		p->own_tests = (uint32_t)most;
+	handover_give_tests(p->channel, p->own_tests);
+}
+
 static void hand_over(struct proxy *p)
 {
 	struct channel_completion c;
@@ -224,6 +250,7 @@ static void hand_over(struct proxy *p)
 			be_active(p, program_now());
 	}
 	reach_give(&p->reach);
+	give_tests(p);
 	if (p->computing && !p->is_recorded)
 		computing_give(p->computing, p->rank, p->channel);
 	p->kicked = pace_clock();
@@ -272,6 +299,7 @@ static void log_calls(struct proxy *p)
 static void catch_up(struct proxy *p)
 {
 	sim_time before = program_now(), outside = p->turn.outside;
+	uint32_t failed = 0; /* tests, by itself */
 	/* no run lasts longer */
 	sim_time clock =
 		p->turn.clock < LINK_MAX_TIME ? p->turn.clock : LINK_MAX_TIME;
@@ -280,6 +308,9 @@ static void catch_up(struct proxy *p)
 		be_active(p, before);
 	if (clock > before && clock - before >= p->long_sleep)
 		be_active(p, clock);
+	if (p->turn.own_tests < p->own_tests)
+		failed = p->own_tests - p->turn.own_tests;
+	p->vain += failed;
 	if (clock > before)
 		program_wait(clock);
 	if (outside > program_now() - before)
@@ -287,7 +318,7 @@ static void catch_up(struct proxy *p)
 	if (outside > 0)
 		account_until(
 			&p->account, ACCOUNT_COMPUTING, 0, before + outside);
-	charge(p, ACCOUNT_OWN);
+	charge(p, failed ? ACCOUNT_TESTS : ACCOUNT_OWN);
 	log_calls(p);
 }
 
@@ -295,7 +326,7 @@ static void catch_up(struct proxy *p)
  * Looks for messages are commands, so it waits before these. */
 static void doze(struct proxy *p)
 {
-	endpoint_doze(p->endpoint, program_now() + LONG_LOOK);
+	endpoint_doze(p->endpoint, program_now() + CHANNEL_LONG_TEST);
 	charge(p, ACCOUNT_TESTS);
 }
 
@@ -318,7 +349,9 @@ static void execute(struct proxy *p)
 {
 	begin(p);
 	if (endpoint_has_collective(p->endpoint)) {
+		p->waits = true;
 		endpoint_meet(p->endpoint);
+		p->waits = false;
 		charge(p, ACCOUNT_COLLECTIVES);
 	}
 	endpoint_step(p->endpoint);
@@ -337,8 +370,9 @@ static void wait(struct proxy *p)
 {
 	uint32_t call = p->turn.call.name;
 
-	endpoint_wait(p->endpoint,
-		p->turn.until < LINK_MAX_TIME ? p->turn.until : SIM_NEVER);
+	p->waits = p->turn.until >= LINK_MAX_TIME;
+	endpoint_wait(p->endpoint, p->waits ? SIM_NEVER : p->turn.until);
+	p->waits = false;
 	charge_own(p);
 	if (account_is_collective(call))
 		charge(p, ACCOUNT_COLLECTIVES);

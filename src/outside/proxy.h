@@ -72,6 +72,11 @@ struct proxy {
 	struct reach reach;
 	struct handover_turn turn;
 	uint32_t vain; /* looks of tests in a row that found nothing */
+	uint32_t own_tests; /* that it may fail by itself in this turn */
+	bool waits; /* for others, without an end */
+	/* All ranks only wait and test, and nothing is under way: set where
+	 * workers meet. */
+	bool is_hopeless;
 	/* When it last did more than to wait and to test; of a rank that
 	 * sleeps, when it will have slept. */
 	sim_time active;
@@ -98,6 +103,10 @@ struct proxy {
 
 /* The call that it is in, as "MPI_Recv from 0, tag 7". */
 void proxy_describe(const struct proxy *p, char *text, size_t size);
+
+/* Whether it has tested for long and found nothing; whether it only waits. */
+bool proxy_polls(const struct proxy *p);
+bool proxy_waits(const struct proxy *p);
 
 /* At the end of a run: a rank that still waits has done so until now. */
 void proxy_close_account(struct proxy *p, sim_time now);

@@ -85,6 +85,31 @@ static void looks(void)
 		(long)t.tv_nsec);
 }
 
+/* Reads in a row become longer from the 16,385th on, until something else
+ * happens.  Two seconds of them end late by little. */
+static void reads(void)
+{
+	enum { SHORT = 16384 };
+	long long begin, t, n = 0;
+	int x;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &x);
+	begin = now();
+	for (int i = 1; i < SHORT; i++)
+		t = now();
+	printf("reads %lld ns each", (t - begin) / (SHORT - 1));
+	do
+		n++;
+	while ((t = now() - begin) < 2000000000);
+	printf(", %s, %s", n < 400000 ? "few" : "many",
+		t < 2000010000 ? "in time" : "late");
+	t = now();
+	printf(", at last %lld", now() - t);
+	MPI_Comm_rank(MPI_COMM_WORLD, &x);
+	t = now();
+	printf(", after a call %lld\n", now() - t);
+}
+
 static int took(long long *since)
 {
 	long long t = now(), d = t - *since - 25;
@@ -434,6 +459,25 @@ static void probes(void)
 			MPI_STATUS_IGNORE);
 }
 
+/* Ranks that test some number of times before they go on: nothing else says
+ * that they will. */
+static void counts(void)
+{
+	enum { TESTS = 50000 };
+	long long t = now();
+	MPI_Request request;
+	int x, is_done = 0, other = 1 - rank;
+
+	MPI_Irecv(&x, 1, MPI_INT, other, 5, MPI_COMM_WORLD, &request);
+	for (int i = 0; i < (1 + rank) * TESTS && !is_done; i++)
+		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+	t = now() - t;
+	MPI_Send(&rank, 1, MPI_INT, other, 5, MPI_COMM_WORLD);
+	if (!is_done)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	printf("rank %d counts %lld us\n", rank, t / 1000);
+}
+
 /* By names that nobody knows. */
 static void hides(void)
 {
@@ -597,6 +641,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {
 		{ "looks", looks },
+		{ "reads", reads },
 		{ "sleeps", sleeps },
 		{ "timers", timers },
 		{ "ends", ends },
@@ -612,6 +657,7 @@ int main(int argc, char **argv)
 		{ "declare", declare },
 		{ "tests", tests },
 		{ "probes", probes },
+		{ "counts", counts },
 		{ "hides", hides },
 		{ "hides-long", hides_long },
 		{ "late", late },

@@ -587,7 +587,7 @@ static int slots_send(
 			put_away(m->soft, x);
 		return 0;
 	}
-	p.box.waiting++;
+	m->soft->n_awaited += !p.box.waiting++;
 	msg_set_peer(m, MSG_USER, e->rank, &p);
 	soft_append(&m->soft->waiting, x);
 	m->soft->is_stuck = false;
@@ -601,14 +601,16 @@ static bool needs_slots(
 	return !m->n_blocks && x->e.rank != m->rank && !has_slots(m, &x->e, p);
 }
 
-/* Sends to a rank go in order: if one must wait, so must all after it.  By
+/* Sends to a rank go in order: if one must wait, so must all after it.  Once
+ * all ranks have one that must wait, the others in the list need no visit.  By
  * itself, so that a process without waiting sends does not pay for it. */
 static __attribute__((noinline)) bool go_on_sending(struct msg_state *m)
 {
 	struct op *x = m->soft->waiting.first, *prev = NULL, *next;
 	bool did = false, is_stuck = true;
+	uint32_t n_stuck = 0;
 
-	for (m->round++; x; x = next) {
+	for (m->round++; x && n_stuck < m->soft->n_awaited; x = next) {
 		struct msg_peer p = msg_peer(m, MSG_USER, x->e.rank);
 		uint32_t rank = x->e.rank;
 
@@ -617,10 +619,11 @@ static __attribute__((noinline)) bool go_on_sending(struct msg_state *m)
 			soft_take_out(&m->soft->waiting, prev, x, next);
 			if (x->state == STATE_SENT)
 				soft_end_alone(m->soft, x, 0);
-			p.box.waiting--;
+			m->soft->n_awaited -= !--p.box.waiting;
 			did = true;
 		} else {
 			is_stuck = is_stuck && needs_slots(m, x, &p);
+			n_stuck += p.stuck != m->round;
 			p.stuck = m->round;
 			prev = x;
 		}

@@ -75,6 +75,7 @@ struct msg_soft {
 	uint32_t n_fins, n_free_fins, *free_fins;
 	uint32_t n_lost, *lost; /* ranks that cannot be reached */
 	bool has_lost; /* one more than before */
+	uint32_t n_awaited; /* ranks for which sends wait */
 	bool is_stuck; /* all that wait need slots, and no credit has come */
 	uint8_t *written; /* msg_state's */
 };
