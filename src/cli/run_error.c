@@ -225,7 +225,7 @@ static const char *refusal(const struct machine_run *r)
 	case LOAD_TIMEOUT:
 		break;
 	default:
-		return run_ending_name(r->result.ending);
+		return load_ending_name(r->result.ending);
 	}
 	return NULL;
 }
@@ -358,7 +358,7 @@ static void compare(const struct cli_args *a, const struct machine_run *r,
 			x->exact.e.code ? x->exact.e.text : x->trains.e.text);
 	else if (refusal(r) || (x->plan.how != WORK && !x->exact.n_figures))
 		snprintf(x->why, sizeof(x->why), "the run ended %s",
-			run_ending_name(x->exact.ending));
+			load_ending_name(x->exact.ending));
 }
 
 int run_error_check(
@@ -625,7 +625,7 @@ static void add_part(
 		facts_real(f, "of_ns", of);
 	}
 	if (!*x->why && x->exact.ending != r->result.ending && p->how != WORK)
-		facts_text(f, "ending", run_ending_name(x->exact.ending));
+		facts_text(f, "ending", load_ending_name(x->exact.ending));
 	facts_end(f);
 	facts_line(f, "compared",
 		*x->why		  ? "not compared with single packets: "

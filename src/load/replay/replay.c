@@ -629,7 +629,7 @@ static uint32_t find_slowest(const struct replay *r, sim_time end)
 {
 	uint64_t first = 0, rank; /* from the largest number down */
 
-	for (uint32_t i = 0; i < r->n_ranks; i++) {
+	for (uint32_t i = 0; i < r->goal.n_ranks; i++) {
 		if (!r->player[i].rank || r->player[i].end != end)
 			continue;
 		rank = UINT32_MAX - player_rank(&r->player[i]);
