@@ -131,7 +131,7 @@ static void wrong_lines_are_refused(void **state)
 	refuse("1e-", "", "is not a bit error rate");
 	refuse("e-9", "", "is not a bit error rate");
 	refuse("-1", "", "is not a bit error rate");
-	refuse("1e9", "", "is not a bit error rate");
+	refuse("1e9", "", "out of range");
 	refuse("stage 1 op 1e-9", "", "did you mean stage 1 up?");
 	refuse("", "1 us", "want a time");
 	refuse("", "1 xs node 3 dies", "is not a time");

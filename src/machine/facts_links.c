@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "machine/facts.h"
 #include "net/use.h"
 
@@ -157,12 +158,29 @@ static void name_link(const struct topo *t, site_id s, port_id p, char *text)
 	t->ops->name_port(t, s, p, text + n, NAME_SIZE - n);
 }
 
+/* "node 0 A+ to node 1" */
+static void name_both_ends(
+	const struct topo *t, const struct hot *h, char text[2 * NAME_SIZE])
+{
+	char to[NAME_SIZE];
+
+	name_link(t, h->link.site, h->link.port, text);
+	topo_name_site(t, h->link.to.router, to, sizeof(to));
+	name_add(text, 2 * NAME_SIZE, " to ");
+	name_add(text, 2 * NAME_SIZE, to);
+}
+
 static void add_hottest(
 	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
 	const struct topo *t = r->system->net->topo;
-	char text[NAME_SIZE];
+	char text[2 * NAME_SIZE];
+	size_t width = 0;
 
+	for (size_t i = 0; i < heat->links.n; i++) {
+		name_both_ends(t, &heat->links.of[i], text);
+		width = strlen(text) > width ? strlen(text) : width;
+	}
 	facts_list(f, "hottest_links");
 	for (size_t i = 0; i < heat->links.n; i++) {
 		const struct hot *h = &heat->links.of[i];
@@ -173,26 +191,22 @@ static void add_hottest(
 		name_link(t, h->link.site, h->link.port, text);
 		facts_text(f, "name", text);
 		facts_site(f, "to", t, h->link.to.router);
-		facts_print(
-			f, "_link", "%s to %s", text, fact_text(f->at, "to"));
+		name_both_ends(t, h, text);
+		facts_print(f, "_link", "%-*s", (int)width, text);
 		facts_real(f, "use", use(r, (double)h->time, 1));
-		if (i < heat->routers.n) { /* which stands beside it */
-			h = &heat->routers.of[i];
-			facts_site(f, "_router", t, h->link.site);
-			facts_real(f, "_waiting", mean_waiting(r, h->time));
-		}
 		facts_end(f);
 	}
 	facts_end(f);
 	if (r->hops)
 		facts_each(f, "hottest_links", 0, "hottest",
-			"{_link:-36} {use*100:5.1f} %[   {_router}: "
-			"{_waiting:.3g} waiting]");
+			"{_link} {use*100:5.1f} %");
 }
 
 static void add_fullest(
 	struct facts *f, const struct machine_run *r, const struct heat *heat)
 {
+	char text[64], all[MOST_HOT * (NAME_SIZE + 32)] = "";
+
 	facts_list(f, "fullest_routers");
 	for (size_t i = 0; i < heat->routers.n; i++) {
 		const struct hot *h = &heat->routers.of[i];
@@ -201,9 +215,17 @@ static void add_fullest(
 		facts_count(f, "site", h->link.site);
 		facts_site(f, "name", r->system->net->topo, h->link.site);
 		facts_real(f, "mean_waiting", mean_waiting(r, h->time));
+		snprintf(text, sizeof(text), ": %.3g%s",
+			mean_waiting(r, h->time), i ? "" : " packets waiting");
+		name_add(all, sizeof(all), i ? ", " : "");
+		name_add(all, sizeof(all), fact_text(f->at, "name"));
+		name_add(all, sizeof(all), text);
 		facts_end(f);
 	}
 	facts_end(f);
+	facts_text(f, "_fullest", *all ? all : NULL);
+	if (r->hops)
+		facts_long_line(f, "fullest", "[{_fullest}]");
 }
 
 bool facts_busiest(const struct machine_run *r, char *text, double *part)
