@@ -258,7 +258,7 @@ if can_look; then
 		warmup=2us measure=5us -o "$tmp/rates.db"
 	run report "$tmp/replay.db" -o "$tmp/replay.html"
 	look "$tmp/replay.html"
-	case $(attribute timeline) in
+	case "$(attribute timeline); " in
 	*'rank 0; rank 1; '*'rank 7; '*'sends; receives; '*) ;;
 	*) complain "says: $(attribute timeline)" ;;
 	esac
