@@ -15,9 +15,9 @@
  * Peers.  One SQ sends to any process, and one RQ receives from all: nothing is
  * set up for a peer, and no memory depends on their number.  The library makes
  * transfers reliable: the card acknowledges every message and retransmits
- * missing packets twice; then the library continues, without the program.  If
- * it gives up, later descriptors for that node end with WEFT_SW_LOST at once,
- * except for one in 5 ms, until the node answers.
+ * missing packets twice; then the library takes over.  If it gives up, later
+ * descriptors for that node end with WEFT_SW_LOST at once, except for one every
+ * 5 ms, until the node answers.
  *
  * Order.  Messages are not ordered, neither on one queue nor between two
  * processes, and neither are the packets of a message.  A notice, a reply word
