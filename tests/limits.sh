@@ -53,7 +53,7 @@ fi
 code=$?
 if [ -z "${WEFT_SLOW:-}" ]; then
 	[ $code -eq 4 ] || complain "exit code $code"
-	grep -q 'allows 400000 KiB of addresses' "$tmp/err" ||
+	grep -q 'allows 400000 KiB of address space' "$tmp/err" ||
 		complain "said: $(cat "$tmp/err")"
 	report 'a limit of addresses is named'
 fi

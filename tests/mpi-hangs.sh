@@ -11,7 +11,7 @@ set -u
 mpicc -Wall -o "$tmp/hang" "$src/tests/mpi/hang.c" || complain 'hang: mpicc'
 report 'Open MPI compiles the program'
 
-# Results are in $tmp/NAME.*; whatever the run starts has NAME in its
+# Results are in $tmp/NAME.*; all processes of the run have NAME in their
 # environment.
 begin() { # NAME OPTIONS CASE
 	mark=$tmp/$1
@@ -51,7 +51,7 @@ await() { # FILE TEXT
 	done
 }
 
-# Processes that a run has started, and runs do not share.
+# Processes of one run.
 left() { # NAME
 	grep -lsxz "WEFT_TEST_MARK=$tmp/$1" /proc/[0-9]*/environ
 }
@@ -132,7 +132,7 @@ for name in read late; do
 done
 wait
 
-# --- what came of it ---
+# --- results ---
 
 quiet='no rank has computed for [12] s, and the machine waits for rank 1, which'
 over='nothing has happened for 2 s .patience-wall.'
@@ -143,7 +143,7 @@ for name in pause processes; do
 done
 ends stop 3 "$quiet is stopped by a signal"
 ends stop 3 "rank 1 is stopped by a signal.*; $over"
-ends close 3 "rank 1 does not end .*and has closed all files above 2"
+ends close 3 "rank 1 does not end .*and has closed all descriptors above 2"
 for name in child finalize; do
 	ends $name 3 "$quiet waits for process [0-9]*, which it has forked and"
 	ends $name 3 "rank 1 waits for .*which calls MPI: .* $over"
@@ -154,7 +154,7 @@ ends endless 6 'no rank has computed for [56] s'
 ends traced 6 'stopped$'
 ! grep 'no rank' "$tmp/traced.err" || complain 'a traced rank is quiet'
 ends read 0 'rank 0, which waits for input or output in read\(\)'
-report 'a rank is not ended that is traced or waits for input, or by request'
+report 'a rank that is traced or waits for input is not ended, nor with 0s'
 
 ends compute 0 'rank 1 still runs [12] s after MPI_Finalize'
 ends slow 0 'rank 1 still runs [56] s after MPI_Finalize'

@@ -1,7 +1,7 @@
 #!/bin/sh
 #
-# What ranks can do to the host: signals and other calls that name a process
-# reach no process but those of the job, with and without a PID namespace.
+# Signals and other calls of ranks that name a process reach only processes of
+# the job, with and without a PID namespace.
 # Needs $WEFT built with libfabric and PMIx, and mpicc.  MPI-F11.
 set -u
 . "$(dirname "$0")/tap.sh"
@@ -18,7 +18,7 @@ ends() { # CODE TEXT; what standard error says
 		complain "no '$2' in: $(cat "$tmp/err")"
 }
 
-# --- processes with the numbers that ranks believe in ---
+# --- processes with the numbers that ranks see ---
 
 cat >"$tmp/inner.sh" <<'EOF'
 # The first processes of a PID namespace: strangers with the numbers 700 and
@@ -60,7 +60,7 @@ EOF
 
 user=
 [ "$(id -u)" = 0 ] || user=-Ur
-what='no rank reaches processes with the numbers that it believes in'
+what='no rank reaches strangers with the numbers that it sees'
 unshare $user -pf --mount-proc sh "$tmp/inner.sh" "$weft" "$tmp" \
 	>"$tmp/out" 2>"$tmp/err"
 code=$?
@@ -100,7 +100,7 @@ fi
 
 # --- what a namespace is, where the host has one ---
 
-what='ranks have a namespace, its numbers and its host name, and no power in it'
+what='ranks have a namespace, its numbers and its host name, and no capability'
 mpirun torus -n 2 --json -- "$tmp/ring"
 if grep -q '"isolation": "namespace"' "$tmp/err"; then
 	cat >"$tmp/self.sh" <<-'END'

@@ -42,7 +42,7 @@ ends 0 'reproducible yes'
 says 'looks 50 50 50 50 50 50 ns, day 0, resolution 1 ns'
 report 'each look at a clock takes 25 ns, and the day begins with 2000'
 says 'reads 25 ns each, few, in time, at last 10000, after a call 25'
-report 'of 16,384 looks in a row on they become longer'
+report 'after 16,384 reads in a row, reads become longer'
 says 'sleeps 1000 1000 1000000 1000 500 1000 1000 1000 1000 1000 us'
 says 'yield 125 ns'
 report 'sleeps take what they say, and to yield is a look'
@@ -239,7 +239,7 @@ for threads in 1 2; do
 	cp "$tmp/out" "$tmp/out$threads"
 done
 cmp -s "$tmp/out1" "$tmp/out2" || complain "$(cat "$tmp/out1" "$tmp/out2")"
-report 'where all ranks test and nothing can come, they need not ask'
+report 'if all ranks test and nothing can arrive, few tests cross'
 
 timeout --foreground 60 "$weft" mpirun torus -n 2 patience=50ms -- \
 	"$tmp/timed" loops >"$tmp/out" 2>"$tmp/err" </dev/null &

@@ -105,7 +105,7 @@ for machine in bgq-board gemini torus apenet qsnet2-16 sunway-32; do
 done
 pending torus 1000 many
 pending qsnet2-16 20000 many
-report 'sends that nobody receives keep their sender from nothing'
+report 'sends that are not received do not delay their sender'
 
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
 report 'no process is left'

@@ -279,7 +279,7 @@ spread() { # DIGEST ARGUMENTS
 sed -n "s|@|$src/|g; s/^\([0-9a-f]\{16\}\)  run \(.*\)/\1 \2/p" \
 	"$src/tests/golden/digests.txt" >"$tmp/golden"
 
-# Those of today's networks, which stand after a comment.
+# The digests of today's networks, which follow a comment in the file.
 twice() { # DIGEST ARGUMENTS
 	want=$1
 	shift

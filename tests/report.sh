@@ -135,7 +135,7 @@ grep -q '>latency mean, ns<' "$tmp/out" || complain 'it is another figure'
 report 'a sweep is drawn with words, units and the names of its machines'
 refused 'no point has a figure "foo"' plot "$tmp/sweep.db" curves --figures foo
 refused 'which has the picture "curves"' plot "$tmp/sweep.db" latency
-refused 'is the file of a run, and a sweep' plot "$db" curves
+refused 'is the file of a run; only a sweep' plot "$db" curves
 run sweep torus collective op=allreduce bytes=8..4KiB:x8 algo=ring \
 	--shape 4x4 --plot "$tmp/sizes.svg"
 for text in '>8 B<' '>512 B<' '>4 KiB<'; do

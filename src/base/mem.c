@@ -24,8 +24,8 @@ static _Noreturn void out_of_memory(size_t n, size_t size)
 
 	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		snprintf(text + length, sizeof(text) - (size_t)length,
-			"; this shell allows %llu KiB of addresses, used or "
-			"not: raise `ulimit -v`",
+			"; this shell allows %llu KiB of address space, used "
+			"or not: raise `ulimit -v`",
 			(unsigned long long)limit.rlim_cur >> 10);
 	err_last_words(text);
 	_Exit(EXIT_LIMIT);

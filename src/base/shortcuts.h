@@ -3,7 +3,7 @@
  * the code without them defines it.
  *
  * A build with -Dshortcuts=false (scripts/build plain-paths) takes none of
- * those that test SHORTCUTS.  It must have all golden digests.
+ * those that test SHORTCUTS.  Its runs must have the golden digests.
  */
 #ifndef BASE_SHORTCUTS_H
 #define BASE_SHORTCUTS_H

@@ -110,8 +110,8 @@ static const struct cli_option table[] = {
 		"with coarse=N: run again with single packets, for a tenth of "
 		"the simulated time, and print how much each figure differs" },
 	{ CLI_JOBS | CLI_RECORD, "error-slice", 0, SLICE, AT(slice), "SHARE",
-		"as --error, for this share of the simulated time, such as "
-		"50%; 100%: the whole run" },
+		"like --error, but for this share of the simulated time, such "
+		"as 50%; 100%: the whole run" },
 	{ CLI_RECORD, "output", 'o', TEXT, AT(output), "FILE",
 		"save the run (settings, results, samples) to FILE (see "
 		"weft-runfile(5))" },
@@ -144,17 +144,17 @@ static const struct cli_option table[] = {
 		"print these figures, at most four, by their names in `weft "
 		"run --json`" },
 	{ CLI_PLOT, "figures", 0, TEXT, AT(figures), "NAME",
-		"with curves: draw this figure, by its name in `weft run "
+		"with curves: the figure to draw, named as in `weft run "
 		"--json`" },
 	{ CLI_SWEEP, "past-saturation", 0, FLAG, AT(is_past), NULL,
 		"continue curves beyond saturation" },
 	{ CLI_SWEEP, "csv", 0, TEXT, AT(csv), "FILE",
 		"write all figures of all points" },
 	{ CLI_SWEEP, "plot", 0, TEXT, AT(plot), "FILE",
-		"draw curves of the first figure: SVG, PDF or PNG, as the name "
-		"ends" },
+		"draw curves of the first figure as SVG, PDF or PNG, by the "
+		"ending of the name" },
 	{ CLI_SWEEP, "svg", 0, TEXT, AT(plot), "FILE",
-		"the older name of --plot" },
+		"old name of --plot" },
 	{ CLI_SWEEP, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_OUTPUT, "output", 'o', TEXT, AT(output), "FILE",

@@ -69,8 +69,8 @@ struct cli_args {
 	const char *jobs; /* a file */
 	bool is_together; /* do not run each job again on its own */
 	bool is_histogram;
-	bool is_error; /* of trains: run again with single packets, */
-	int64_t slice; /* for this part of the run, ppm; 0: the usual */
+	bool is_error; /* measure the error of trains, */
+	int64_t slice; /* in this part of the run, ppm; 0: the usual */
 	bool is_past; /* saturation */
 	const char *csv, *plot; /* files */
 	const char *figures; /* with commas between them */

@@ -39,7 +39,7 @@ bool curves_has_figure(struct db *d, const char *figure)
 
 /* --- names --- */
 
-/* The curves of a file, as it names them and as people do. */
+/* The curves of a file: their names in the file, and titles for readers. */
 struct names {
 	struct name {
 		char *curve, *title;
@@ -131,7 +131,7 @@ static void free_names(struct names *m)
 	mem_free(m->name);
 }
 
-/* Titles that two curves share say nothing: all keep their names. */
+/* If two curves share a title, all curves keep their names. */
 static void keep_apart(struct names *m)
 {
 	bool is_shared = false;
@@ -248,7 +248,7 @@ static struct db_query *find_points(
 	return q;
 }
 
-/* What the axes say: the first pass over all points. */
+/* Labels the axes: the first pass over all points. */
 static int begin_drawing(
 	struct drawing *w, struct db *d, const char *figure, struct err *e)
 {

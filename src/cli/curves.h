@@ -6,9 +6,9 @@
 #include "out/plot.h"
 #include "record/db.h"
 
-/* The curves of a figure over what varies along x.  Curves of one machine with
- * different plans of faults share a colour.  NULL and an error if no point has
- * the figure. */
+/* Draws the curves of a figure over the values that vary along x.  Curves of
+ * one machine with different plans of faults share a colour.  NULL and an error
+ * if no point has the figure. */
 struct plot *curves_plot(struct db *d, const char *figure, struct err *e);
 
 bool curves_has_figure(struct db *d, const char *figure);

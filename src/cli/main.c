@@ -173,7 +173,7 @@ static int check_stack(char **argv, struct err *e)
 	if (!setrlimit(RLIMIT_STACK, &limit))
 		execv("/proc/self/exe", argv);
 	return err_set(e,
-		"the limit of the stack is %llu KiB (want `ulimit -s %d`)", kib,
+		"the stack limit is %llu KiB (want `ulimit -s %d`)", kib,
 		LEAST >> 10);
 }
 

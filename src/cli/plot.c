@@ -250,7 +250,7 @@ static int check_kind(const struct picture *is, struct db *d, struct err *e)
 	return err_set(e,
 		is_sweep ? "%s: is the file of a sweep, which has the picture "
 			   "\"curves\""
-			 : "%s: is the file of a run, and a sweep has curves "
+			 : "%s: is the file of a run; only a sweep has curves "
 			   "(want links, latency, budget or course)",
 		db_path(d));
 }
@@ -304,9 +304,10 @@ const struct cli_command cli_plot = { .name = "plot",
 	.usage = "FILE links|latency|budget|course|curves",
 	.help = "Draws a picture of a run file: the load of links over time, "
 		"the distribution of latencies, the time of messages by cause, "
-		"packets over time, or the curves of a sweep.\vThe picture is "
-		"SVG, PDF or PNG, as the name of the file ends, and as wide as "
-		"a column of a paper.  Without --output it is printed as SVG.  "
+		"packets over time, or the curves of a sweep.\vThe ending "
+		"of the file's name selects SVG, PDF or PNG.  The picture is "
+		"as wide as a column of a paper.  Without --output it is "
+		"printed as SVG.  "
 		"Examples:\n  weft plot run.db links -o links.pdf\n  weft plot "
 		"sweep.db curves --figures latency_mean_ns -o latency.png",
 	.words = { 2, 2 },

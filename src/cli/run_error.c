@@ -12,7 +12,8 @@
 #include "machine/coarse.h"
 #include "machine/slice.h"
 
-/* Errors above these are warned of, and warned of first; per cent. */
+/* Errors, in per cent, above which there is a warning, and a line at the top.
+ */
 #define MUCH	  3.0
 #define VERY_MUCH 5.0
 
@@ -29,7 +30,7 @@ enum {
 	MANY = 300, /* enough for a 99th percentile */
 };
 
-/* What is compared. */
+/* What --error compares. */
 enum how {
 	NOTHING,
 	WHOLE, /* the run */
@@ -96,9 +97,9 @@ static void keep(void *arg, const char *name, double value)
 }
 
 /*
- * The time for the second half of the work: the first one has a network that
- * fills up.  That a train counts when its last packet is there does not matter
- * to the difference of two times.
+ * The time for the second half of the work: in the first half the network fills
+ * up.  A train counts when its last packet arrives; this delay cancels out in
+ * the difference of two times.
  */
 static void look_at_work(
 	const struct machine_run *r, struct batch_result *result)
@@ -135,7 +136,7 @@ static double find(const struct batch_result *r, const char *name)
 
 /* --- what is compared --- */
 
-/* Packets of a train take as long on a link. */
+/* The time of the longest packet or train on a link. */
 static sim_time train_time(const struct machine_run *r)
 {
 	const struct link_params *link = &r->machine->link;
@@ -175,8 +176,8 @@ static double figure(const struct machine_run *r, const char *name)
 	return 0;
 }
 
-/* Not shorter than a warm-up, which would hardly save anything, and with some
- * messages. */
+/* At least the warm-up, since a shorter time would save little, and the time of
+ * some messages. */
 static sim_time least_window(const struct machine_run *r, sim_time warmup)
 {
 	sim_time least = LEAST_TRAINS * train_time(r);
@@ -315,7 +316,7 @@ static void go(const struct cli_args *a, const struct machine_run *r,
 	run_again_end(&x.common);
 }
 
-/* Of several processes only the first one knows results. */
+/* Only the first process knows results. */
 static void share_plan(const struct machine_run *r, struct plan *p)
 {
 	uint64_t word[PLAN_WORDS];
@@ -327,7 +328,7 @@ static void share_plan(const struct machine_run *r, struct plan *p)
 	memcpy(p, word, sizeof(word));
 }
 
-/* What trains have done in the slice. */
+/* The work of trains in the slice. */
 static void find_work(const struct machine_run *r, struct run_error *x)
 {
 	double bytes = find(&x->trains, "slice_bytes");
@@ -346,7 +347,7 @@ static void compare(const struct cli_args *a, const struct machine_run *r,
 		find_work(r, x);
 		if (!x->plan.bytes && !x->trains.e.code) {
 			snprintf(x->why, sizeof(x->why),
-				"interfaces deliver nothing in that part of "
+				"no interface delivers bytes in that part of "
 				"the run; try --error-slice 50%%");
 			return;
 		}
@@ -433,7 +434,7 @@ static bool is_latency(const char *name)
 	return !strncmp(base_of(name), "latency_", 8);
 }
 
-/* What trains have by definition, and measures of other figures. */
+/* Figures that trains have by definition, and measures of other figures. */
 static bool is_by_definition(const char *name)
 {
 	static const char *const names[] = { "packet_time_ns",
@@ -469,7 +470,7 @@ static bool is_peak(const char *name)
 	       !strcmp(name, "offered_GBps_per_node");
 }
 
-/* Of the throughput in a shorter measurement, per cent. */
+/* Noise of the throughput in a shorter measurement, per cent. */
 static double noise(const struct run_error *x)
 {
 	static const char name[] = "confidence_95_half_width_pct";
@@ -487,7 +488,7 @@ static const char *unseen_in_window(const struct run_error *x, const char *name)
 	double n = fmin(find(a, of), find(b, of));
 
 	if (is_by_definition(name) || !strcmp(name, "sim_time_ns"))
-		return "not known: the slice has its own";
+		return "not known: it differs by definition";
 	if (ends_with(name, "_ns") &&
 		(a->ending == LOAD_SATURATED || b->ending == LOAD_SATURATED))
 		return "not known: it grows with time, as queues do";
@@ -514,7 +515,7 @@ static const char *in_window(const struct run_error *x, const char *name,
 	return NULL;
 }
 
-/* The same work from the start. */
+/* Compares the times for the same work from the start. */
 static const char *in_work(const struct difference *d, const char *name,
 	double *finer, double *percent)
 {

@@ -340,7 +340,7 @@ static inline void host_poke(
 		host_look(h, w, node, t);
 }
 
-/* The same for tests of one process's programs alone. */
+/* host_look() for tests of one process's programs alone. */
 void host_look_of(struct host *h, struct sim_worker *w, site_id node,
 	sim_time t, uint32_t process);
 static inline void host_poke_of(struct host *h, struct sim_worker *w,

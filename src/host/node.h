@@ -118,8 +118,8 @@ struct node {
 	struct host_node hot; /* first: see host_node() */
 	struct kept *kept;
 	struct program *programs; /* all that it ever had */
-	struct program *watching; /* but for those that watching_own has */
-	/* [process] programs that watch memory of their process alone; NULL:
+	struct program *watching; /* except those in watching_own */
+	/* [process] programs that watch only memory of their own process; NULL:
 	 * there are none, or the node has one process */
 	struct program **watching_own;
 	uint64_t n_told; /* writes to what may be watched */

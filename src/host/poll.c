@@ -27,7 +27,7 @@ static struct program **list_of(const struct program *p)
 						: HOST_POLLS_WORD];
 }
 
-/* With a word, or without a watch, it does not depend on its watch alone. */
+/* A program that has a word, or no watch, does not depend on a watch alone. */
 static void remember(struct program *p)
 {
 	struct program **list = list_of(p);
@@ -159,7 +159,7 @@ static void add_watched(struct host_node *to, const struct program *p)
 	}
 }
 
-/* All bytes, if it is not known which. */
+/* Sets the range to all bytes if the watched bytes are not known. */
 void poll_set_watched(const struct host *h, struct node *n)
 {
 	bool is_all = n->n_with || (n->cards && n->cards->on_write);
@@ -430,7 +430,8 @@ void program_poll_through(bool (*test)(void *arg, uint64_t *seen), void *arg,
 }
 
 /* The list for its watch.  A node's memory is that of its processes, one after
- * the other; what watches other bytes, such as a card's ring, is of no one. */
+ * the other; a program that watches other bytes, such as a card's ring, is in
+ * the node's own list. */
 static struct program **watching_list(const struct program *p)
 {
 	const struct host *h = p->host;

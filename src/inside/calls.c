@@ -226,8 +226,8 @@ static void finish(void)
 	weft_link_unlock();
 }
 
-/* A rank's child would hang in most calls.  For a while it has a name that the
- * simulator knows. */
+/* A forked child of a rank hangs in most calls.  During the call, its thread
+ * has a name that the simulator recognises. */
 static long call_forked(any_call *to, WORDS)
 {
 	char name[16];

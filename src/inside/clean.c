@@ -106,12 +106,13 @@ void clean_processes(pid_t helper)
 
 /* --- its own end --- */
 
-/* Variables of a helper that cleans up for this one; its parent. */
+/* The environment of a helper that cleans up for this one; this one's parent.
+ */
 static char own_number[32], own_scratch[CLEAN_PATH + 32];
 static pid_t own_parent;
 
-/* It may be anywhere, even in malloc(): only the kernel is called.  Alarms of
- * ranks do not count. */
+/* This handler may interrupt malloc(), so it uses system calls only.  It
+ * ignores alarms that ranks send. */
 static void become_cleaner(int number, siginfo_t *from, void *context)
 {
 	char *const variables[] = { own_number, own_scratch, NULL };

@@ -1,8 +1,8 @@
 /*
  * The clock that a rank sees, under the names that programs use.
  *
- * While a rank runs, its clock is the machine's: looking at it takes 25 ns or
- * more, sleeping takes what it says.  The day begins with the year 2000. Before
+ * While a rank runs, its clock is the machine's: reading it takes 25 ns or
+ * more, a sleep takes its time.  The day begins with the year 2000.  Before
  * that and behind it sleeps are real, and the clock creeps: it stands just
  * below the start, or at the end, so that differences are never negative and
  * never depend on the host.  MPI_Init(), MPI_Finalize() and threads of the MPI
@@ -79,10 +79,10 @@ static int64_t creep(void)
 }
 
 /*
- * A program that does nothing but read a clock waits for a time.  Of many reads
- * in a row, each takes a fixed part of the time of those before it, so such a
- * wait ends late by no more than that part.  Where computing takes time, a loop
- * of reads takes its own.
+ * A program that only reads a clock waits for a certain time.  After many reads
+ * in a row, each read takes a fixed part of the time of the reads before it, so
+ * such a wait ends late by no more than that part.  If computing takes time, a
+ * loop of reads takes the time that it computes.
  */
 static int64_t next_read(void)
 {

@@ -30,8 +30,8 @@
 /* Above tuned (30), which does all of it by messages. */
 enum { PRIORITY = 70 };
 
-/* Elements of 8 or 16 bits that the network reduces.  It has words of 64 bits,
- * four or eight times as many bytes, so messages move longer ones faster. */
+/* Most elements of 8 or 16 bits that the network reduces.  Its words of 64 bits
+ * are four or eight times as many bytes, so messages are faster for more. */
 enum { MOST_NARROW = 512 };
 
 enum group_state { GROUP_UNKNOWN, GROUP_OPEN, GROUP_NONE };

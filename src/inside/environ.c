@@ -206,7 +206,7 @@ static void add_ours(char ***list, const struct start *s, uint32_t rank)
 	if (s->places >= 0)
 		environ_set(
 			list, start_text("WEFT_PLACES=%d", START_PLACES_FD));
-	/* it has no number in a namespace, whose owner may trace all of it */
+	/* no number in a namespace: its owner may trace all processes in it */
 	environ_set(list, start_text("WEFT_TRACER=%010d",
 				  x->is_on ? 0 : (int)s->rank[rank].tracer));
 	if (x->numbers)

@@ -35,8 +35,9 @@ enum {
 	KILLED = 128, /* plus a signal: exit code of a helper that died */
 };
 
-/* fork() into namespaces, with a number unless it is 0.  The C library does not
- * know of it, so the child must not use its threads. */
+/* fork() into namespaces, with this process number unless it is 0.  The C
+ * library does not know of the child, so the child must not use the library's
+ * threads. */
 static pid_t make_process(uint64_t flags, pid_t number, int *pidfd)
 {
 	struct clone_args a = { .flags = flags | (pidfd ? CLONE_PIDFD : 0),
@@ -81,7 +82,7 @@ static bool map_user(uid_t user, gid_t group)
 	       write_file("/proc/self/uid_map", users);
 }
 
-/* The number of the next process or thread. */
+/* Sets the number of the next process or thread. */
 static bool set_next(uint32_t number)
 {
 	return write_number("/proc/sys/kernel/ns_last_pid", number - 1);
@@ -116,7 +117,7 @@ static _Noreturn void reap_until(pid_t helper)
 				: KILLED + WTERMSIG(status));
 }
 
-/* Returns in the helper. */
+/* Returns in the helper only. */
 static void become_init(uint32_t n_ranks, const struct isolation *x, int told)
 {
 	pid_t helper;
@@ -138,7 +139,7 @@ static void become_init(uint32_t n_ranks, const struct isolation *x, int told)
 
 /* --- the guard --- */
 
-/* The helper notices that weft is gone; one that hangs then is killed. */
+/* The helper ends when weft is gone; the guard kills a helper that hangs. */
 static _Noreturn void guard(pid_t init, pid_t parent, const char *folder)
 {
 	const struct timespec slice = { .tv_nsec = SLICE * 1000000L };
@@ -167,7 +168,7 @@ static pid_t make_init(struct isolation *x)
 {
 	pid_t init = make_process(CLONE_NEWPID | CLONE_NEWNS, 0, NULL);
 
-	/* root would lose the capabilities that it has */
+	/* root would lose its capabilities in a user namespace */
 	x->has_user = init < 0 && x->user != 0;
 	if (x->has_user)
 		init = make_process(
@@ -242,7 +243,7 @@ pid_t isolate_fork(const struct isolation *x, uint32_t rank, pid_t *on_host)
 		return pid;
 	}
 	pid = make_process(CLONE_NEWUTS, number, &pidfd);
-	if (pid < 0) /* there may be too many of those */
+	if (pid < 0) /* the host limits their number */
 		pid = make_process(0, number, &pidfd);
 	if (pid > 0) {
 		*on_host = number_on_host(x, pidfd);
@@ -264,7 +265,7 @@ void isolate_rank(const struct start *s, uint32_t rank)
 		return;
 	n = snprintf(name, sizeof(name), "node%u", s->rank[rank].node);
 	if (sethostname(name, (size_t)n) < 0)
-		errno = 0; /* the C library's calls have it all the same */
+		errno = 0; /* gethostname() returns the name in any case */
 	for (unsigned long i = 0; x->has_user && i <= LAST_CAPABILITY; i++)
 		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 }
@@ -290,7 +291,7 @@ bool isolate_open_table(struct start *s)
 	if (x->numbers == MAP_FAILED)
 		return false;
 	x->numbers[0] = getpid();
-	/* ranks can only read it, where the kernel knows how */
+	/* read-only for ranks, if the kernel supports that */
 	fcntl(x->file, F_ADD_SEALS,
 		F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
 	return true;

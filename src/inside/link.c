@@ -37,7 +37,7 @@ static struct {
 	uint64_t epoch; /* grows with all that queues can be changed by */
 	int64_t clock, charged; /* ps */
 	int64_t outside; /* of the clock, since it has the turn */
-	uint64_t deeds; /* all but reads of a clock */
+	uint64_t deeds; /* operations other than clock reads */
 	int64_t deadline; /* of the next wait in a call of which nothing is
 			     known */
 	int rest; /* where to say that it only waits, or -1 */
@@ -478,7 +478,7 @@ static bool has_room(unsigned n, uint64_t bytes)
 	       link_.room + bytes <= CHANNEL_ROOM;
 }
 
-/* Longer than any run lasts is long enough. */
+/* The clock stops at a time that no run reaches. */
 static void advance(int64_t ps)
 {
 	if (__builtin_add_overflow(link_.clock, ps, &link_.clock) ||
@@ -486,8 +486,8 @@ static void advance(int64_t ps)
 		link_.clock = LAST_CLOCK;
 }
 
-/* If nothing can have come, without a crossing; it takes as long as one that
- * has. */
+/* Fails a test without a crossing, if nothing can have arrived.  It takes as
+ * long as a test with a crossing. */
 static bool fails_alone(void)
 {
 	if (link_.n_commands > 0 || !link_.channel->own_tests)

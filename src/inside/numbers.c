@@ -9,7 +9,7 @@
  * starts load this library, too, and read the same table.
  */
 #define _GNU_SOURCE /* gettid(), process_vm_readv() */
-/* Both names of prlimit() are wanted here, not one for the other. */
+/* This file needs prlimit() and prlimit64(), not one name for the other. */
 #undef _FILE_OFFSET_BITS
 #include "inside/rank.h"
 
@@ -112,7 +112,8 @@ static bool is_of_job(pid_t pid)
 	return false;
 }
 
-/* A child that has the number of a rank by chance is the child. */
+/* A number that a child and a rank share by chance is the number of the child.
+ */
 pid_t numbers_real(pid_t pid)
 {
 	uint32_t rank = (uint32_t)pid - CHANNEL_FIRST_PID;
@@ -207,7 +208,7 @@ INSIDE_EXPORT int killpg(pid_t group, int number)
 	return -1;
 }
 
-/* The C library's goes past kill(). */
+/* The C library's raise() does not call kill(). */
 INSIDE_EXPORT int raise(int number)
 {
 	static int (*real)(int);
@@ -284,7 +285,7 @@ INSIDE_EXPORT pid_t setsid(void)
 	return shown_of((pid_t)syscall(SYS_setsid));
 }
 
-/* Children have no other numbers, and all else is no child. */
+/* Children keep their numbers; any other process is no child. */
 static pid_t waited(pid_t pid)
 {
 	int saved = errno;
@@ -342,7 +343,7 @@ INSIDE_EXPORT int getpriority(int which, id_t who)
 		       : real(which, (id_t)to);
 }
 
-/* All processes of a user are more than the job. */
+/* A user has processes outside of the job. */
 INSIDE_EXPORT int setpriority(int which, id_t who, int priority)
 {
 	static int (*real)(int, id_t, int);
@@ -372,7 +373,7 @@ INSIDE_EXPORT int setpriority(int which, id_t who, int priority)
 					    : real(to, __VA_ARGS__);           \
 	}
 
-/* The limits' types are of no interest here. */
+/* The types of the limits do not matter here. */
 OF_PROCESS(int, prlimit, (pid_t pid, int what, const void *new, void *old),
 	what, new, old)
 OF_PROCESS(int, prlimit64, (pid_t pid, int what, const void *new, void *old),

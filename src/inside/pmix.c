@@ -204,7 +204,7 @@ static pmix_status_t register_ranks(void)
 /*
  * libpmix reads a new connection's handshake in its only thread, without a
  * timeout, so a silent connection would stop all ranks.  The kernel therefore
- * keeps connections back until they have sent something.
+ * holds connections back until they have sent something.
  */
 static void defer_silent(int fd)
 {
@@ -250,7 +250,7 @@ __attribute__((visibility("default"))) ssize_t recv(
 		errno = ETIMEDOUT;
 		return -1;
 	}
-	/* the caller reads on until it has all */
+	/* the caller repeats this until it has all bytes */
 	return recvfrom(socket, to, bytes, flags & ~MSG_WAITALL, NULL, NULL);
 }
 

@@ -38,7 +38,7 @@ enum link_phase link_phase(void);
  * itself. */
 bool link_is_timed(void);
 
-/* Whether this process is none, but has been forked by a rank. */
+/* Whether this process is not a rank, but was forked by one. */
 bool link_is_forked(void);
 
 /* Whether weft-fi.so is there and in use. */
@@ -68,12 +68,12 @@ void link_tell_library(const char *text);
 /* The rank's clock, ps; crosses if commands are queued. */
 int64_t link_now(void);
 void link_sleep(int64_t ps);
-/* Reads the clock, which takes so much time of the rank's processor. */
+/* Reads the clock; this takes ps of the rank's processor time. */
 int64_t link_read_clock(int64_t ps);
-/* How much the program has done beside such reads, as a count; has_done: with
- * what it does now. */
+/* The number of the program's operations other than clock reads; has_done: with
+ * the current one. */
 uint64_t link_deeds(bool has_done);
-/* The processor's time so far. */
+/* The processor time so far, ps. */
 int64_t link_charged(void);
 /* The rank has computed: with the lock; and because the program says so. */
 void link_compute(int64_t ps);
@@ -142,7 +142,7 @@ void compute_place(uint32_t call);
 void compute_call(uint32_t call);
 /* Unless a call of MPI looks. */
 void compute_look(void);
-/* Whether it takes no time. */
+/* Whether computing takes no time. */
 bool compute_is_free(void);
 
 /* --- alloc.c --- */
@@ -189,10 +189,10 @@ void self_random(unsigned char *to, size_t bytes);
 
 enum { NUMBERS_NOBODY = -1 };
 
-/* Whether a number is what this process takes for its own. */
+/* Whether a number is the one that this process sees as its own. */
 bool numbers_is_own(pid_t pid);
-/* The host's number of what the program names; NUMBERS_NOBODY, with errno, if
- * it is not of the job. */
+/* The host's number of a process that the program names; NUMBERS_NOBODY, with
+ * errno, if the process does not belong to the job. */
 pid_t numbers_real(pid_t pid);
 
 /* --- files.c --- */

@@ -206,8 +206,9 @@ static void become(const struct loop *l, const struct start_rank *r,
 	signal(SIGPIPE, l->old_pipe);
 	setrlimit(RLIMIT_NOFILE, &l->old_files);
 	personality(ADDR_NO_RANDOMIZE);
-	/* What a terminal or a script sends to a group is for weft, which ends
-	 * ranks in order; and what a rank sends to its own stays with it. */
+	/* Signals from a terminal or a script to weft's group are for weft,
+	 * which ends ranks in order.  Signals of a rank to its own group stay
+	 * there. */
 	setsid();
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
@@ -341,8 +342,8 @@ static void signal_all(const struct loop *l, int number)
 			kill(l->start.rank[i].pid, number);
 }
 
-/* A terminal stops weft and this process; ranks are in sessions of their own
- * and would compute on. */
+/* A terminal stops weft and this process; ranks have sessions of their own and
+ * would continue to compute. */
 static void stop_and_continue(const struct loop *l)
 {
 	sigset_t stop;
@@ -468,8 +469,8 @@ static void end_all(struct loop *l)
 
 /* --- a folder for what ranks of one node share --- */
 
-/* Weft knows its name, so that another helper can remove it if this one is
- * killed. */
+/* Weft knows the name of the folder, so that another helper can remove it if
+ * this one is killed. */
 static bool open_scratch(struct start *s)
 {
 	if (!clean_make(s->scratch))
@@ -562,7 +563,8 @@ static const char *open_server(struct loop *l)
 	return NULL;
 }
 
-/* What another helper could not, or this process before it called itself. */
+/* Cleans up for a helper that was killed, or for this process before it
+ * executed itself again. */
 static int clean_up(pid_t helper)
 {
 	const char *scratch = getenv("WEFT_SCRATCH");
@@ -573,8 +575,7 @@ static int clean_up(pid_t helper)
 	return 0;
 }
 
-/* Numbers of processes mean what ranks take them for: by a namespace, or by a
- * table. */
+/* Gives ranks their process numbers, by a namespace or by a table. */
 static const char *isolate_ranks(struct loop *l)
 {
 	const char *how = getenv("WEFT_ISOLATION");
@@ -585,7 +586,7 @@ static const char *isolate_ranks(struct loop *l)
 	else if (!isolate_open_table(&l->start))
 		return "no memory for numbers of ranks";
 	l->parent = getppid();
-	/* what ranks start and leave is this process's */
+	/* orphans of ranks become children of this process */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	clean_after_parent(&l->start);
 	return NULL;
@@ -633,5 +634,5 @@ int main(void)
 	clean_soon();
 	end_all(&l);
 	clean_folder(l.start.scratch);
-	_exit(0); /* not by way of libpmix, whose threads still run */
+	_exit(0); /* no exit handlers of libpmix: its threads still run */
 }

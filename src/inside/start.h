@@ -34,7 +34,7 @@ struct start_rank {
 	int fd[4]; /* channel, standard input, output, errors; or -1 */
 	int pmi; /* the rank's end of its socket, or -1 */
 	pid_t pid; /* 0: not started, or ended */
-	pid_t on_host; /* its number where weft is */
+	pid_t on_host; /* its number outside of the namespace */
 	bool is_busy; /* has not come to rest yet */
 };
 
@@ -47,7 +47,7 @@ struct isolation {
 	int proc; /* the host's /proc */
 	/* Without namespaces: [0] this process, [1 + rank]; or NULL. */
 	int32_t *numbers;
-	int file; /* that holds them */
+	int file; /* that holds numbers */
 };
 
 struct start {
@@ -79,32 +79,32 @@ char *environ_refusal(char **list);
 
 /* --- isolate.c --- */
 
-/* Moves this process into a PID namespace of its own, if the host has one for
- * it; otherwise nothing has happened.  Before there are any threads; parent:
- * of this process.  The process that calls stays outside, and ends when the one
- * that returns has ended. */
+/* Moves this process into a PID namespace of its own, if the host allows that;
+ * otherwise returns false and changes nothing.  To be called before there are
+ * threads; parent: of this process.  The caller stays outside as a guard; a new
+ * process returns, and the guard ends after it. */
 bool isolate(struct start *s, pid_t parent);
 /* fork(), but ranks have their own numbers in a namespace. */
 pid_t isolate_fork(const struct isolation *x, uint32_t rank, pid_t *on_host);
 /* In the rank's process: names its host, and gives up the capabilities that it
  * has in the namespaces. */
 void isolate_rank(const struct start *s, uint32_t rank);
-/* It has ended. */
+/* The rank has ended. */
 void isolate_forget(struct isolation *x, uint32_t rank);
 /* Without a namespace: a table of numbers that ranks can read. */
 bool isolate_open_table(struct start *s);
 
 /* --- clean.c --- */
 
-/* Makes a folder for what ranks of one node share. */
+/* Makes a folder for files that ranks of one node share. */
 bool clean_make(char path[CLEAN_PATH]);
 void clean_folder(const char *path);
 /* Ends all that the ranks of a helper have started. */
 void clean_processes(pid_t helper);
-/* From now on: when the parent ends, so does this process, clean_soon() s later
- * at most. */
+/* From now on, the end of the parent ends this process, as clean_soon() does.
+ */
 void clean_after_parent(const struct start *s);
-/* Ends this process in some seconds, whatever it waits for, with all that its
+/* Ends this process in some seconds, whatever it waits for, and all that its
  * ranks have started or left. */
 void clean_soon(void);
 
@@ -113,7 +113,7 @@ void clean_soon(void);
 /* The file with the table of inside/places.h, or -1. */
 int places_make(const struct start *s);
 /* Both return NULL, or what went wrong.  The server ends with the process:
- * PMIx_server_finalize() may wait for ever for a rank that was killed. */
+ * PMIx_server_finalize() may never return if a rank was killed. */
 const char *pmix_open(struct start *s);
 const char *pmix_environ(uint32_t rank, char ***list);
 

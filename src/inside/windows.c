@@ -12,9 +12,9 @@
  * messages' component is in a list (inside/environ.c): for all other windows
  * that component is hidden while the choice is made.
  *
- * While Open MPI waits it polls the state of its windows, which other ranks
- * write, and never what the program has in them.  The simulator is told where
- * that is, so a rank that waits for a fence is not woken by each put.
+ * While Open MPI waits, it polls the state of its windows, which other ranks
+ * write, and never their contents.  The simulator gets the addresses of the
+ * contents, so puts do not wake a rank that waits for a fence.
  */
 #include "inside/rank.h"
 
@@ -112,7 +112,7 @@ static void forget(const void *win)
 	free(w);
 }
 
-/* Open MPI's own, behind MPI_Win_free(). */
+/* Open MPI's own function for MPI_Win_free(). */
 INSIDE_EXPORT free_call ompi_win_free;
 int ompi_win_free(void *win)
 {

@@ -144,8 +144,8 @@ struct fault_plan {
 	bool heals;
 	const struct part_kind *const *parts; /* the machine's own, up to a
 					       * NULL; or NULL */
-	/* Of these, kinds of which it has no piece, up to a NULL: a list of
-	 * what may fail leaves them out. */
+	/* Kinds in parts that the machine has no piece of, up to a NULL: a list
+	 * of parts that may fail leaves them out. */
 	const struct part_kind *lacks[FAULT_LACKS + 1];
 };
 

@@ -359,8 +359,8 @@ int load_check_keys(const struct param_block *keys, struct err *e);
 /* The enum packet_kind of the keys class and routing. */
 uint8_t load_kind(int64_t class, int64_t routing);
 
-/* Counts a packet's latency for the samples of run files, which have all that
- * a load counts in its histogram, and those of a warm-up. */
+/* Counts a packet's latency for the samples of run files, which have the
+ * latencies of the load's histogram and those of a warm-up. */
 static inline void load_count_latency(
 	struct load *l, uint32_t worker, sim_time latency)
 {

@@ -10,7 +10,8 @@
 
 #include "load/programs.h"
 
-/* Sets *n, where it is 0, to as many as fit on a job's nodes with ppn each. */
+/* If *n is 0, sets it to the number of ranks that fit on a job's nodes with ppn
+ * each. */
 int mpi_room_check(
 	const struct programs *p, uint32_t ppn, uint64_t *n, struct err *e);
 

@@ -70,7 +70,7 @@ void mpi_time_fini(struct mpi_time *t);
 void mpi_time_set(struct mpi_time *t, struct proxy *p);
 
 /* In next(): whether ranks have only waited for each other for long.  Sets
- * whether there is any hope for those that test. */
+ * proxy.is_hopeless of ranks that test. */
 bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
 	struct proxy *p, uint32_t n);
 
@@ -78,8 +78,8 @@ bool mpi_time_is_over(const struct mpi_time *t, const struct load *l,
 void mpi_time_describe(const struct mpi_time *t, const struct proxy *p,
 	char *text, size_t size);
 
-/* What to say of a rank that has done nothing for too long, and of one that had
- * left MPI before. */
+/* Errors of a rank that has done nothing for too long; the second one is for a
+ * rank that had left MPI. */
 void mpi_time_describe_idle(struct proxy *p, char *text, size_t size);
 int mpi_time_fail_idle(struct proxy *p, bool is_stopped, struct err *e);
 

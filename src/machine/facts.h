@@ -94,10 +94,10 @@ enum run_warning {
 	N_RUN_WARNINGS
 };
 enum { RUN_WARNING = 256 };
-/* False if there is no such reason: then the text is empty. */
+/* False, with an empty text, if there is no reason for this warning. */
 bool run_warning(const struct machine_run *r, enum run_warning which,
 	char *text, size_t size);
-/* All of them, into the notes of a result. */
+/* Adds all warnings to the notes of a result. */
 struct batch_result;
 void run_warnings_note(
 	const struct machine_run *r, struct batch_result *result);

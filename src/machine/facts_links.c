@@ -31,8 +31,8 @@ static void name_group(const struct topo *t, uint32_t i, char name[16])
 		snprintf(name, 16, "%s", t->wire[i].name);
 }
 
-/* A group's part of the line of all, "  A+ 7 %"; four in a row where there may
- * be many. */
+/* A group's part of the line for all groups, "  A+ 7 %"; four in a row where
+ * there may be many. */
 static size_t write_group(const struct machine_run *r, uint32_t i,
 	const struct net_use *u, const char *name, char *text, size_t size)
 {

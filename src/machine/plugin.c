@@ -137,7 +137,8 @@ static bool is_open(const struct plugins *p, const void *handle)
 	return false;
 }
 
-/* Also of files that cannot be read, which dlopen() describes better. */
+/* True for files that cannot be read, too: dlopen() describes the error better.
+ */
 static bool is_object(const char *path)
 {
 	static const char start[] = { 0x7f, 'E', 'L', 'F' };

@@ -20,8 +20,8 @@ void slice_note(void *arg, site_id s, const struct packet *p, sim_time t);
  * and at most until setup.slice.most. */
 int slice_perform(struct machine_run *r, struct err *e);
 
-/* What nodes have received, and when they had some of it; SIM_NEVER: they
- * never had.  After the run. */
+/* After the run: the bytes that nodes have received, and when they had received
+ * so many; SIM_NEVER: never. */
 uint64_t slice_bytes(const struct slice *x);
 sim_time slice_reached(const struct slice *x, uint64_t bytes);
 

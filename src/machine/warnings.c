@@ -140,7 +140,7 @@ static struct late find_late(const struct fault_plan *p, sim_time end)
 	return x;
 }
 
-/* Faults of the plan that the run did not live to see. */
+/* Faults of the plan that come after the end of the run. */
 static void warn_late(const struct machine_run *r, char *text, size_t size)
 {
 	struct late x = find_late(&r->machine->faults, r->result.end);

@@ -11,13 +11,12 @@
  * of a switch stay together. */
 enum { NODES_ASTRAY = 8 };
 
-/* What a node and a switch have to do: a switch as much more as it has nodes
- * below it. */
+/* The work of a node, and of a switch for each node below it. */
 enum { NODE_WEIGHT = 100, SWITCH_WEIGHT = 5 };
 
-/* Of a grid, a worker's share of the nodes is so many pieces from all over the
- * machine, since neighbours often work at the same time: in a job, or as a
- * stage of a pipeline. */
+/* In a grid, a worker's share of the nodes consists of so many pieces from all
+ * over the machine, since neighbours often work at the same time: in a job, or
+ * as a stage of a pipeline. */
 enum { PIECES = 8 };
 
 /* The node that a site is simulated with.  IO nodes are spread over all. */
@@ -145,8 +144,8 @@ static uint8_t worker_of(uint64_t i, uint64_t n_nodes, uint64_t n_workers)
 	return (uint8_t)(i * n / n_nodes % n_workers);
 }
 
-/* Of a grid, whose neighbours exchange mail: equal shares of a process's nodes,
- * and the switches among them. */
+/* For a grid, whose neighbours exchange mail: equal shares of a process's
+ * nodes, with the switches among them. */
 static void share_pieces(const struct net_shares *x, const struct topo *t,
 	uint32_t n_processes, uint32_t n_workers)
 {
@@ -253,9 +252,10 @@ static uint32_t find_least(const uint64_t *load, uint32_t n)
 }
 
 /*
- * Of any other network: one site after the other, the heaviest first, each to
- * the worker of its process that has least so far.  So each worker gets as many
- * of each kind, from all over the machine, whichever nodes a job uses.
+ * For any other network: deals out one site after the other, the heaviest
+ * first, to the worker of its process with the least work so far.  Each worker
+ * thus gets about as many sites of each kind, from all over the machine,
+ * whichever nodes a job uses.
  */
 static void deal(const struct net_shares *x, const struct topo *t,
 	uint32_t n_processes, uint32_t n_workers)

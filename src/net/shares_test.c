@@ -154,8 +154,8 @@ static uint32_t count(
 	return n;
 }
 
-/* So that no one's nodes, leaves or spines are all busy while others' are idle:
- * where only the first nodes work, too. */
+/* No worker's nodes, leaves or spines are all busy while others' are idle, even
+ * if only the first nodes work. */
 static void workers_have_as_many_sites_of_each_kind(void **state)
 {
 	static const struct topo_ops tree = { .peer = tree_peer,

@@ -1,6 +1,6 @@
 /*
- * PDF and PNG, by the cairo library.  It is opened when a picture is drawn, so
- * that weft neither needs it to be built nor to start.
+ * PDF and PNG, by the cairo library.  The library is opened when a picture is
+ * drawn; weft needs it neither to build nor to start.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct extents {
 
 typedef int write_call(void *arg, const unsigned char *bytes, unsigned n);
 
-/* What is used of the library. */
+/* Functions of the library. */
 #define CALLS(CALL)                                                            \
 	CALL(void *, pdf_surface_create_for_stream,                            \
 		(write_call *, void *, double, double))                        \

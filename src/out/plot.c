@@ -376,8 +376,7 @@ static void draw_curve(
 
 /* --- the legend --- */
 
-/* As many as the longest name leaves room for; 0: there is nothing to tell
- * apart. */
+/* As many as the longest name leaves room for; 0: no legend is needed. */
 static size_t count_columns(const struct plot *p)
 {
 	const double room = CANVAS_WIDTH - 2 * MARGIN;

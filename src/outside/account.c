@@ -298,7 +298,7 @@ static bool exchanges(uint16_t kind)
 void account_command(
 	struct account *a, const struct channel_command *c, uint64_t eager)
 {
-	/* these belong to others, or say something */
+	/* parts of other commands, or hints */
 	a->operations += c->kind != CHANNEL_MORE &&
 			 c->kind != CHANNEL_VECTOR_OF &&
 			 c->kind != CHANNEL_UNPOLLED;

@@ -77,9 +77,10 @@ enum channel_kind {
 	CHANNEL_UNREGISTER, /* ignore: key */
 	CHANNEL_VECTOR_OF, /* pieces of the next command's buffer, in the room
 			    */
-	/* at, bytes: registered memory that no library polls while it waits for
-	 * others: their writes there do not end a wait without an end.  With
-	 * CHANNEL_RELEASED it may from now on.  No completion. */
+	/* at, bytes: registered memory that the MPI library does not poll while
+	 * it waits: writes of others there do not end a wait without a
+	 * deadline.  With CHANNEL_RELEASED, the library may poll it from now
+	 * on.  No completion. */
 	CHANNEL_UNPOLLED,
 	/* Of a group of ranks, whose number is in data; ENOTSUP, the same for
 	 * all, if the network cannot. */
@@ -172,8 +173,8 @@ enum channel_reason {
 	CHANNEL_IDLE = 64, /* it has done nothing for too long; set outside */
 };
 
-/* Name of the thread of a child that a rank has forked, in a call of MPI: it
- * has no channel, and hangs there. */
+/* Name of the thread of a child that a rank has forked, during a call of MPI:
+ * the child has no channel, and hangs in the call. */
 #define CHANNEL_FORKED "weft-mpi-forked"
 
 /* How far a rank has come before it gives its turn away for the first time. */
@@ -241,8 +242,8 @@ struct channel {
 	uint32_t n_completions, has_more;
 	uint32_t n_pieces; /* in the room */
 	uint32_t is_ending; /* the run ends: it exits by itself */
-	/* Tests that it fails by itself, without a crossing; each takes a
-	 * CHANNEL_LONG_TEST.  It counts them down. */
+	/* Tests that the rank may fail by itself, without a crossing; each
+	 * takes CHANNEL_LONG_TEST.  The rank counts them down. */
 	uint32_t own_tests;
 	uint32_t is_logged; /* it says which calls have ended */
 	/* what the network does by itself, 1 << kind; set before its first turn
@@ -290,17 +291,17 @@ _Static_assert(sizeof(struct channel) <= CHANNEL_BYTES, "a channel's size");
 /*
  * How ranks are started.  The helper weft-start inherits a socket of packets,
  * whose number is in WEFT_START, and gets one packet for each rank, with its
- * descriptors, then one with n_ranks as rank.  It answers by one for each
- * thing that happens.  What ranks of one node share is in a folder of /dev/shm
- * or /tmp that the helper makes and names.
+ * descriptors, then one with n_ranks as rank.  It answers by one for each thing
+ * that happens.  Files that ranks of one node share are in a folder of /dev/shm
+ * or /tmp; the helper makes it and reports its name.
  *
  * What all ranks have in common is in the helper's environment: WEFT_STACK, a
  * word of the key `stack`; WEFT_FOLDER, where ranks begin; WEFT_DEBUG, the rank
  * that waits for a debugger; WEFT_ISOLATION, `none` if ranks get no namespaces.
  *
  * If a helper was killed, another one cleans up after it: WEFT_CLEAN has its
- * number, and WEFT_SCRATCH its folder.  Whatever ranks have started has
- * WEFT_STARTER, with ten digits, in its environment.
+ * number, and WEFT_SCRATCH its folder.  Every process that ranks have started
+ * has WEFT_STARTER, with ten digits, in its environment.
  */
 enum { CHANNEL_START_TEXT = 60 << 10 };
 

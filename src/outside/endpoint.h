@@ -40,7 +40,7 @@ struct endpoint_client {
 enum {
 	ENDPOINT_COLL = 1 << 20, /* bytes of a collective, at a time */
 	ENDPOINT_STAGES = 128, /* for bytes that come with commands */
-	ENDPOINT_SPARE = 8, /* this part of the memory is for more of them */
+	ENDPOINT_SPARE = 8, /* one part in so many of the memory is for more */
 	/* bytes of each: a header, operands and comparands of an atomic */
 	ENDPOINT_STAGE = 64 + 2 * CHANNEL_SHORT,
 	ENDPOINT_MAILS = 2, /* messages of other endpoints at a time */
@@ -52,7 +52,7 @@ enum {
 /* Stages beyond the first, in a part of the process's memory. */
 struct endpoint_spare {
 	uint64_t at; /* address of the node */
-	uint32_t room; /* so many fit */
+	uint32_t room; /* stages that fit */
 	uint32_t touched; /* the first so many were used since all were free */
 	uint32_t n_used;
 	uint32_t n_free, *free; /* of those that were touched */
@@ -98,8 +98,8 @@ struct endpoint {
 	struct channel_piece
 		*unpolled; /* [n_unpolled] in the client's memory */
 	uint32_t n_unpolled;
-	/* Somebody has, since the last wait; or memory that no library polls.
-	 */
+	/* Others have written since the last wait; the same for memory that no
+	 * library polls. */
 	bool is_touched, is_data_touched;
 	bool is_waiting, data_ends_wait;
 	bool is_going_on;

@@ -21,7 +21,7 @@ enum {
 	/* Those that are left for answers to others, and for requests. */
 	ENDPOINT_FOR_ANSWERS = 16,
 	ENDPOINT_FOR_REQUESTS = 32,
-	/* Puts that have stages: one more waits for one of them. */
+	/* Puts that have stages; a further one waits for a stage. */
 	ENDPOINT_WRITES =
 		ENDPOINT_STAGES - ENDPOINT_FOR_ANSWERS - ENDPOINT_FOR_REQUESTS,
 	ENDPOINT_NUMBERS = 127, /* endpoints of a rank */
@@ -126,7 +126,7 @@ void endpoint_register(struct endpoint *e, const struct channel_command *c);
 void endpoint_unregister(struct endpoint *e, const struct channel_command *c);
 /* Memory that no library polls, or that one may poll again. */
 void endpoint_unpolled(struct endpoint *e, const struct channel_command *c);
-/* Others have written what may end the wait that it is in. */
+/* Others have written to memory, which may end the current wait. */
 bool endpoint_is_touched(const struct endpoint *e);
 void endpoint_close_regions(struct endpoint *e);
 /* As msg_state.go_on() and .can_go_on(). */

@@ -79,7 +79,7 @@ struct endpoint_given {
 	uint64_t client_at; /* what the client calls its first byte */
 };
 
-enum { MOST_UNPOLLED = 4096 }; /* pieces; of more, all end waits */
+enum { MOST_UNPOLLED = 4096 }; /* pieces; with more, any write ends a wait */
 
 static bool is_unpolled(const struct endpoint *e, uint64_t at, size_t n)
 {
@@ -92,7 +92,7 @@ static bool is_unpolled(const struct endpoint *e, uint64_t at, size_t n)
 	return false;
 }
 
-/* Whether it belongs to a read of this rank, whose completion says enough. */
+/* Whether it belongs to a read of this rank: the completion is enough. */
 static bool is_own_read(const struct endpoint *e, uint64_t at, size_t n)
 {
 	for (uint32_t k = 0; k < e->n_active; k++) {
@@ -511,7 +511,7 @@ bool endpoint_go_on(void *endpoint)
 	e->is_going_on = true;
 	did = endpoint_serve(e);
 	did |= walk(e);
-	/* last: a machine wakes for the room that was wanted last */
+	/* last: a machine wakes for the room that was asked for last */
 	did |= endpoint_send_waiting(e);
 	e->is_going_on = false;
 	return did;

@@ -3,10 +3,10 @@
  * bytes that come with commands.
  *
  * A send holds its stage until its message has left, which may be long after
- * the call.  So there are as many stages for sends as anything may need, in a
- * part of the memory that is empty until then, and each costs the interface the
- * same.  Puts leave as fast as the interface can, so a rank that is faster
- * waits for it: there is a fixed number of stages for them.
+ * the call.  So stages for sends fill a part of the memory that is empty until
+ * it is needed; all stages cost the interface the same.  Puts leave as fast as
+ * the interface can send, and a faster rank waits for it, so a fixed number of
+ * stages is enough.
  */
 #include <errno.h>
 
@@ -74,7 +74,7 @@ static bool take_spare(struct endpoint *e, struct endpoint_op *x)
 	return true;
 }
 
-/* Without the last one they take no memory. */
+/* Frees the list when the last spare stage is given back. */
 static void give_spare(struct endpoint *e, uint32_t k)
 {
 	struct endpoint_spare *s = &e->spare;
@@ -99,7 +99,7 @@ void endpoint_give_stage(struct endpoint *e, const struct endpoint_op *x)
 		e->free_stages[x->stage / 64] |= UINT64_C(1) << x->stage % 64;
 }
 
-/* Sends and puts leave the others what these need. */
+/* Sends and puts leave stages for answers and requests. */
 static bool take_any_stage(struct endpoint *e, uint32_t i)
 {
 	bool is_write = e->op[i].c.kind == CHANNEL_WRITE;
@@ -159,7 +159,7 @@ int endpoint_take_buffer(struct endpoint *e, uint32_t i)
 		return take_pieces(e, x);
 	x->at = x->c.at;
 	if (!x->c.bytes) {
-		x->at = e->stages; /* of nothing, any is as good */
+		x->at = e->stages; /* any address will do */
 		return 0;
 	}
 	return e->client.take(e->client.arg, x->c.bytes, &x->at, &x->hold);

@@ -44,7 +44,7 @@ struct handover_turn {
 	uint64_t n_calls; /* before it went astray */
 	uint32_t reasons; /* why it is not the same each time, so far */
 	uint32_t is_busy; /* another of its threads computes */
-	uint32_t own_tests; /* that are left, of those that it was given */
+	uint32_t own_tests; /* tests left of those that it was given */
 	int64_t outside; /* of the clock: not in calls of MPI */
 	struct channel_call call;
 	uint32_t n_commands;
@@ -90,7 +90,7 @@ enum handover_answer {
 enum handover_answer handover_join(
 	struct handover *h, struct handover_turn *t, int milliseconds);
 
-/* With its next turn it may fail so many tests by itself. */
+/* In its next turn, the rank may fail so many tests by itself. */
 void handover_give_tests(struct handover *h, uint32_t n);
 
 /* What the rank has computed since its last turn, of a recording: copied, but

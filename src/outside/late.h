@@ -12,7 +12,7 @@
 /* CPU time of a process so far, ps; 0 if it has none. */
 int64_t late_cpu(pid_t pid);
 
-/* The function that has an instruction of a process; at 0: none is known. */
+/* The function that contains an address of a process; at 0: unknown. */
 void late_name(pid_t pid, uint64_t at, char *text, size_t size);
 
 /* Where its busiest thread is: "work() of /home/me/program".  Stops it for a

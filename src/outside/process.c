@@ -92,7 +92,7 @@ static bool is_one_of(long number, const long *list, size_t n)
 	return false;
 }
 
-/* Without any descriptor they only sleep. */
+/* Without a descriptor, these calls only sleep. */
 static bool polls(const struct call *c)
 {
 	switch (c->number) {
@@ -181,7 +181,7 @@ static void add_children(pid_t pid, const char *thread, struct children *c)
 	}
 }
 
-/* Also what threads do. */
+/* Includes the state of threads. */
 static void look_at_threads(
 	pid_t pid, struct children *c, struct process_state *s)
 {

@@ -1,4 +1,4 @@
-/* What a process of this host does, as far as /proc shows it. */
+/* The state of a process of this host, as far as /proc shows it. */
 #ifndef OUTSIDE_PROCESS_H
 #define OUTSIDE_PROCESS_H
 

@@ -17,7 +17,7 @@
 enum {
 	SLICE = 100, /* ms between looks at whether the run is to end */
 	MANY_LOOKS = 4096, /* in vain: from then on they take longer */
-	OWN_PART = 16, /* of its tests so far, a rank may fail as many */
+	OWN_PART = 16, /* a rank may fail its tests so far / 16 by itself */
 };
 
 /* --- the endpoint's client --- */
@@ -138,7 +138,7 @@ static void tell_late(const struct proxy *p, struct lateness *l)
 	l->most *= 2;
 }
 
-/* Whether it is no use to wait any longer: no rank does anything. */
+/* Whether waiting longer is useless, because no rank does anything. */
 static bool is_hopeless(struct proxy *p, struct watch_wait *t)
 {
 	struct watch *w;
@@ -159,7 +159,7 @@ static bool is_hopeless(struct proxy *p, struct watch_wait *t)
 	return false;
 }
 
-/* A rank that does not give its turn back: whether to give it up. */
+/* Whether to give up a rank that does not give its turn back. */
 static bool gives_up(struct proxy *p, struct lateness *l, struct watch_wait *t)
 {
 	if (p->patience)
@@ -221,9 +221,9 @@ bool proxy_waits(const struct proxy *p)
 	return p->waits;
 }
 
-/* Where nothing can come but what other ranks do that test, too, a rank need
- * not ask each time.  What comes meanwhile it sees late by a part of the time
- * for which it has tested.  It sleeps for less than what makes it active. */
+/* If messages can come only from ranks that test, too, a rank need not ask each
+ * time.  It notices an arrival late, by a part of the time for which it has
+ * tested.  Its tests take less time than a sleep that makes it active. */
 static void give_tests(struct proxy *p)
 {
 	sim_time most = p->long_sleep / 2 / CHANNEL_LONG_TEST;
@@ -486,7 +486,7 @@ static enum proxy_ending await_end(struct proxy *p)
 	return end.how == CHANNEL_ENDED && !end.value ? PROXY_RUNS : PROXY_DIED;
 }
 
-/* Its process ends with 0, or it has failed. */
+/* True if its process ends with 0; otherwise the rank has failed. */
 static bool leaves_well(struct proxy *p)
 {
 	if (!strcmp(account_call_name(p->turn.call.name), "MPI_Finalize"))

@@ -73,7 +73,7 @@ struct proxy {
 	struct handover_turn turn;
 	uint32_t vain; /* looks of tests in a row that found nothing */
 	uint32_t own_tests; /* that it may fail by itself in this turn */
-	bool waits; /* for others, without an end */
+	bool waits; /* for others, without a deadline */
 	/* All ranks only wait and test, and nothing is under way: set where
 	 * workers meet. */
 	bool is_hopeless;

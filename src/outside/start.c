@@ -506,7 +506,7 @@ void start_free(struct start *s)
 	for (uint32_t i = 0; i < 2; i++)
 		if (s->wake[i] >= 0)
 			close(s->wake[i]);
-	if (s->socket >= 0 && start_is_first(s)) /* others' is the siblings' */
+	if (s->socket >= 0 && start_is_first(s)) /* siblings close theirs */
 		close(s->socket);
 	setrlimit(RLIMIT_NOFILE, &s->files);
 	pthread_cond_destroy(&s->ended);

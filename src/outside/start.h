@@ -44,7 +44,7 @@ struct start_setup {
 	struct output *output; /* borrowed */
 	struct siblings *siblings; /* the same; NULL: there is one process */
 	const atomic_int *stop[2]; /* not 0: the run is to end; or NULL */
-	int64_t patience; /* real time, ns, that all may do nothing; 0: any */
+	int64_t patience; /* real time, ns, without progress; 0: any */
 };
 
 /* How a rank has ended. */
@@ -71,9 +71,9 @@ struct start *start_ranks(const struct start_setup *s, struct err *e);
 int start_await_begin(struct start *s, const atomic_int *stop, struct err *e);
 /* The same of all ranks, once all processes have waited. */
 int start_check_begin(struct start *s, struct err *e);
-/* Afterwards: whether ranks have a PID namespace, ... */
+/* After start_await_begin(): whether ranks have a PID namespace. */
 bool start_is_isolated(struct start *s);
-/* ... and whether a rank has come so far. */
+/* Whether a rank has come to its first turn. */
 bool start_has_begun(const struct start *s, uint32_t rank);
 struct handover *start_channel(struct start *s, uint32_t rank);
 /* 0 until it has begun. */
@@ -83,7 +83,7 @@ struct start_end start_end(struct start *s, uint32_t rank);
 /* Waits until a rank has ended, or all for CHANNEL_ANY; true if they have.
  * False if all that are left do nothing for too long, or the run is to stop. */
 bool start_await_end(struct start *s, uint32_t rank);
-/* What ranks do on this host. */
+/* The watch of the ranks on this host. */
 struct watch *start_watch(struct start *s);
 /* SIGKILL, at once. */
 void start_kill(struct start *s, uint32_t rank);

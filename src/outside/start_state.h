@@ -1,4 +1,4 @@
-/* What start.c and start_wait.c know of the ranks and their helper. */
+/* State of the ranks and their helper, for start.c and start_wait.c. */
 #ifndef OUTSIDE_START_STATE_H
 #define OUTSIDE_START_STATE_H
 
@@ -19,7 +19,7 @@ struct rank {
 struct start {
 	uint32_t n_ranks, n_ended, debugged;
 	char path[PATH_MAX]; /* of the helper */
-	char scratch[64]; /* its folder, once it has told */
+	char scratch[64]; /* its folder, once it has reported it */
 	bool is_isolated; /* ranks have a PID namespace */
 	struct rlimit files; /* as they were */
 	struct rank *rank;

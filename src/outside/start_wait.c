@@ -12,14 +12,15 @@ enum {
 
 /* --- the end --- */
 
-/* Locked. */
+/* Called with the lock held. */
 static bool has_ended(const struct start *s, uint32_t rank)
 {
 	return rank == CHANNEL_ANY ? s->n_ended == s->n_ranks
 				   : s->rank[rank].end.has_ended;
 }
 
-/* "ranks 3, 5 and 12 more": those that a test is true of; returns how many. */
+/* "ranks 3, 5 and 12 more": the ranks that pass a test; returns their number.
+ */
 static uint32_t name_ranks(struct start *s,
 	bool (*is_one)(struct start *s, uint32_t rank), char *text, size_t size)
 {
@@ -47,7 +48,7 @@ static bool still_runs(struct start *s, uint32_t rank)
 	return !start_end(s, rank).has_ended;
 }
 
-/* Of one rank its own process tells, of all the first one. */
+/* The process of a rank reports one rank, the first process reports all. */
 static void tell_working(
 	struct start *s, uint32_t rank, const struct watch_wait *t)
 {
@@ -66,7 +67,7 @@ static void tell_working(
 			who, n > 1 ? "run" : "runs", (double)t->late / 1e9);
 }
 
-/* For a moment; whether it has ended, or they have. */
+/* Waits for a moment; returns whether the rank, or all ranks, have ended. */
 static bool await_end(struct start *s, uint32_t rank, uint32_t *n_ended)
 {
 	struct timespec until;
@@ -133,13 +134,13 @@ static int refuse_end(struct start *s, uint32_t rank, struct err *e)
 		return err_set(e,
 			"rank %u: MPI_Init has not opened Weft's provider of "
 			"libfabric, so messages would go round the simulated "
-			"network; `weft mpirun --check PROGRAM` tells more",
+			"network; `weft mpirun --check PROGRAM` says why",
 			rank);
 	return err_set_code(e, code, "rank %u %s%s", rank, how,
 		end.how == CHANNEL_FAILED ? "" : " before the end of MPI_Init");
 }
 
-/* One that waits for all, while another one is gone for good. */
+/* An error if a rank waits in MPI_Init() for one that is gone for good. */
 static int check_waiting(struct start *s, uint32_t gone, struct err *e)
 {
 	for (uint32_t i = 0; i < s->n_ranks; i++)
@@ -173,8 +174,7 @@ bool start_has_begun(const struct start *s, uint32_t rank)
 }
 
 /* Threads of a rank could wait in the network for two communicators in
- * different orders.  What one rank does all must do, so then all use messages.
- */
+ * different orders.  All ranks must do the same, so then all use messages. */
 static void agree_on_collectives(struct start *s)
 {
 	bool has_threads = false;
@@ -252,7 +252,7 @@ static uint32_t progress_of(struct start *s, uint32_t *first, bool *is_started)
 	return n;
 }
 
-/* The process of the first rank that is late tells; others may have no rank to
+/* Only the process of the first late rank reports; others may have no rank to
  * wait for. */
 static int check_patience(struct start *s, struct beginning *b, struct err *e)
 {

@@ -13,7 +13,7 @@
 
 enum {
 	EACH_MS = 100, /* between looks ... */
-	PARTS = 100, /* who computes takes more than one of these of a core */
+	PARTS = 100, /* of a core; a rank that takes more computes */
 	FIRST_S = 5, /* until the first message */
 };
 
@@ -191,7 +191,7 @@ void watch_describe(
 	n = (int)strlen(text);
 	snprintf(text + n, size - (size_t)n, "%s (process %d)",
 		has_begun && !process_has_files(pid)
-			? ", and has closed all files above 2"
+			? ", and has closed all descriptors above 2"
 			: "",
 		(int)pid);
 }

@@ -1,7 +1,7 @@
 /*
  * Ranks that others wait for, in real time: whether any of them computes, or
- * whether the wait may last for ever.  Depends on the host, so it decides only
- * about messages, and about the end of a run that hangs.
+ * whether the wait may never end.  The answer depends on the host, so it
+ * affects only messages, and the end of a run that hangs.
  */
 #ifndef OUTSIDE_WATCH_H
 #define OUTSIDE_WATCH_H
@@ -16,8 +16,8 @@
 struct handover;
 struct watch;
 
-/* most: real time, ns, that nothing may happen; 0: any.  Not if ranks are
- * debugged: then nothing is ever late. */
+/* most: real time, ns, that nothing may happen; 0: no limit.  Nothing is ever
+ * late if ranks are debugged. */
 struct watch *watch_new(uint32_t n_ranks, int64_t most, bool is_debugged);
 void watch_free(struct watch *w);
 
@@ -35,8 +35,8 @@ struct watch_wait {
 				    and with all that they have started */
 	int64_t quiet; /* since a rank has computed */
 	int64_t idle; /* since a rank has computed or waited for I/O */
-	/* So far; while ranks compute, only their CPU time counts, so that it
-	 * does not depend on the host's load. */
+	/* Time of the wait so far; while ranks compute, only their CPU time
+	 * counts, so that it does not depend on the host's load. */
 	int64_t late;
 	int64_t told; /* of the last message, quiet or late */
 };

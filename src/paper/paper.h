@@ -45,7 +45,7 @@
 
 enum { PAPER_MAX_WORDS = 8, PAPER_COMMAND_MAX = 4096, PAPER_ID_MAX = 16 };
 
-/* By what a command takes of one core of an ordinary computer. */
+/* Classes of commands by CPU time on an ordinary computer. */
 enum paper_pace {
 	PAPER_QUICK,
 	PAPER_SLOW, /* seconds: not with --quick */
@@ -150,7 +150,7 @@ int paper_select(const struct paper_system *s, const char *const *words,
 /* The row of this id; NULL where there is none. */
 const struct paper_row *paper_row(const struct paper_system *s, const char *id);
 
-/* That of the slowest experiment of a row. */
+/* The pace of the slowest experiment of a row. */
 enum paper_pace paper_pace(
 	const struct paper_system *s, const struct paper_row *row);
 
@@ -173,10 +173,10 @@ void paper_value(const struct paper_row *row, char *text, size_t size);
 void paper_digits(double value, char *text, size_t size);
 
 /*
- * Of rows that were measured, by kind: how many values there are, and how many
- * of them pass.  Rows with bounds are counted apart unless they are functional.
- * A row that follows from another one that was measured is no value of its own,
- * unless it alone misses.
+ * Sums over the rows that were measured, by kind: the number of values, and the
+ * number of those that pass.  Rows with bounds are counted apart unless they
+ * are functional.  A row that follows from another one that was measured does
+ * not count, unless it alone misses.
  */
 struct paper_sums {
 	uint32_t n[N_PAPER_KINDS], passed[N_PAPER_KINDS];

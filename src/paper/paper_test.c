@@ -162,7 +162,7 @@ static void a_row_that_follows_from_another_is_of_its_kind(void **state)
 	each_paper(check_repeats);
 }
 
-/* What can only be all of something, or a bug, predicts nothing. */
+/* A row that can only be 100 %, or show a bug, predicts nothing. */
 static void check_functional(const struct paper_system *s)
 {
 	for (size_t i = 0; i < s->n_rows; i++) {

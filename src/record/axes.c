@@ -57,7 +57,7 @@ static int add_value(
 	for (size_t i = 0; i < x->n; i++)
 		if (strlen(x->value[i]) == len &&
 			!memcmp(x->value[i], text, len))
-			return 0; /* a value that is there counts once */
+			return 0; /* a repeated value counts once */
 	value = mem_alloc(len + 1, 1);
 	memcpy(value, text, len);
 	if (x->n == AXES_VALUES) {
@@ -77,7 +77,7 @@ struct range {
 	char unit[16];
 };
 
-/* How many of one unit are one of another; 0: they measure different things, or
+/* How many small units make a large one; 0: they measure different things, or
  * the number is not whole. */
 static int64_t units_in(const char *small, const char *large)
 {

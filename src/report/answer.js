@@ -68,8 +68,8 @@ function sayHowMuch(run) {
 	return out;
 }
 
-/* Whether packets were left that count nowhere: more was offered than was
- * delivered, or as much as the network took. */
+/* Whether undelivered packets are left that no figure counts: more was offered
+ * than was delivered, or as much as the network took. */
 function isOverloaded(run) {
 	const f = run.figures, got = f.throughput_GBps_per_node;
 	const offered = f.offered_GBps_per_node;
@@ -79,8 +79,8 @@ function isOverloaded(run) {
 			: got < 0.9 * offered);
 }
 
-/* Of all packets that wait for links, the part that has not left its source,
- * and the kind of links that most wait for; null if none wait. */
+/* The share of packets waiting for links that have not left their source, and
+ * the kind of links that most packets wait for; null if none wait. */
 function queuesOf(run) {
 	const { rows, of } = heatRows(run, false), l = run.links;
 	const sums = new Float64Array(rows.length);
@@ -173,7 +173,7 @@ function sayWhichLink(run) {
 		`, is busy ${percent(use)} of the time.`];
 }
 
-/* What messages did, by the name of the cause; "in ..." for all others. */
+/* Phrases for the time of messages by cause; "in ..." for all others. */
 const causePhrases = { "router": "in routers", "wire": "on wires",
 	"queue": "in queues", "queue at the card": "in queues at the card",
 	"token wait": "waiting for tokens", "link busy":

@@ -6,7 +6,7 @@ const rankKinds = [["messages", "waits for messages"],
 	["calls", "calls of the interface"], ["tests", "tests"],
 	["own", "MPI's own time"], ["computing", "computing"]];
 
-/* The ranks of a schedule that the data have: {name, time, last}, where last
+/* The ranks of a schedule that the data contain: {name, time, last}, where last
  * is the operation that ended last. */
 function scheduledRanks(run) {
 	const c = run.calls, ranks = new Map();

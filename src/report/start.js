@@ -24,7 +24,7 @@ function caveat(run) {
 	const text = run.meta.machine_caveat;
 
 	return text ? make("p", { class: "sub", id: "caveat" },
-		"The model of this machine: " + text + ".") : null;
+		"Limits of this model: " + text + ".") : null;
 }
 
 /* Each job's figures beside those that it had alone: their names are

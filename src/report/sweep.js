@@ -58,7 +58,7 @@ function nameCurves(curves) {
 		=== curves.length ? short[i] : c]));
 }
 
-/* Curves that differ by their plan of faults only have one colour; the second
+/* Curves that differ only by their plan of faults have one colour; the second
  * one and further ones are dashed. */
 function styleCurves(curves) {
 	const base = c => c.replace(/ faults=\S+/, "");

@@ -1,7 +1,7 @@
 /*
- * A barrier for threads that meet every few microseconds: they look for a while
- * (sim/patience.h), then sleep, so that more threads than cores still make
- * progress, and one that has little to do leaves its core to others.
+ * A barrier for threads that meet every few microseconds: they poll for a while
+ * (sim/patience.h), then sleep.  More threads than cores still make progress,
+ * and a thread with little work leaves its core to others.
  */
 #ifndef SIM_BARRIER_H
 #define SIM_BARRIER_H

@@ -22,7 +22,7 @@ enum {
 	KIN_GONE = 99, /* exit code of one that ends because another has */
 	PATIENCE = 2000, /* ms until one that hung up has ended */
 	WORDS = 512,
-	SPIN_NS = 30000, /* that it looks before it sleeps, at most */
+	SPIN_NS = 30000, /* longest poll before a sleep */
 	LOOK_MS = 500, /* time between looks at a wish to end */
 	PIECE = 1 << 16, /* bytes */
 };

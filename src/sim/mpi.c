@@ -28,7 +28,7 @@ enum {
 	TAG_SHORT = 1,
 	TAG_LENGTH = 2,
 	TAG_LONG = 3,
-	SPIN_NS = 20000, /* that a process looks before it sleeps, at most */
+	SPIN_NS = 20000, /* longest poll before a sleep */
 	NAP_PART = 4, /* of the time that it has waited */
 	MOST_NAP_NS = 1000000,
 	EXIT_TOO_MUCH = 4, /* of weft: a limit */
@@ -75,7 +75,7 @@ struct job {
 	MPI_Request wait; /* for one thing at a time */
 	struct yield yield;
 	struct patience patience;
-	int64_t look; /* the time of this wait's look */
+	int64_t look; /* the time of this wait's poll */
 	char *memory; /* of the room, or NULL */
 };
 

@@ -1,10 +1,10 @@
 /*
- * How long a thread or process looks for what it waits for before it sleeps.
- * To be woken takes some microseconds, so looking is better where waits are
- * short.  Where they are long, because others have more to do or no core, it
- * wastes a core that these may need.  So each look in vain halves the time of
- * the next one, and one that has found something restores it.  Now and then one
- * is as long as it may be, to find out whether that has changed.
+ * How long a thread or process polls before it sleeps.  Waking it takes some
+ * microseconds, so polling is better if waits are short.  If waits are long,
+ * because others have more to do or no core, polling wastes a core that others
+ * may need.  So each poll that fails halves the time of the next one, and a
+ * poll that succeeds restores it.  Now and then a poll has the full time, to
+ * find out whether waits have become shorter.
  */
 #ifndef SIM_PATIENCE_H
 #define SIM_PATIENCE_H
@@ -15,11 +15,11 @@
 enum { PATIENCE_TRIAL = 16 };
 
 struct patience {
-	int64_t time; /* of the next look, in any unit */
-	uint32_t n; /* looks so far */
+	int64_t time; /* of the next poll, in any unit */
+	uint32_t n; /* polls so far */
 };
 
-/* The time of the next look, at most so much. */
+/* The time of the next poll, at most `most`. */
 static inline int64_t patience_next(struct patience *p, int64_t most)
 {
 	if (!p->n)
@@ -27,7 +27,7 @@ static inline int64_t patience_next(struct patience *p, int64_t most)
 	return p->n++ % PATIENCE_TRIAL ? p->time : most;
 }
 
-/* The look is over; whether what it was for has come. */
+/* A poll is over; has_come: it has succeeded. */
 static inline void patience_learn(
 	struct patience *p, int64_t most, bool has_come)
 {

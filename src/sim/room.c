@@ -19,8 +19,8 @@ enum {
 	BOARD = 512, /* words */
 	LOOKS = 200, /* before it lets others run */
 	IDLE_LOOKS = 16,
-	SPIN_NS = 30000, /* that it looks before it sleeps, at most */
-	CROWDED_NS = 2000, /* the same, of more processes than cores */
+	SPIN_NS = 30000, /* longest poll before a sleep */
+	CROWDED_NS = 2000, /* with more processes than cores */
 	SLEEP_NS = 100000000, /* before it looks whether all are alive */
 	NAP_NS = 100000, /* while a box is full */
 };
@@ -169,7 +169,7 @@ static void find_lanes(struct room *r)
 }
 
 /* Children share the CPUs of their parent.  Processes of an MPI job may be
- * bound to one each, which says nothing of the others. */
+ * bound to one each, which says nothing about the others. */
 static bool is_packed(const struct cluster *c)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -255,7 +255,7 @@ struct sim_ops {
 struct sim_trial {
 	bool packs; /* mail between workers, as if they were processes */
 	bool counts; /* the same, and counts it: see sim_census() */
-	bool balance; /* the same, with the sites that workers usually have */
+	bool balance; /* counts, with the usual sites of each worker */
 	/* One thread runs all workers, each of which can touch the memory of
 	 * its own sites only: see sim_fence(). */
 	bool fences;

@@ -22,7 +22,7 @@ struct cable {
 	uint32_t wire; /* switch * ports + port */
 };
 
-/* A search in breadth from one switch. */
+/* A breadth-first search from one switch. */
 struct search {
 	const struct switches *s;
 	uint32_t *first; /* [switch] its first cable; one more at the end */
@@ -40,8 +40,8 @@ struct reach {
 	uint32_t *queue, *later; /* switches: of this distance, of the next */
 	uint32_t n_queue, n_later;
 	uint64_t *seen; /* [switch] starts that have reached it */
-	uint64_t *fresh; /* [switch] and have yet to go on from it */
-	uint64_t *next; /* [switch] that reach it by one more use */
+	uint64_t *fresh; /* [switch] starts that have yet to continue from it */
+	uint64_t *next; /* [switch] starts that reach it by one more use */
 };
 
 static uint32_t neighbour(const struct switches *s, uint32_t at, port_id p)
@@ -163,7 +163,7 @@ static uint64_t reach(struct reach *r, uint32_t at, uint64_t starts)
 	return starts;
 }
 
-/* Starts that have reached a switch by so many uses go on from it; returns
+/* Starts that have reached a switch by so many uses continue from it; returns
  * these uses, by the packets to the switches that they reach. */
 static double go_on(const struct search *f, struct reach *r,
 	const uint8_t *is_in, uint32_t at, double uses)

@@ -110,7 +110,8 @@ LOGICAL(boolean, _Bool, MPI_C_BOOL)
 TEST(byte_and, uint8_t, MPI_BYTE, MPI_BAND, AND)
 TEST(byte_xor, uint8_t, MPI_BYTE, MPI_BXOR, XOR)
 
-/* Of numbers that are narrower than a network's words, and logical ones. */
+/* Reductions of numbers narrower than a network's words, and of logical values.
+ */
 static void (*const widened[])(MPI_Comm comm, const int *rank, int n,
 	int root) = { character_sum, character_min, character_max,
 	character_and, character_or, character_xor, int8_sum, int8_min,
@@ -138,7 +139,7 @@ static void use_widened(MPI_Comm comm)
 	free(rank);
 }
 
-/* Of all types and operations, in an order of their own. */
+/* Reductions of all types and operations, in an order of their own. */
 static double longest(void)
 {
 	const MPI_Datatype types[] = { MPI_CHAR, MPI_SIGNED_CHAR,

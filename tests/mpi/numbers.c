@@ -1,6 +1,7 @@
 /*
- * What a rank reaches by numbers of processes; each word is one case.  Rank 0
- * tries, rank 1 counts the signals that it gets.  Process 700 is a stranger's.
+ * Processes that a rank reaches by their numbers; each word is one case.  Rank
+ * 0 tries, rank 1 counts the signals that it gets.  Process 700 is a
+ * stranger's.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * Sends that nobody receives for a while.  Rank 0 sends, the last rank sleeps
+ * Sends that are not received for a while.  Rank 0 sends, the last rank sleeps
  * for 0.1 s and then receives.  All bytes are checked.
  *
  *   ./pending few [N [BYTES]]   N sends of as many bytes: 100 of 400
@@ -132,7 +132,7 @@ static void to_each_other(int n)
 		printf("%d sends took %.3f us\n", n, s.took * 1e6);
 }
 
-/* What pends does not keep another rank waiting. */
+/* Pending sends do not keep another rank waiting. */
 static void to_others(int n)
 {
 	int last = n_ranks - 1, x = 0;

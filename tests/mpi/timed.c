@@ -86,7 +86,7 @@ static void looks(void)
 }
 
 /* Reads in a row become longer from the 16,385th on, until something else
- * happens.  Two seconds of them end late by little. */
+ * happens.  A loop of reads for two seconds ends only a little late. */
 static void reads(void)
 {
 	enum { SHORT = 16384 };

@@ -368,8 +368,8 @@ bool msg_adds(const struct nic_ops *nic);
 
 /* --- msg.c --- */
 
-/* weft_msg_fini() without its barrier, for a process that no other one will
- * send to or get from: returns when its own writes have arrived. */
+/* weft_msg_fini() without its barrier, for a process that no other process will
+ * send to or read from.  Returns when its own writes have arrived. */
 int msg_leave(struct msg_state *m);
 
 /* Of the job that the program is a process of. */

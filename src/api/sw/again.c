@@ -50,8 +50,8 @@ static void post_again(struct swv_device *dev, uint32_t work)
 	x->deadline = program_now() + PATIENCE;
 }
 
-/* Whether a message is not tried again; if so for lack of an answer, its target
- * is silent from now on. */
+/* True if a message is not tried again.  If an answer is missing, its target
+ * counts as silent from now on. */
 static bool is_last_try(
 	struct swv_device *dev, const struct swv_work *x, enum swv_why why)
 {

@@ -27,7 +27,7 @@ static struct swv_silent_node *find(
 	return NULL;
 }
 
-/* A new place, or that of the node that is tried next. */
+/* A new place, or the place of the node whose next try is due first. */
 static struct swv_silent_node *find_place(struct swv_silent *s)
 {
 	struct swv_silent_node *x;

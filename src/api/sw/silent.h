@@ -1,8 +1,8 @@
 /*
- * Nodes that do not answer.  Tries of the card and of the library cost a
- * message to such a node milliseconds, so only the first one has them all.
- * Later ones fail at once, except for one in each SW_SILENCE, which shows
- * whether the node is back.  Anything that comes from the node ends its
+ * Nodes that do not answer.  All tries of the card and of the library for one
+ * message take milliseconds, so only the first message to such a node gets
+ * them.  Later messages fail at once, except for one in each SW_SILENCE, which
+ * shows whether the node is back.  Anything that comes from the node ends its
  * silence.
  *
  * A message that is bound to a port says nothing about the other port, so a
@@ -13,8 +13,8 @@
 
 #include "sim/sim.h"
 
-/* The most that are remembered: then the one that is tried next is forgotten.
- */
+/* Most nodes that are remembered; a further one replaces the node whose next
+ * try is due first. */
 enum { SW_SILENT = 256 };
 
 /* As long as the tries of a message. */
@@ -23,7 +23,7 @@ enum { SW_SILENT = 256 };
 struct swv_silent_node;
 
 struct swv_silent {
-	struct swv_silent_node *node; /* [SW_SILENT]; NULL until one is */
+	struct swv_silent_node *node; /* [SW_SILENT]; NULL: none so far */
 	uint32_t n;
 };
 
@@ -34,8 +34,8 @@ uint64_t swv_silent_memory(const struct swv_silent *s);
 void swv_silent_add(
 	struct swv_silent *s, uint32_t node, uint32_t port, sim_time now);
 bool swv_silent_has(const struct swv_silent *s, uint32_t node, uint32_t port);
-/* Whether a new message is to fail at once; if the node is silent and it is
- * not, others are until the next SW_SILENCE has passed. */
+/* Whether a new message is to fail at once.  If a message to a silent node may
+ * try, others fail until the next SW_SILENCE has passed. */
 bool swv_silent_stops(
 	struct swv_silent *s, uint32_t node, uint32_t port, sim_time now);
 /* The node has answered. */

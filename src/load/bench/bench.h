@@ -536,7 +536,7 @@ uint32_t bench_thread(const struct bench *b, uint32_t lane);
 void bench_start_pair(struct bench *b, const struct bench_program *begin,
 	const struct bench_program *answer);
 void bench_start_all(struct bench *b, const struct bench_program *program);
-/* After bench_open_ends(): one of these alone. */
+/* After bench_open_ends(): starts one program alone. */
 void bench_start_rank(
 	struct bench *b, uint32_t rank, const struct bench_program *program);
 /* In report(): the layer, and programs_report(); false if there is nothing else

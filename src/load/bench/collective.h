@@ -114,12 +114,12 @@ uint64_t collective_algo_message(const struct load *l);
 uint64_t collective_algo_memory(const struct collective *c, uint64_t *touched);
 bool collective_algo_is_named(const struct collective *c);
 uint32_t collective_algo_members(const struct collective *c);
-/* In start(): members have programs, others none. */
+/* In start(): gives programs to members only. */
 void collective_algo_start(struct collective *c);
 /* Size, algbw and busbw as nccl-tests print them; time is of one round, ns. */
 void collective_algo_report(
 	const struct collective *c, double time, struct load_result *r);
-/* Of several processes: what was measured before the rounds. */
+/* Collects times from before the rounds from all processes. */
 void collective_algo_share(struct collective *c);
 struct facts;
 void collective_algo_facts(const struct collective *c, struct facts *f);

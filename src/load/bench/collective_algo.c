@@ -4,8 +4,8 @@
  * loop; above, bytes travel by name: each must come to where it belongs, as
  * often as it should.
  *
- * algo=auto: all members play each algorithm that can do it once, after a
- * barrier, and take the one whose slowest member was fastest.
+ * algo=auto: all members run each algorithm that supports the operation once,
+ * after a barrier, and choose the one whose slowest member was fastest.
  *
  * Ranks outside of the group have no programs.
  */
@@ -30,7 +30,7 @@ enum {
 struct collective_algo {
 	struct algo_group group;
 	struct algo_plan plan[ALGO_TRIED]; /* one, or those that are tried */
-	/* of these, ps, and the best; set by member 0 */
+	/* times of these, ps, and the fastest; set by member 0 */
 	uint64_t time[ALGO_TRIED], chosen;
 	uint32_t n_plans;
 	uint64_t *blocks; /* of alltoallv */
@@ -502,7 +502,7 @@ static bool play(struct turn *t)
 	return programs_did(t->x->programs, "collective", code);
 }
 
-/* Whether members are all ranks, whose collectives the machine may have. */
+/* Whether all ranks are members; the machine may have collectives for them. */
 static bool has_all(const struct turn *t)
 {
 	return !t->a->group.rank;
@@ -527,7 +527,7 @@ static bool meet(struct turn *t)
 	return true;
 }
 
-/* The longest time of all members, which all learn. */
+/* Sets *time to the longest time of all members, at each member. */
 static bool agree(struct turn *t, int64_t *time)
 {
 	bool did;

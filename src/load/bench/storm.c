@@ -37,7 +37,7 @@
 #define PLACES_AT   UINT64_C(0x3100000)
 #define TARGET_AT   UINT64_C(0x4000000)
 
-/* The longest time without progress of others at the end. */
+/* The longest wait at the end without progress of other programs. */
 static const sim_time IDLE = 100000000 * (sim_time)SIM_NS;
 
 static const struct param params[] = {

@@ -29,9 +29,9 @@ void coll_run_close(struct coll_run *r);
 int coll_run_finish(struct coll_run *r);
 
 /*
- * All members call it; v becomes the highest of what they bring, for each of n
- * numbers.  Needs only msg, group, place, tag, and room for the numbers at the
- * address.  0, or an error number.
+ * All members call it; each of the n numbers in v becomes the highest that a
+ * member has.  Needs only msg, group, place, tag, and room for the numbers at
+ * the address.  0, or an error number.
  */
 int coll_agree(
 	const struct coll_run *r, uint32_t member, int64_t *v, uint32_t n);

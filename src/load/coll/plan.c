@@ -119,7 +119,7 @@ int algo_settle(struct algo_plan *p, struct err *e)
 			"divisor)",
 			p->n, p->unit);
 	if (!p->algo->has_unit)
-		p->unit = 1; /* so that a sweep over algorithms may have one */
+		p->unit = 1; /* so that sweeps over algorithms may set it */
 	if (!p->chunk && algo_has_steps(p))
 		p->chunk = usual_chunk(p);
 	if (p->chunk && p->chunk < p->grain)

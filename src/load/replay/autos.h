@@ -17,7 +17,7 @@ struct auto_kind {
 	struct algo_plan like; /* by algo auto */
 	struct algo_plan plan[ALGO_TRIED]; /* that are tried */
 	uint32_t n_plans;
-	/* of the slowest rank, ps, and the best; set by rank 0 */
+	/* times of the slowest rank, ps, and the fastest; set by rank 0 */
 	uint64_t time[ALGO_TRIED], chosen;
 	uint32_t *trial; /* [rank]: the collective it takes part in, + 1 */
 };
@@ -40,14 +40,14 @@ uint64_t autos_longest(const struct autos *x);
 struct autos_end {
 	struct coll_run how; /* but for its group and tag */
 	uint32_t rank;
-	/* The highest of a number of each rank, when all have called it; 0, or
+	/* Called by all ranks; *v becomes the highest of their numbers.  0, or
 	 * an error number. */
 	int (*agree)(void *arg, int64_t *v);
 	void *arg;
 };
 
-/* Called by all ranks: chosen[kind] becomes a number of its plans.  0, or
- * an error number. */
+/* Called by all ranks: chosen[kind] becomes the number of the fastest plan. 0,
+ * or an error number. */
 int autos_choose(struct autos *x, const struct autos_end *own, uint8_t *chosen);
 
 /* A collective's plan. */

@@ -52,7 +52,7 @@ struct goal_rank {
 	struct goal_op *op;
 	uint32_t *edge;
 	uint32_t n_ops, n_edges;
-	/* They belong to the first rank of the block. */
+	/* op or edge belongs to the first rank of the block. */
 	bool shares_ops, shares_edges;
 };
 

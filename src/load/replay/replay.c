@@ -407,10 +407,10 @@ static bool agree_on_time(struct player *p, int64_t v[2])
 }
 
 /*
- * After trials, ranks leave an agreement at different times, and a message may
- * take less than these are apart.  So they agree on a time that none can miss:
- * the first time they learn how long it takes to agree, the second time what
- * the clocks say.
+ * After trials, ranks leave an agreement at different times, which may differ
+ * by more than a message takes.  So they agree on a start time that none can
+ * miss: a first agreement measures how long one takes, a second one compares
+ * the clocks.
  */
 static bool begin_together(struct player *p)
 {
@@ -469,7 +469,7 @@ static bool meet(struct player *p)
 	return !code;
 }
 
-/* All programs come out of weft_msg_init() at the same time, and begin then
+/* All programs return from weft_msg_init() at the same time, and begin then
  * unless something must be measured or opened first. */
 static bool prepare(struct player *p)
 {
@@ -624,7 +624,7 @@ static void replay_start(struct load *l)
 	}
 }
 
-/* The first rank, of all processes, that ended at a time. */
+/* The first rank of all processes that ended at this time. */
 static uint32_t find_slowest(const struct replay *r, sim_time end)
 {
 	uint64_t first = 0, rank; /* from the largest number down */

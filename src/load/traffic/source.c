@@ -72,8 +72,9 @@ static uint8_t mixed_kind(const struct synthetic *y, uint64_t m)
 
 /*
  * Packet i of a message takes card i modulo their number.  A train has the
- * packets that its card would get, so that the message uses all cards for as
- * long.  Trains of one round have the packets i, i + cards, i + 2 cards ...
+ * packets that its card would get, so that each card is in use for as long as
+ * without trains.  Trains of one round have the packets i, i + cards, i + 2
+ * cards ...
  */
 static __attribute__((noinline)) void take_card(
 	const struct synthetic *y, const struct source *src, struct packet *p)
@@ -274,8 +275,8 @@ struct whole {
 	sim_time tail; /* the latest of those that have come */
 };
 
-/* One of so many pieces has come; true where it was the last, and *born is the
- * earliest of all of them, *tail the latest.  A lost piece leaves the rest
+/* A piece of so many has arrived; true if it was the last one.  Then *born is
+ * the earliest of all pieces, *tail the latest.  A lost piece leaves the rest
  * waiting. */
 static bool is_last_piece(struct pieces *p, uint64_t what, uint32_t of,
 	sim_time *born, sim_time *tail)

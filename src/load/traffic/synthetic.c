@@ -234,12 +234,12 @@ static int check_trains(const struct synthetic *y, struct err *e)
 	if (t->cards && !t->has_apart_paths)
 		return err_set(e,
 			"coarse: paths of a node's cards share links, where "
-			"trains of one message would wait for each other (want "
+			"trains of one message wait for each other (want "
 			"coarse=1)");
 	if (!t->cards && t->node_ports > 1 && is_adaptive)
 		return err_set(e,
 			"coarse: packets of a message leave a node by several "
-			"links at once, and a train by one (want coarse=1, or "
+			"links at once, but a train by one (want coarse=1, or "
 			"packets that follow one path: routing=deterministic)");
 	return 0;
 }

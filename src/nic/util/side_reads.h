@@ -55,7 +55,7 @@ struct side_reads_how {
 		uint32_t bytes);
 };
 
-/* Of a node with several sides, whose owner settles them all at once. */
+/* State of all sides of a node; their owner settles them at once. */
 struct side_reads_all {
 	uint64_t
 		lagging; /* processors whose bus may have something to settle */

@@ -193,8 +193,8 @@ static inline __attribute__((always_inline)) void leave_injection(
 }
 
 /*
- * The same by a link.  Short cut: nothing happens when the last packet's tail
- * has left a FIFO that has room, if its client only waits for room.  So that
+ * A packet leaves by a link.  Short cut: nothing happens when the last packet's
+ * tail has left a FIFO that has room, if its client only waits for room.  This
  * needs no event: the FIFO is settled when the next packet comes.  The arrival
  * at the other end is no earlier, so the run does not end before it.
  */

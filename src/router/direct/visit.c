@@ -247,9 +247,9 @@ static inline uint32_t most_tokens(const struct direct *d,
 }
 
 /*
- * Short cut: several senders are idle.  If all that they are asked for is one
- * dynamic head or one injection FIFO, returns the sender that arbitrate_many()
- * would give it, with the same draws; otherwise DIRECT_PORTS.
+ * Short cut: several senders are idle.  If only one dynamic head or one
+ * injection FIFO asks for them, returns the sender that arbitrate_many() would
+ * give it, with the same draws; otherwise DIRECT_PORTS.
  */
 static __attribute__((noinline)) uint32_t only_head(const struct direct *d,
 	struct direct_site *s, uint32_t idle, sim_time t)

@@ -405,8 +405,8 @@ uint64_t tiled_node_sent(
 	return sum;
 }
 
-/* Until when its link is busy with these; packets that leave ahead follow each
- * other evenly. */
+/* The time until which the link of the node is busy; packets that leave ahead
+ * follow each other evenly. */
 sim_time tiled_node_busy_until(const struct tiled *d, site_id s, sim_time now)
 {
 	sim_time until = now;
