@@ -249,7 +249,7 @@ class RunFile:
         return curves
 
 
-# Units of x: of rates in GB/s, of sizes in bytes, and of times in ns.
+# Factors of units of x: rates become GB/s, sizes bytes, and times ns.
 _UNITS = {"": 1, "%": 0.01,
           "B/s": 1e-9, "KB/s": 1e-6, "MB/s": 1e-3, "GB/s": 1, "TB/s": 1e3,
           "b/s": 0.125e-9, "Kb/s": 0.125e-6, "Mb/s": 0.125e-3, "Gb/s": 0.125,

@@ -365,7 +365,7 @@ if [ "$weft" -ef "$src/build/release/src/weft" ]; then
 	report 'a mutant is killed, survives, does not apply or compile'
 fi
 
-# --- what texts say of them ---
+# --- numbers of features in texts ---
 
 # "134 of 140 for Blue Gene/Q" and "62 features" are numbers of `weft claims`.
 "$weft" claims --json | jq -r '.[] | objects | select(has("features")) |
@@ -380,6 +380,6 @@ for text in "$src"/NEWS "$src"/README.md "$src"/doc/*.md "$src"/man/*.scd; do
 	done
 done >"$tmp/out"
 [ ! -s "$tmp/out" ] || complain "$(cat "$tmp/out")"
-report 'texts that count features say what weft claims says'
+report 'numbers of features in texts are those of weft claims'
 
 exit $status

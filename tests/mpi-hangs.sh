@@ -100,7 +100,7 @@ done
 	kill $holder
 ) &
 
-# --- runs that nobody may end ---
+# --- runs that must not be ended ---
 
 for name in traced endless; do
 	patience=patience-wall=0s

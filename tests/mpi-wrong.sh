@@ -189,7 +189,7 @@ printf 'rank %d is here\n' 0 1 | cmp -s - "$tmp/out" ||
 report 'what a rank would say after the death of its node is dropped'
 
 ! pgrep -f "$tmp/" >/dev/null || complain "left: $(pgrep -fa "$tmp/")"
-# A folder of a run of somebody else's is named in the environment of its ranks.
+# The folder of another user's run is named in the environment of its ranks.
 for file in /dev/shm/weft-?????? /tmp/weft-??????; do
 	[ ! "$file" -nt "$tmp/start" ] || grep -qszF "=$file" /proc/*/environ ||
 		complain "left: $file"

@@ -175,7 +175,7 @@ for command in "plot $db links" "report $db" 'goal allreduce ranks=4'; do
 	report "weft ${command%% *} into a full device"
 done
 
-# What pages say, without a browser.
+# Texts of pages, without a browser.
 if command -v node >/dev/null; then
 	says() { # TEXT of the page of the last run
 		"$weft" report "$tmp/says.db" -o "$tmp/says.html" >/dev/null

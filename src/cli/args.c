@@ -153,8 +153,7 @@ static const struct cli_option table[] = {
 	{ CLI_SWEEP, "plot", 0, TEXT, AT(plot), "FILE",
 		"draw curves of the first figure as SVG, PDF or PNG, by the "
 		"ending of the name" },
-	{ CLI_SWEEP, "svg", 0, TEXT, AT(plot), "FILE",
-		"old name of --plot" },
+	{ CLI_SWEEP, "svg", 0, TEXT, AT(plot), "FILE", "old name of --plot" },
 	{ CLI_SWEEP, "quiet", 0, FLAG, AT(is_quiet), NULL,
 		"print no progress line" },
 	{ CLI_OUTPUT, "output", 'o', TEXT, AT(output), "FILE",

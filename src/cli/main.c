@@ -172,9 +172,8 @@ static int check_stack(char **argv, struct err *e)
 		limit.rlim_max = LEAST;
 	if (!setrlimit(RLIMIT_STACK, &limit))
 		execv("/proc/self/exe", argv);
-	return err_set(e,
-		"the stack limit is %llu KiB (want `ulimit -s %d`)", kib,
-		LEAST >> 10);
+	return err_set(e, "the stack limit is %llu KiB (want `ulimit -s %d`)",
+		kib, LEAST >> 10);
 }
 
 int main(int argc, char **argv)

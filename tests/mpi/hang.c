@@ -109,7 +109,7 @@ static void finalize_in_child(void)
 	wait(NULL);
 }
 
-/* As a debugger does. */
+/* A child traces the rank, as a debugger does. */
 static void be_traced(void)
 {
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -135,7 +135,7 @@ static void compute(void)
 	while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < 1500);
 }
 
-/* Longer than Weft once waited. */
+/* Waits for longer than the 5 s before a message. */
 static void read_slowly(void)
 {
 	FILE *in = popen("sleep 5.8; echo", "r");

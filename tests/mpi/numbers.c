@@ -84,7 +84,7 @@ static void try_all(void)
 	}
 }
 
-/* By a program that a rank starts. */
+/* Signals from programs that a rank starts. */
 static void try_system(void)
 {
 	char text[64];

@@ -84,7 +84,8 @@ static void end(struct sends *s)
 	free(s->bytes);
 }
 
-/* In order; each sixteenth by its number before those in front of it. */
+/* Receives in order, but each sixteenth message by its number, ahead of earlier
+ * ones. */
 static void receive(int from, int n, int bytes)
 {
 	static unsigned char got[1 << 16];
