@@ -54,7 +54,8 @@ typedef int write_call(void *arg, const unsigned char *bytes, unsigned n);
 	CALL(void, select_font_face, (void *, const char *, int, int))         \
 	CALL(void, set_font_size, (void *, double))                            \
 	CALL(void, text_extents, (void *, const char *, struct extents *))     \
-	CALL(void, show_text, (void *, const char *))
+	CALL(void, show_text, (void *, const char *))                          \
+	CALL(void, debug_reset_static_data, (void))
 
 #define MEMBER(type, name, arguments) type(*name) arguments;
 #define NAME(type, name, arguments)   "cairo_" #name,
@@ -228,6 +229,19 @@ static void draw_text(struct canvas *c, double x, double y,
 	mem_free(copy);
 }
 
+/* What cairo, and fontconfig below it, keep of fonts. */
+static void forget_fonts(struct sheet *s)
+{
+	void (*finish)(void);
+	void *found = dlsym(s->library, "FcFini");
+
+	s->call.debug_reset_static_data();
+	if (!found)
+		return;
+	memcpy(&finish, &found, sizeof(finish));
+	finish();
+}
+
 /* The library stays open: fontconfig does not survive being unloaded. */
 static void close_sheet(struct canvas *c, int status, struct err *e)
 {
@@ -241,6 +255,7 @@ static void close_sheet(struct canvas *c, int status, struct err *e)
 			"error %d",
 			status);
 	s->call.surface_destroy(s->surface);
+	forget_fonts(s);
 	mem_free(s);
 }
 
