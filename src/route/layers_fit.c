@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "route/acyclic.h"
+#include "route/turns.h"
 #include "route/layers.h"
 
 enum { MOST_LAYERS = 64, MOST_HOPS = 256 };
@@ -14,7 +14,7 @@ struct turn {
 };
 
 struct layer {
-	struct acyclic turns;
+	struct turns turns;
 	/* [wire] ports of turns that would close a cycle: since no turn is ever
 	 * taken out again, they always will */
 	port_mask *never;
@@ -46,9 +46,9 @@ static void list_turns(struct fitter *f, struct layers_path path)
 /* Whether a turn closes a cycle by itself. */
 static bool closes(struct layer *y, struct turn t)
 {
-	if (!acyclic_add(&y->turns, t.wire, t.port, 0))
+	if (!turns_add(&y->turns, t.wire, t.port))
 		return true;
-	acyclic_remove(&y->turns, t.wire, t.port, 0);
+	turns_remove(&y->turns, t.wire, t.port);
 	return false;
 }
 
@@ -59,10 +59,10 @@ static bool add_turns(struct layer *y, const struct turn *t, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = i;
 
-		if (acyclic_add(&y->turns, t[i].wire, t[i].port, 0))
+		if (turns_add(&y->turns, t[i].wire, t[i].port))
 			continue;
 		while (k--)
-			acyclic_remove(&y->turns, t[k].wire, t[k].port, 0);
+			turns_remove(&y->turns, t[k].wire, t[k].port);
 		if (!i || closes(y, t[i]))
 			y->never[t[i].wire] |= (port_mask)1 << t[i].port;
 		return false;
@@ -82,7 +82,7 @@ static bool fits(const struct fitter *f, struct layer *y)
 
 		if (y->never[t.wire] >> t.port & 1)
 			return false;
-		if (!acyclic_has(&y->turns, t.wire, t.port, 0))
+		if (!turns_has(&y->turns, t.wire, t.port))
 			new[n++] = t;
 	}
 	return add_turns(y, new, n);
@@ -92,7 +92,7 @@ static void open_layer(struct fitter *f)
 {
 	struct layer *y = &f->layer[f->n++];
 
-	acyclic_init(&y->turns, f->l->route.topo, 1);
+	turns_init(&y->turns, f->l->route.topo);
 	y->never = mem_alloc(y->turns.n, sizeof(*y->never));
 }
 
@@ -250,7 +250,7 @@ int layers_fit(struct layers *l, struct err *e)
 	if (!failed && l->n_over)
 		make_tree(l);
 	for (uint32_t i = 0; i < f->n; i++) {
-		acyclic_fini(&f->layer[i].turns);
+		turns_fini(&f->layer[i].turns);
 		mem_free(f->layer[i].never);
 	}
 	mem_free(f);

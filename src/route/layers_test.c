@@ -10,6 +10,7 @@
 #include "route/cycle_testing.h"
 #include "route/layers.h"
 #include "route/spare.h"
+#include "route/turns.h"
 #include "testing/testing.h"
 #include "topo/graph.h"
 #include "topo/topo_testing.h"
@@ -550,7 +551,7 @@ static void a_dead_link_of_a_bundle_changes_no_path(void **state)
 	drop(&x);
 }
 
-/* --- acyclic.c --- */
+/* --- acyclic.c, turns.c --- */
 
 /* NET-F23: adds dependencies at random, and compares each answer with a search.
  */
@@ -561,12 +562,14 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 	uint32_t refused = 0;
 	struct route_graph g;
 	struct acyclic a;
+	struct turns y;
 	struct world x;
 	const struct topo *t;
 
 	make(&x, 10, 4, &how);
 	t = &x.t.switches.topo;
 	acyclic_init(&a, t, 1);
+	turns_init(&y, t);
 	route_graph_init(&g, t, 1);
 	for (uint32_t i = 0; i < 3000; i++) {
 		uint32_t wire = dice(5, &dice_count, a.n), at, v, to;
@@ -579,18 +582,21 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 		v = t->n_nodes * t->n_ports + wire;
 		if (acyclic_has(&a, wire, port, 0) && i % 3 == 0) {
 			acyclic_remove(&a, wire, port, 0);
+			turns_remove(&y, wire, port);
 			g.after[v] &= ~((port_mask)1 << port);
 			continue;
 		}
 		g.after[v] |= (port_mask)1 << port;
 		closes = cycle_exists(&g);
 		assert_int_equal(acyclic_add(&a, wire, port, 0), !closes);
+		assert_int_equal(turns_add(&y, wire, port), !closes);
 		if (closes)
 			g.after[v] &= ~((port_mask)1 << port);
 		refused += closes;
 	}
 	assert_true(refused > 50);
 	route_graph_fini(&g);
+	turns_fini(&y);
 	acyclic_fini(&a);
 	drop(&x);
 }
