@@ -125,17 +125,19 @@ struct climb {
 /* Numbers switches from the first one on, the nearest first. */
 static void set_ranks(const struct layers *l, struct climb *c)
 {
-	uint32_t head = 0, tail = 0, next;
+	uint32_t head = 0, tail = 0;
 
 	memset(c->rank, 0xff, l->n * sizeof(*c->rank));
 	c->rank[0] = 0;
 	c->queue[tail++] = 0;
 	while (head < tail) {
-		uint32_t at = c->queue[head++];
+		uint32_t at = c->queue[head++], i;
 
-		for (port_id p = 0; p < l->route.topo->n_ports; p++) {
-			if (!layers_peer(l, at, p, &next) ||
-				c->rank[next] != UINT32_MAX)
+		for (i = l->first_bundle[at]; i < l->first_bundle[at + 1];
+			i++) {
+			uint32_t next = l->list[i].to;
+
+			if (c->rank[next] != UINT32_MAX)
 				continue;
 			c->rank[next] = tail;
 			c->queue[tail++] = next;
@@ -150,21 +152,17 @@ static void set_ranks(const struct layers *l, struct climb *c)
 static void climb(
 	const struct layers *l, struct climb *c, uint32_t to, bool is_down)
 {
-	const struct topo *t = l->route.topo;
-
 	for (uint32_t head = 0; head < c->n; head++) {
-		uint32_t at = c->queue[head], next;
-		port_id back;
+		uint32_t at = c->queue[head], i;
 
-		for (port_id p = 0; p < t->n_ports; p++) {
-			if (!layers_peer(l, at, p, &next) || next == to ||
-				c->port[next] != LAYERS_HERE ||
+		for (i = l->first_bundle[at]; i < l->first_bundle[at + 1];
+			i++) {
+			uint32_t next = l->list[i].to;
+
+			if (next == to || c->port[next] != LAYERS_HERE ||
 				(c->rank[next] < c->rank[at]) != is_down)
 				continue;
-			back = t->ops->peer(t, t->n_nodes + at, p).port;
-			back = layers_first(
-				l->bundle[layers_wire(l, next, back)]);
-			c->port[next] = (uint8_t)back;
+			c->port[next] = l->list[i].back;
 			c->queue[c->n++] = next;
 		}
 	}

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "topo/wires.h"
 
-
 void turns_init(struct turns *g, const struct topo *t)
 {
 	uint32_t n = t->n_ports;
@@ -98,8 +97,8 @@ static bool look_behind(struct turns *g, int64_t downto)
 	uint32_t wire = g->behind.found[g->behind.n_done++];
 
 	for (port_mask m = g->before[wire]; m; m &= m - 1) {
-		uint32_t from = g->back[g->home[wire] +
-					(uint32_t)__builtin_ctzll(m)];
+		uint32_t from =
+			g->back[g->home[wire] + (uint32_t)__builtin_ctzll(m)];
 
 		if (g->level[from] >= downto && find(g, &g->behind, from))
 			return true;
