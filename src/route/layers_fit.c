@@ -20,8 +20,19 @@ struct layer {
 	port_mask *never;
 };
 
+/* Layers, as bits, that have all turns of a path, and those into which one of
+ * its turns does not fit. */
+struct tail {
+	uint64_t has, never;
+};
+
 struct fitter {
 	struct layers *l;
+	/* [switch] of the path of a tree from it, when it was last looked at:
+	 * no turn is ever taken out, so a bit remains true */
+	struct tail *tail;
+	uint32_t *to; /* [switch] the end of that path */
+	uint32_t *stack; /* switches */
 	struct layer layer[MOST_LAYERS];
 	uint32_t n; /* of those that are used */
 	uint32_t most; /* that may be */
@@ -96,14 +107,80 @@ static void open_layer(struct fitter *f)
 	y->never = mem_alloc(y->turns.n, sizeof(*y->never));
 }
 
+/* A path that begins with a wire to a switch. */
+static struct tail tail_by(
+	const struct fitter *f, uint32_t wire, port_id port, struct tail rest)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct layer *y = &f->layer[i];
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (!turns_has(&y->turns, wire, port))
+			rest.has &= ~bit;
+		if (y->never[wire] >> port & 1)
+			rest.never |= bit;
+	}
+	return rest;
+}
+
+/* The path from a switch by a port, and then by a tree. */
+static struct tail tail_from(const struct fitter *f, const uint8_t *tree,
+	uint32_t to, uint32_t at, port_id port)
+{
+	uint32_t next;
+
+	layers_peer(f->l, at, port, &next);
+	if (next == to)
+		return (struct tail){ .has = UINT64_MAX };
+	return tail_by(
+		f, layers_wire(f->l, at, port), tree[next], f->tail[next]);
+}
+
+/* Looks at the paths of a tree from a switch and from those after it. */
+static void look(
+	struct fitter *f, const uint8_t *tree, uint32_t to, uint32_t at)
+{
+	uint32_t n = 0;
+
+	for (; at != to && f->to[at] != to;
+		layers_peer(f->l, at, tree[at], &at))
+		f->stack[n++] = at;
+	while (n) {
+		at = f->stack[--n];
+		f->tail[at] = tail_from(f, tree, to, at, tree[at]);
+		f->to[at] = to;
+	}
+}
+
+/* What is known of a path. */
+static struct tail tail_of(struct fitter *f, struct layers_path path)
+{
+	const struct layers *l = f->l;
+	const uint8_t *tree = l->port + layers_entry(l, path.set, path.to, 0);
+	port_id port = layers_port(l, &path);
+	uint32_t next;
+
+	look(f, tree, path.to, path.at);
+	if (port == tree[path.at])
+		return f->tail[path.at];
+	layers_peer(l, path.at, port, &next);
+	look(f, tree, path.to, next);
+	return tail_from(f, tree, path.to, path.at, port);
+}
+
 /* The first layer into which a path fits, or the number of layers that there
  * may be. */
 static uint32_t fit(struct fitter *f, struct layers_path path)
 {
-	uint32_t i;
+	struct tail t = tail_of(f, path);
+	uint32_t i = 0;
 
+	while (i < f->n && t.never >> i & 1)
+		i++;
+	if (i < f->n && t.has >> i & 1)
+		return i;
 	list_turns(f, path);
-	for (i = 0; i < f->n; i++)
+	for (; i < f->n; i++)
 		if (fits(f, &f->layer[i]))
 			return i;
 	if (i == f->most)
@@ -220,7 +297,8 @@ static int fit_all(struct fitter *f, struct err *e)
 	uint32_t set, to, from, layer;
 
 	for (set = 0; set < l->n_sets; set++)
-		for (to = 0; to < l->n; to++)
+		for (to = 0; to < l->n; to++) {
+			memset(f->to, 0xff, l->n * sizeof(*f->to));
 			for (from = 0; from < l->n; from++) {
 				if (from == to)
 					continue;
@@ -229,6 +307,7 @@ static int fit_all(struct fitter *f, struct err *e)
 				l->layer[layers_entry(l, set, to, from)] =
 					(uint8_t)layer;
 			}
+		}
 	return f->n > (uint64_t)l->most ? refuse(f, e) : 0;
 }
 
@@ -239,6 +318,9 @@ int layers_fit(struct layers *l, struct err *e)
 	int failed;
 
 	f->l = l;
+	f->tail = mem_alloc(l->n, sizeof(*f->tail));
+	f->to = mem_alloc(l->n, sizeof(*f->to));
+	f->stack = mem_alloc(l->n, sizeof(*f->stack));
 	/* the last layer is the tree's */
 	f->most = l->overflow == LAYERS_UPDOWN ? (uint32_t)l->most - 1
 					       : MOST_LAYERS;
@@ -251,6 +333,9 @@ int layers_fit(struct layers *l, struct err *e)
 		turns_fini(&f->layer[i].turns);
 		mem_free(f->layer[i].never);
 	}
+	mem_free(f->tail);
+	mem_free(f->to);
+	mem_free(f->stack);
 	mem_free(f);
 	return failed;
 }

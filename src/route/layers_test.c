@@ -601,6 +601,39 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 	drop(&x);
 }
 
+/* NET-F23: adds turns at random, and compares the work with that of an order of
+ * all channels. */
+static void searches_for_cycles_of_turns_are_short(void **state)
+{
+	const struct layers how = { .most = 12, .paths = 1, .by = LAYERS_HOP };
+	uint64_t dice_count = 0, by_order = 0, by_level = 0;
+	struct acyclic a;
+	struct turns y;
+	struct world x;
+	uint32_t to;
+
+	make(&x, 600, 5, &how);
+	acyclic_init(&a, &x.t.switches.topo, 1);
+	turns_init(&y, &x.t.switches.topo);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t ports = x.t.switches.topo.n_ports;
+		uint32_t wire = dice(6, &dice_count, a.n);
+		port_id port = 2 + dice(6, &dice_count, 5);
+
+		if (!layers_peer(&x.l, wire / ports, wire % ports, &to))
+			continue;
+		acyclic_add(&a, wire, port, 0);
+		turns_add(&y, wire, port);
+		by_order += a.ahead.n_done + a.behind.n_done;
+		by_level += y.ahead.n_done + y.behind.n_done;
+	}
+	assert_true(by_order > 3 * by_level);
+	turns_fini(&y);
+	acyclic_fini(&a);
+	drop(&x);
+	(void)state;
+}
+
 TESTS(TEST(layers_have_no_cycles),
 	TEST(paths_get_the_first_layer_into_which_they_fit),
 	TEST(what_does_not_fit_goes_over_the_tree),
@@ -609,4 +642,5 @@ TESTS(TEST(layers_have_no_cycles),
 	TEST(paths_around_failed_links_close_no_cycle),
 	TEST(parallel_links_are_one_hop_of_a_path),
 	TEST(a_dead_link_of_a_bundle_changes_no_path),
-	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))
+	TEST(an_edge_is_refused_only_if_it_closes_a_cycle),
+	TEST(searches_for_cycles_of_turns_are_short))
