@@ -30,6 +30,7 @@ struct search {
 	uint32_t *queue; /* switches, nearest first */
 	uint32_t *hops; /* [switch]; UINT32_MAX: not yet reached */
 	double *paths; /* [switch] shortest ones from the start */
+	double uses; /* of all cables, by packets of all starts so far */
 	double *below; /* [switch] packets that pass it or end there, divided
 			  by its paths */
 };
@@ -136,6 +137,8 @@ static void note_distances(
 			(uint8_t)(hops < UINT8_MAX ? hops : UINT8_MAX);
 		s->diameter = hops > s->diameter ? hops : s->diameter;
 		*sum += hops;
+		f->uses +=
+			(double)hops * s->plan.nodes[start] * s->plan.nodes[i];
 	}
 }
 
@@ -268,7 +271,7 @@ static void add_bound(
 		is_in[i] = load[i] >= least;
 		b->wires[s->class[f->cable[i].wire]] += is_in[i];
 	}
-	b->uses = count_uses(f, is_in);
+	b->uses = least > 0 ? count_uses(f, is_in) : f->uses;
 	mem_free(is_in);
 }
 
