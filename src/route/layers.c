@@ -1,5 +1,7 @@
 #include "route/layers.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "link/link.h"
 #include "meas/digest.h"
@@ -142,6 +144,38 @@ static void find_bundles(struct layers *l)
 	}
 }
 
+static port_id port_back(const struct layers *l, uint32_t at, port_id p)
+{
+	const struct topo *t = l->route.topo;
+	struct topo_end far = t->ops->peer(t, t->n_nodes + at, p);
+
+	return layers_first(
+		l->bundle[layers_wire(l, far.router - t->n_nodes, far.port)]);
+}
+
+static void list_bundles(struct layers *l)
+{
+	uint32_t ports = l->route.topo->n_ports, n = 0;
+
+	l->list = mem_alloc((size_t)l->n * ports, sizeof(*l->list));
+	l->first_bundle = mem_alloc(l->n + 1, sizeof(*l->first_bundle));
+	for (uint32_t i = 0; i < l->n * ports; i++) {
+		uint32_t at = i / ports, p = i % ports;
+
+		if (!p)
+			l->first_bundle[at] = n;
+		if (l->far[i] == LAYERS_NONE)
+			continue;
+		l->list[n++] = (struct layers_bundle){
+			.to = l->far[i],
+			.wire = i,
+			.port = (uint8_t)p,
+			.back = (uint8_t)port_back(l, at, p),
+		};
+	}
+	l->first_bundle[l->n] = n;
+}
+
 static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 {
 	l->n = t->n_routers - t->n_nodes;
@@ -155,6 +189,7 @@ static int find_nodes(struct layers *l, const struct topo *t, struct err *e)
 	l->nodes = mem_alloc(l->n, sizeof(*l->nodes));
 	l->far = far_ends(t, l->n * t->n_ports);
 	find_bundles(l);
+	list_bundles(l);
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		struct topo_end far = t->ops->peer(t, i, 0);
 
@@ -465,18 +500,86 @@ static void layers_walk(
 
 /* --- what follows from it --- */
 
-static int64_t cost_of(
-	const struct layers *l, struct layers_path path, const int64_t *cost)
+/* Costs of the paths of trees to a switch, by where they start. */
+struct costs {
+	const struct layers *l;
+	int64_t *wire; /* [wire] */
+	int64_t *tree; /* [set][switch]; -1: not known yet */
+	int64_t *over; /* [switch] */
+	uint32_t *stack; /* switches */
+};
+
+static void init_costs(
+	struct costs *c, const struct layers *l, const int64_t *cost)
 {
 	const struct topo *t = l->route.topo;
-	int64_t sum = 0;
-	port_id port;
 
-	while ((port = layers_port(l, &path)) != LAYERS_HERE) {
-		sum += cost[t->ops->wire(t, t->n_nodes + path.at, port)];
-		layers_step(l, &path, port);
+	c->l = l;
+	c->wire = mem_alloc(l->n * t->n_ports, sizeof(*c->wire));
+	c->tree = mem_alloc(l->n_sets * l->n, sizeof(*c->tree));
+	c->over = mem_alloc(l->n, sizeof(*c->over));
+	c->stack = mem_alloc(l->n, sizeof(*c->stack));
+	for (uint32_t i = 0; i < l->first_bundle[l->n]; i++) {
+		uint32_t wire = l->list[i].wire;
+
+		c->wire[wire] = cost[t->ops->wire(
+			t, t->n_nodes + wire / t->n_ports, l->list[i].port)];
+	}
+}
+
+static void fini_costs(struct costs *c)
+{
+	mem_free(c->wire);
+	mem_free(c->tree);
+	mem_free(c->over);
+	mem_free(c->stack);
+}
+
+static void forget_costs(struct costs *c, uint32_t to)
+{
+	uint32_t n = c->l->n;
+
+	memset(c->tree, 0xff, (size_t)c->l->n_sets * n * sizeof(*c->tree));
+	memset(c->over, 0xff, n * sizeof(*c->over));
+	c->over[to] = 0;
+	for (uint32_t set = 0; set < c->l->n_sets; set++)
+		c->tree[(size_t)set * n + to] = 0;
+}
+
+/* The cost of a path, by the next ports of its tree. */
+static int64_t tree_cost(
+	const struct costs *c, const uint8_t *port, int64_t *known, uint32_t at)
+{
+	uint32_t n = 0;
+	int64_t sum;
+
+	for (; known[at] < 0; layers_peer(c->l, at, port[at], &at))
+		c->stack[n++] = at;
+	for (sum = known[at]; n; known[at] = sum) {
+		at = c->stack[--n];
+		sum += c->wire[layers_wire(c->l, at, port[at])];
 	}
 	return sum;
+}
+
+static int64_t path_cost(
+	const struct costs *c, uint32_t set, uint32_t from, uint32_t to)
+{
+	const struct layers *l = c->l;
+	struct layers_path path = layers_begin(l, set, from, to);
+	const uint8_t *port = l->port + layers_entry(l, set, to, 0);
+	int64_t sum = 0;
+
+	if (path.is_over)
+		return tree_cost(
+			c, l->over + layers_entry(l, 0, to, 0), c->over, from);
+	if (l->first[layers_entry(l, set, to, from)] != LAYERS_HERE) {
+		port_id first = layers_port(l, &path);
+
+		sum = c->wire[layers_wire(l, from, first)];
+		layers_step(l, &path, first);
+	}
+	return sum + tree_cost(c, port, c->tree + (size_t)set * l->n, path.at);
 }
 
 static void count_way(struct route_way *f, int64_t cost, double weight)
@@ -494,23 +597,26 @@ static struct route_way layers_way(const struct route *r, const int64_t *cost)
 	const struct topo *t = r->topo;
 	struct route_way f = { .min = INT64_MAX };
 	double n = t->n_nodes;
+	struct costs c;
 	int64_t ends;
 
 	if (n < 2)
 		return (struct route_way){ 0 };
 	ends = cost[t->ops->wire(t, 0, 0)] +
 	       cost[t->ops->wire(t, t->n_nodes + l->at[0], l->door[0])];
-	for (uint32_t to = 0; to < l->n; to++)
+	init_costs(&c, l, cost);
+	for (uint32_t to = 0; to < l->n; to++) {
+		forget_costs(&c, to);
 		for (uint32_t from = 0; from < l->n; from++) {
 			double pairs = (double)l->nodes[from] *
 				       (l->nodes[to] - (from == to));
 
 			for (uint32_t i = 0; i < l->n_sets; i++)
-				count_way(&f,
-					cost_of(l, layers_begin(l, i, from, to),
-						cost),
+				count_way(&f, path_cost(&c, i, from, to),
 					pairs / l->n_sets);
 		}
+	}
+	fini_costs(&c);
 	f.min += ends;
 	f.max += ends;
 	f.mean = f.mean / (n * (n - 1)) + (double)ends;

@@ -40,6 +40,14 @@ enum {
 
 #define LAYERS_NONE UINT32_MAX
 
+/* A bundle from one switch to another. */
+struct layers_bundle {
+	uint32_t to;
+	uint32_t wire; /* the first link */
+	uint8_t port; /* the first one, */
+	uint8_t back; /* and that of the way back */
+};
+
 struct layers {
 	struct route route;
 	int64_t by; /* an enum layers_by */
@@ -61,6 +69,8 @@ struct layers {
 	 * bundle have but the first */
 	uint32_t *far;
 	uint32_t share; /* of a pair in the load of a bundle of one link */
+	struct layers_bundle *list; /* by switch and port */
+	uint32_t *first_bundle; /* [switch] in the list; one more at the end */
 	uint8_t *hops; /* [to][at]: switches that are left on shortest paths */
 	uint8_t *port; /* [set][to][at] the next port */
 	uint8_t *first; /* [set][to][from] the first port if it is another */
@@ -109,6 +119,14 @@ static inline bool layers_peer(
 static inline port_id layers_first(port_mask bundle)
 {
 	return (port_id)__builtin_ctzll(bundle);
+}
+
+/* What a pair adds to the load of a bundle. */
+static inline uint32_t layers_share(const struct layers *l, uint32_t wire)
+{
+	if (l->share == 1)
+		return 1;
+	return l->share / (uint32_t)__builtin_popcountll(l->bundle[wire]);
 }
 
 /* A path from one switch to another. */

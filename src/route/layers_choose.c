@@ -6,11 +6,20 @@
 
 enum { ROUNDS = 4, FAR = 0xff };
 
+/* The hop of a tree from a switch. */
+struct branch {
+	uint64_t load; /* of its wire, which has no other hop of the tree */
+	uint32_t next; /* switch */
+	uint32_t share; /* of a pair in the load */
+};
+
 struct chooser {
 	struct layers *l;
 	uint64_t *load; /* [wire] pairs of nodes on it, for each link of its
 			 * bundle */
 	uint32_t *queue; /* switches, nearest first */
+	struct branch *tree; /* [switch] of the tree that is chosen */
+	uint64_t *nodes; /* [switch] that have paths of a tree through it */
 };
 
 /* Lists switches by distance, and by number where that is the same: what is
@@ -33,7 +42,7 @@ static bool search(struct chooser *c, uint32_t to)
 {
 	struct layers *l = c->l;
 	uint8_t *hops = l->hops + (size_t)to * l->n;
-	uint32_t head = 0, tail = 0, next;
+	uint32_t head = 0, tail = 0, i;
 
 	memset(hops, FAR, l->n);
 	hops[to] = 0;
@@ -41,9 +50,11 @@ static bool search(struct chooser *c, uint32_t to)
 	while (head < tail) {
 		uint32_t at = c->queue[head++];
 
-		for (port_id p = 0; p < l->route.topo->n_ports; p++) {
-			if (!layers_peer(l, at, p, &next) ||
-				hops[next] != FAR || hops[at] == FAR - 1)
+		for (i = l->first_bundle[at]; i < l->first_bundle[at + 1];
+			i++) {
+			uint32_t next = l->list[i].to;
+
+			if (hops[next] != FAR || hops[at] == FAR - 1)
 				continue;
 			hops[next] = (uint8_t)(hops[at] + 1);
 			c->queue[tail++] = next;
@@ -52,46 +63,55 @@ static bool search(struct chooser *c, uint32_t to)
 	return tail == l->n;
 }
 
-/* What the wires of a path cost that the tree of a set has already: the sum of
- * the squares of their loads, so that a busy wire counts more than two that are
+/* What the wires of a path cost that the tree has already: the sum of the
+ * squares of their loads, so that a busy wire counts more than two that are
  * half as busy. */
-static uint64_t cost_of(
-	const struct chooser *c, const uint8_t *port, uint32_t to, uint32_t at)
+static uint64_t cost_of(const struct chooser *c, uint32_t to, uint32_t at)
 {
 	uint64_t sum = 0;
 
-	while (at != to) {
-		uint64_t load = c->load[layers_wire(c->l, at, port[at])];
-
-		sum += load * load;
-		layers_peer(c->l, at, port[at], &at);
-	}
+	for (; at != to; at = c->tree[at].next)
+		sum += c->tree[at].load * c->tree[at].load;
 	return sum;
 }
 
-/* The port of the path by a nearer neighbour that costs least; of equals, the
- * neighbour with the lowest number. */
-static port_id best_port(
-	const struct chooser *c, const uint8_t *port, uint32_t to, uint32_t at)
+/* Bundles of a switch that lead to nearer ones; returns how many. */
+static uint32_t list_nearer(const struct layers *l, const uint8_t *hops,
+	uint32_t at, const struct layers_bundle **near)
 {
-	const struct layers *l = c->l;
-	const uint8_t *hops = l->hops + (size_t)to * l->n;
+	const struct layers_bundle *b = l->list + l->first_bundle[at];
+	const struct layers_bundle *end = l->list + l->first_bundle[at + 1];
+	uint32_t n = 0;
+
+	for (; b < end; b++) {
+		near[n] = b;
+		n += hops[b->to] < hops[at];
+	}
+	return n;
+}
+
+/* The bundle of the path by a nearer neighbour that costs least; of equals, the
+ * neighbour with the lowest number. */
+static const struct layers_bundle *best_bundle(
+	const struct chooser *c, const uint8_t *hops, uint32_t to, uint32_t at)
+{
+	const struct layers_bundle *near[TOPO_MAX_PORTS + 1];
+	const struct layers_bundle *best;
 	uint64_t least = UINT64_MAX;
-	port_id best = LAYERS_HERE;
-	uint32_t next, lowest = UINT32_MAX;
+	uint32_t n;
 
-	for (port_id p = 0; p < l->route.topo->n_ports; p++) {
-		uint64_t cost;
+	near[0] = NULL;
+	n = list_nearer(c->l, hops, at, near);
+	best = near[0];
+	for (uint32_t i = 0; i < n && n > 1; i++) {
+		uint64_t cost = c->load[near[i]->wire];
 
-		if (!layers_peer(l, at, p, &next) || hops[next] >= hops[at])
-			continue;
-		cost = c->load[layers_wire(l, at, p)];
-		cost = cost * cost + cost_of(c, port, to, next);
-		if (cost > least || (cost == least && next >= lowest))
+		cost = cost * cost + cost_of(c, to, near[i]->to);
+		if (cost > least ||
+			(cost == least && i && near[i]->to >= best->to))
 			continue;
 		least = cost;
-		lowest = next;
-		best = p;
+		best = near[i];
 	}
 	return best;
 }
@@ -100,12 +120,11 @@ static port_id best_port(
 static uint32_t add_hop(
 	struct chooser *c, uint32_t at, port_id port, uint64_t pairs)
 {
-	uint32_t wire = layers_wire(c->l, at, port), share = c->l->share;
+	const struct layers *l = c->l;
+	uint32_t wire = layers_wire(l, at, port);
 
-	if (share > 1)
-		share /= (uint32_t)__builtin_popcountll(c->l->bundle[wire]);
-	c->load[wire] += pairs * share;
-	return c->l->far[wire];
+	c->load[wire] += pairs * layers_share(l, wire);
+	return l->far[wire];
 }
 
 /* Adds a number of pairs to the wires of a path. */
@@ -122,7 +141,28 @@ static void take_tree(struct chooser *c, const uint8_t *port, uint32_t to)
 	const struct layers *l = c->l;
 
 	for (uint32_t i = 0; i < l->n; i++)
-		add_path(c, port, to, i, -(uint64_t)l->nodes[i] * l->nodes[to]);
+		c->nodes[i] = l->nodes[i];
+	for (uint32_t i = l->n; --i;) {
+		uint32_t at = c->queue[i], next;
+
+		next = add_hop(c, at, port[at], -c->nodes[at] * l->nodes[to]);
+		c->nodes[next] += c->nodes[at];
+	}
+}
+
+/* Adds a switch to the tree, with its pairs. */
+static void add_branch(struct chooser *c, const struct layers_bundle *b,
+	uint32_t to, uint32_t at)
+{
+	uint64_t pairs = (uint64_t)c->l->nodes[at] * c->l->nodes[to];
+
+	c->tree[at] = (struct branch){
+		.load = c->load[b->wire],
+		.next = b->to,
+		.share = layers_share(c->l, b->wire),
+	};
+	for (; at != to; at = c->tree[at].next)
+		c->tree[at].load += pairs * c->tree[at].share;
 }
 
 /*
@@ -133,6 +173,7 @@ static void choose_tree(
 	struct chooser *c, uint32_t set, uint32_t to, bool again)
 {
 	struct layers *l = c->l;
+	const uint8_t *hops = l->hops + (size_t)to * l->n;
 	uint8_t *port = l->port + layers_entry(l, set, to, 0);
 	/* with slack the paths of other sets are added pair by pair */
 	bool counts = !set || !l->slack;
@@ -143,13 +184,16 @@ static void choose_tree(
 	port[to] = LAYERS_HERE;
 	for (uint32_t i = 1; i < l->n; i++) {
 		uint32_t at = c->queue[i];
+		const struct layers_bundle *b = best_bundle(c, hops, to, at);
 
-		port[at] = (uint8_t)best_port(c, port, to, at);
-		add_path(
-			c, port, to, at, (uint64_t)l->nodes[at] * l->nodes[to]);
+		port[at] = b->port;
+		add_branch(c, b, to, at);
 	}
-	if (!counts)
-		take_tree(c, port, to);
+	for (uint32_t i = 1; i < l->n && counts; i++) {
+		uint32_t at = c->queue[i];
+
+		c->load[layers_wire(l, at, port[at])] = c->tree[at].load;
+	}
 }
 
 /* The greatest load along the tree of a set. */
@@ -283,6 +327,8 @@ int layers_choose(struct layers *l, struct err *e)
 	wires = (size_t)l->n * l->route.topo->n_ports;
 	c.load = mem_alloc(wires, sizeof(*c.load));
 	c.queue = mem_alloc(l->n, sizeof(*c.queue));
+	c.tree = mem_alloc(l->n, sizeof(*c.tree));
+	c.nodes = mem_alloc(l->n, sizeof(*c.nodes));
 	l->hops = mem_alloc(n, 1);
 	if (search_all(&c)) {
 		l->n_sets = l->paths == LAYERS_AUTO ? count_sets(l)
@@ -292,6 +338,8 @@ int layers_choose(struct layers *l, struct err *e)
 		memset(l->first, LAYERS_HERE, n * l->n_sets);
 		choose_all(&c);
 	}
+	mem_free(c.nodes);
+	mem_free(c.tree);
 	mem_free(c.queue);
 	mem_free(c.load);
 	if (!l->n_sets)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "route/acyclic.h"
+#include "route/turns.h"
 #include "route/layers.h"
 
 enum { MOST_LAYERS = 64, MOST_HOPS = 256 };
@@ -14,14 +14,25 @@ struct turn {
 };
 
 struct layer {
-	struct acyclic turns;
+	struct turns turns;
 	/* [wire] ports of turns that would close a cycle: since no turn is ever
 	 * taken out again, they always will */
 	port_mask *never;
 };
 
+/* Layers, as bits, that have all turns of a path, and those into which one of
+ * its turns does not fit. */
+struct tail {
+	uint64_t has, never;
+};
+
 struct fitter {
 	struct layers *l;
+	/* [switch] of the path of a tree from it, when it was last looked at:
+	 * no turn is ever taken out, so a bit remains true */
+	struct tail *tail;
+	uint32_t *to; /* [switch] the end of that path */
+	uint32_t *stack; /* switches */
 	struct layer layer[MOST_LAYERS];
 	uint32_t n; /* of those that are used */
 	uint32_t most; /* that may be */
@@ -46,9 +57,9 @@ static void list_turns(struct fitter *f, struct layers_path path)
 /* Whether a turn closes a cycle by itself. */
 static bool closes(struct layer *y, struct turn t)
 {
-	if (!acyclic_add(&y->turns, t.wire, t.port, 0))
+	if (!turns_add(&y->turns, t.wire, t.port))
 		return true;
-	acyclic_remove(&y->turns, t.wire, t.port, 0);
+	turns_remove(&y->turns, t.wire, t.port);
 	return false;
 }
 
@@ -59,10 +70,10 @@ static bool add_turns(struct layer *y, const struct turn *t, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = i;
 
-		if (acyclic_add(&y->turns, t[i].wire, t[i].port, 0))
+		if (turns_add(&y->turns, t[i].wire, t[i].port))
 			continue;
 		while (k--)
-			acyclic_remove(&y->turns, t[k].wire, t[k].port, 0);
+			turns_remove(&y->turns, t[k].wire, t[k].port);
 		if (!i || closes(y, t[i]))
 			y->never[t[i].wire] |= (port_mask)1 << t[i].port;
 		return false;
@@ -82,7 +93,7 @@ static bool fits(const struct fitter *f, struct layer *y)
 
 		if (y->never[t.wire] >> t.port & 1)
 			return false;
-		if (!acyclic_has(&y->turns, t.wire, t.port, 0))
+		if (!turns_has(&y->turns, t.wire, t.port))
 			new[n++] = t;
 	}
 	return add_turns(y, new, n);
@@ -92,18 +103,84 @@ static void open_layer(struct fitter *f)
 {
 	struct layer *y = &f->layer[f->n++];
 
-	acyclic_init(&y->turns, f->l->route.topo, 1);
+	turns_init(&y->turns, f->l->route.topo);
 	y->never = mem_alloc(y->turns.n, sizeof(*y->never));
+}
+
+/* A path that begins with a wire to a switch. */
+static struct tail tail_by(
+	const struct fitter *f, uint32_t wire, port_id port, struct tail rest)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		const struct layer *y = &f->layer[i];
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (!turns_has(&y->turns, wire, port))
+			rest.has &= ~bit;
+		if (y->never[wire] >> port & 1)
+			rest.never |= bit;
+	}
+	return rest;
+}
+
+/* The path from a switch by a port, and then by a tree. */
+static struct tail tail_from(const struct fitter *f, const uint8_t *tree,
+	uint32_t to, uint32_t at, port_id port)
+{
+	uint32_t next;
+
+	layers_peer(f->l, at, port, &next);
+	if (next == to)
+		return (struct tail){ .has = UINT64_MAX };
+	return tail_by(
+		f, layers_wire(f->l, at, port), tree[next], f->tail[next]);
+}
+
+/* Looks at the paths of a tree from a switch and from those after it. */
+static void look(
+	struct fitter *f, const uint8_t *tree, uint32_t to, uint32_t at)
+{
+	uint32_t n = 0;
+
+	for (; at != to && f->to[at] != to;
+		layers_peer(f->l, at, tree[at], &at))
+		f->stack[n++] = at;
+	while (n) {
+		at = f->stack[--n];
+		f->tail[at] = tail_from(f, tree, to, at, tree[at]);
+		f->to[at] = to;
+	}
+}
+
+/* What is known of a path. */
+static struct tail tail_of(struct fitter *f, struct layers_path path)
+{
+	const struct layers *l = f->l;
+	const uint8_t *tree = l->port + layers_entry(l, path.set, path.to, 0);
+	port_id port = layers_port(l, &path);
+	uint32_t next;
+
+	look(f, tree, path.to, path.at);
+	if (port == tree[path.at])
+		return f->tail[path.at];
+	layers_peer(l, path.at, port, &next);
+	look(f, tree, path.to, next);
+	return tail_from(f, tree, path.to, path.at, port);
 }
 
 /* The first layer into which a path fits, or the number of layers that there
  * may be. */
 static uint32_t fit(struct fitter *f, struct layers_path path)
 {
-	uint32_t i;
+	struct tail t = tail_of(f, path);
+	uint32_t i = 0;
 
+	while (i < f->n && t.never >> i & 1)
+		i++;
+	if (i < f->n && t.has >> i & 1)
+		return i;
 	list_turns(f, path);
-	for (i = 0; i < f->n; i++)
+	for (; i < f->n; i++)
 		if (fits(f, &f->layer[i]))
 			return i;
 	if (i == f->most)
@@ -125,17 +202,19 @@ struct climb {
 /* Numbers switches from the first one on, the nearest first. */
 static void set_ranks(const struct layers *l, struct climb *c)
 {
-	uint32_t head = 0, tail = 0, next;
+	uint32_t head = 0, tail = 0;
 
 	memset(c->rank, 0xff, l->n * sizeof(*c->rank));
 	c->rank[0] = 0;
 	c->queue[tail++] = 0;
 	while (head < tail) {
-		uint32_t at = c->queue[head++];
+		uint32_t at = c->queue[head++], i;
 
-		for (port_id p = 0; p < l->route.topo->n_ports; p++) {
-			if (!layers_peer(l, at, p, &next) ||
-				c->rank[next] != UINT32_MAX)
+		for (i = l->first_bundle[at]; i < l->first_bundle[at + 1];
+			i++) {
+			uint32_t next = l->list[i].to;
+
+			if (c->rank[next] != UINT32_MAX)
 				continue;
 			c->rank[next] = tail;
 			c->queue[tail++] = next;
@@ -150,21 +229,17 @@ static void set_ranks(const struct layers *l, struct climb *c)
 static void climb(
 	const struct layers *l, struct climb *c, uint32_t to, bool is_down)
 {
-	const struct topo *t = l->route.topo;
-
 	for (uint32_t head = 0; head < c->n; head++) {
-		uint32_t at = c->queue[head], next;
-		port_id back;
+		uint32_t at = c->queue[head], i;
 
-		for (port_id p = 0; p < t->n_ports; p++) {
-			if (!layers_peer(l, at, p, &next) || next == to ||
-				c->port[next] != LAYERS_HERE ||
+		for (i = l->first_bundle[at]; i < l->first_bundle[at + 1];
+			i++) {
+			uint32_t next = l->list[i].to;
+
+			if (next == to || c->port[next] != LAYERS_HERE ||
 				(c->rank[next] < c->rank[at]) != is_down)
 				continue;
-			back = t->ops->peer(t, t->n_nodes + at, p).port;
-			back = layers_first(
-				l->bundle[layers_wire(l, next, back)]);
-			c->port[next] = (uint8_t)back;
+			c->port[next] = l->list[i].back;
 			c->queue[c->n++] = next;
 		}
 	}
@@ -222,7 +297,8 @@ static int fit_all(struct fitter *f, struct err *e)
 	uint32_t set, to, from, layer;
 
 	for (set = 0; set < l->n_sets; set++)
-		for (to = 0; to < l->n; to++)
+		for (to = 0; to < l->n; to++) {
+			memset(f->to, 0xff, l->n * sizeof(*f->to));
 			for (from = 0; from < l->n; from++) {
 				if (from == to)
 					continue;
@@ -231,6 +307,7 @@ static int fit_all(struct fitter *f, struct err *e)
 				l->layer[layers_entry(l, set, to, from)] =
 					(uint8_t)layer;
 			}
+		}
 	return f->n > (uint64_t)l->most ? refuse(f, e) : 0;
 }
 
@@ -241,6 +318,9 @@ int layers_fit(struct layers *l, struct err *e)
 	int failed;
 
 	f->l = l;
+	f->tail = mem_alloc(l->n, sizeof(*f->tail));
+	f->to = mem_alloc(l->n, sizeof(*f->to));
+	f->stack = mem_alloc(l->n, sizeof(*f->stack));
 	/* the last layer is the tree's */
 	f->most = l->overflow == LAYERS_UPDOWN ? (uint32_t)l->most - 1
 					       : MOST_LAYERS;
@@ -250,9 +330,12 @@ int layers_fit(struct layers *l, struct err *e)
 	if (!failed && l->n_over)
 		make_tree(l);
 	for (uint32_t i = 0; i < f->n; i++) {
-		acyclic_fini(&f->layer[i].turns);
+		turns_fini(&f->layer[i].turns);
 		mem_free(f->layer[i].never);
 	}
+	mem_free(f->tail);
+	mem_free(f->to);
+	mem_free(f->stack);
 	mem_free(f);
 	return failed;
 }

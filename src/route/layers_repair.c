@@ -102,6 +102,8 @@ void layers_fini(struct route *r)
 	mem_free(l->nodes);
 	mem_free(l->far);
 	mem_free(l->bundle);
+	mem_free(l->list);
+	mem_free(l->first_bundle);
 	mem_free(l->hops);
 	mem_free(l->port);
 	mem_free(l->first);

@@ -10,6 +10,7 @@
 #include "route/cycle_testing.h"
 #include "route/layers.h"
 #include "route/spare.h"
+#include "route/turns.h"
 #include "testing/testing.h"
 #include "topo/graph.h"
 #include "topo/topo_testing.h"
@@ -550,7 +551,7 @@ static void a_dead_link_of_a_bundle_changes_no_path(void **state)
 	drop(&x);
 }
 
-/* --- acyclic.c --- */
+/* --- acyclic.c, turns.c --- */
 
 /* NET-F23: adds dependencies at random, and compares each answer with a search.
  */
@@ -561,12 +562,14 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 	uint32_t refused = 0;
 	struct route_graph g;
 	struct acyclic a;
+	struct turns y;
 	struct world x;
 	const struct topo *t;
 
 	make(&x, 10, 4, &how);
 	t = &x.t.switches.topo;
 	acyclic_init(&a, t, 1);
+	turns_init(&y, t);
 	route_graph_init(&g, t, 1);
 	for (uint32_t i = 0; i < 3000; i++) {
 		uint32_t wire = dice(5, &dice_count, a.n), at, v, to;
@@ -579,20 +582,56 @@ static void an_edge_is_refused_only_if_it_closes_a_cycle(void **state)
 		v = t->n_nodes * t->n_ports + wire;
 		if (acyclic_has(&a, wire, port, 0) && i % 3 == 0) {
 			acyclic_remove(&a, wire, port, 0);
+			turns_remove(&y, wire, port);
 			g.after[v] &= ~((port_mask)1 << port);
 			continue;
 		}
 		g.after[v] |= (port_mask)1 << port;
 		closes = cycle_exists(&g);
 		assert_int_equal(acyclic_add(&a, wire, port, 0), !closes);
+		assert_int_equal(turns_add(&y, wire, port), !closes);
 		if (closes)
 			g.after[v] &= ~((port_mask)1 << port);
 		refused += closes;
 	}
 	assert_true(refused > 50);
 	route_graph_fini(&g);
+	turns_fini(&y);
 	acyclic_fini(&a);
 	drop(&x);
+}
+
+/* NET-F23: adds turns at random, and compares the work with that of an order of
+ * all channels. */
+static void searches_for_cycles_of_turns_are_short(void **state)
+{
+	const struct layers how = { .most = 12, .paths = 1, .by = LAYERS_HOP };
+	uint64_t dice_count = 0, by_order = 0, by_level = 0;
+	struct acyclic a;
+	struct turns y;
+	struct world x;
+	uint32_t to;
+
+	make(&x, 600, 5, &how);
+	acyclic_init(&a, &x.t.switches.topo, 1);
+	turns_init(&y, &x.t.switches.topo);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t ports = x.t.switches.topo.n_ports;
+		uint32_t wire = dice(6, &dice_count, a.n);
+		port_id port = 2 + dice(6, &dice_count, 5);
+
+		if (!layers_peer(&x.l, wire / ports, wire % ports, &to))
+			continue;
+		acyclic_add(&a, wire, port, 0);
+		turns_add(&y, wire, port);
+		by_order += a.ahead.n_done + a.behind.n_done;
+		by_level += y.ahead.n_done + y.behind.n_done;
+	}
+	assert_true(by_order > 3 * by_level);
+	turns_fini(&y);
+	acyclic_fini(&a);
+	drop(&x);
+	(void)state;
 }
 
 TESTS(TEST(layers_have_no_cycles),
@@ -603,4 +642,5 @@ TESTS(TEST(layers_have_no_cycles),
 	TEST(paths_around_failed_links_close_no_cycle),
 	TEST(parallel_links_are_one_hop_of_a_path),
 	TEST(a_dead_link_of_a_bundle_changes_no_path),
-	TEST(an_edge_is_refused_only_if_it_closes_a_cycle))
+	TEST(an_edge_is_refused_only_if_it_closes_a_cycle),
+	TEST(searches_for_cycles_of_turns_are_short))

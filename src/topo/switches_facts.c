@@ -30,6 +30,7 @@ struct search {
 	uint32_t *queue; /* switches, nearest first */
 	uint32_t *hops; /* [switch]; UINT32_MAX: not yet reached */
 	double *paths; /* [switch] shortest ones from the start */
+	double uses; /* of all cables, by packets of all starts so far */
 	double *below; /* [switch] packets that pass it or end there, divided
 			  by its paths */
 };
@@ -37,6 +38,7 @@ struct search {
 /* Searches from 64 switches at once; a bit is a start. */
 struct reach {
 	uint32_t start[64], n;
+	uint32_t nodes; /* of each start; 0: not all have as many */
 	uint32_t *queue, *later; /* switches: of this distance, of the next */
 	uint32_t n_queue, n_later;
 	uint64_t *seen; /* [switch] starts that have reached it */
@@ -85,15 +87,16 @@ static void search_from(struct search *f, uint32_t start)
 	while (head < tail) {
 		uint32_t at = f->queue[head++];
 
+		/* without branches, which nobody can predict */
 		for (uint32_t i = f->first[at]; i < f->first[at + 1]; i++) {
-			uint32_t to = f->cable[i].to;
+			uint32_t to = f->cable[i].to, more = f->hops[at] + 1;
+			uint32_t hops = f->hops[to];
 
-			if (f->hops[to] == UINT32_MAX) {
-				f->hops[to] = f->hops[at] + 1;
-				f->queue[tail++] = to;
-			}
-			if (f->hops[to] == f->hops[at] + 1)
-				f->paths[to] += f->paths[at];
+			f->queue[tail] = to;
+			tail += hops == UINT32_MAX;
+			hops = hops == UINT32_MAX ? more : hops;
+			f->hops[to] = hops;
+			f->paths[to] += hops == more ? f->paths[at] : 0;
 		}
 	}
 }
@@ -114,12 +117,10 @@ static void add_load(struct search *f, uint32_t start, double *load)
 
 		for (uint32_t k = f->first[at]; k < f->first[at + 1]; k++) {
 			uint32_t to = f->cable[k].to;
-			double part;
+			double part = f->below[to] * f->paths[at];
 
-			if (f->hops[to] != f->hops[at] + 1)
-				continue;
-			part = f->below[to] * f->paths[at];
-			load[f->cable[k].wire] += part;
+			part = f->hops[to] == f->hops[at] + 1 ? part : 0;
+			load[k] += part;
 			pass += part;
 		}
 		f->below[at] = pass / f->paths[at];
@@ -136,6 +137,8 @@ static void note_distances(
 			(uint8_t)(hops < UINT8_MAX ? hops : UINT8_MAX);
 		s->diameter = hops > s->diameter ? hops : s->diameter;
 		*sum += hops;
+		f->uses +=
+			(double)hops * s->plan.nodes[start] * s->plan.nodes[i];
 	}
 }
 
@@ -145,6 +148,8 @@ static double nodes_of(
 {
 	uint64_t sum = 0;
 
+	if (r->nodes)
+		return r->nodes * (double)__builtin_popcountll(starts);
 	for (; starts; starts &= starts - 1)
 		sum += f->s->plan.nodes[r->start[bits_first(starts)]];
 	return (double)sum;
@@ -175,7 +180,7 @@ static double go_on(const struct search *f, struct reach *r,
 	for (uint32_t i = f->first[at]; i < f->first[at + 1]; i++) {
 		uint32_t to = f->cable[i].to;
 
-		if (!is_in[f->cable[i].wire]) {
+		if (!is_in[i]) {
 			more = reach(r, to, starts);
 			sum += uses * f->s->plan.nodes[to] *
 			       nodes_of(f, r, more);
@@ -220,6 +225,10 @@ static bool take_starts(const struct search *f, struct reach *r, uint32_t *at)
 		r->next[*at] = UINT64_C(1) << r->n;
 		r->start[r->n++] = *at;
 	}
+	r->nodes = r->n ? f->s->plan.nodes[r->start[0]] : 0;
+	for (uint32_t i = 0; i < r->n; i++)
+		if (f->s->plan.nodes[r->start[i]] != r->nodes)
+			r->nodes = 0;
 	return r->n;
 }
 
@@ -254,25 +263,25 @@ static double count_uses(const struct search *f, const uint8_t *is_in)
 static void add_bound(
 	struct switches *s, struct search *f, const double *load, double least)
 {
-	size_t n = (size_t)s->plan.n * s->topo.n_ports;
+	uint32_t n = f->first[s->plan.n];
 	struct switches_bound *b = &s->bound[s->n_bounds++];
 	uint8_t *is_in = mem_alloc(n, 1);
 
-	for (size_t i = 0; i < n; i++) {
-		is_in[i] = s->class[i] >= SWITCHES_CABLE && load[i] >= least;
-		b->wires[s->class[i]] += is_in[i];
+	for (uint32_t i = 0; i < n; i++) {
+		is_in[i] = load[i] >= least;
+		b->wires[s->class[f->cable[i].wire]] += is_in[i];
 	}
-	b->uses = count_uses(f, is_in);
+	b->uses = least > 0 ? count_uses(f, is_in) : f->uses;
 	mem_free(is_in);
 }
 
 static void add_bounds(struct switches *s, struct search *f, const double *load)
 {
 	static const double shares[] = { 0, 0.999, 0.9, 0.75, 0.5 };
-	size_t n = (size_t)s->plan.n * s->topo.n_ports;
+	uint32_t n = f->first[s->plan.n];
 	double most = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		most = load[i] > most ? load[i] : most;
 	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
 		add_bound(s, f, load, shares[i] * most);
@@ -287,11 +296,12 @@ void switches_measure(struct switches *s)
 	if (n > SWITCHES_TABLE)
 		return;
 	list_cables(&f);
-	f.queue = mem_alloc(n, sizeof(*f.queue));
+	/* one more, which a search writes and does not count */
+	f.queue = mem_alloc(n + 1, sizeof(*f.queue));
 	f.hops = mem_alloc(n, sizeof(*f.hops));
 	f.paths = mem_alloc(n, sizeof(*f.paths));
 	f.below = mem_alloc(n, sizeof(*f.below));
-	load = mem_alloc((size_t)n * s->topo.n_ports, sizeof(*load));
+	load = mem_alloc(f.first[n], sizeof(*load)); /* [cable] */
 	s->hops = mem_alloc((size_t)n * n, sizeof(*s->hops));
 	for (uint32_t i = 0; i < n; i++) {
 		search_from(&f, i);
