@@ -368,7 +368,8 @@ fi
 # --- numbers of features in texts ---
 
 # "134 of 140 for Blue Gene/Q" and "62 features" are numbers of `weft claims`.
-WEFT_CLAIMS=$src/claims "$weft" claims --json | jq -r '.[] | objects | select(has("features")) |
+WEFT_CLAIMS=$src/claims "$weft" claims --json |
+	jq -r '.[] | objects | select(has("features")) |
 	"\(.covered) of \(.features) for", "\(.features) features"' |
 	sort -u >"$tmp/said"
 [ "$(wc -l <"$tmp/said")" -gt 8 ] || complain "$(cat "$tmp/said")"

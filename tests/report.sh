@@ -133,6 +133,21 @@ cmp "$tmp/sweep.svg" "$tmp/again.svg" || complain 'the two pictures differ'
 run plot "$tmp/sweep.db" curves --figures latency_mean_ns
 grep -q '>latency mean, ns<' "$tmp/out" || complain 'it is another figure'
 report 'a sweep is drawn with words, units and the names of its machines'
+# Files of others: names that do not fit, and values that are none.
+cp "$tmp/sweep.db" "$tmp/odd.db"
+python3 - "$tmp/odd.db" <<'E' || complain 'no odd file'
+import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("UPDATE point SET grp = 'g' || id, curve = curve || ?",
+          (" " + "x" * 999,))
+d.execute("UPDATE value SET value = 'word' WHERE point = 1")
+d.commit()
+E
+run plot "$tmp/odd.db" curves -o "$tmp/odd.svg"
+[ $code -eq 0 ] || complain "exit code $code: $(cat "$tmp/err")"
+[ "$(grep -c '<circle' "$tmp/odd.svg")" -eq 5 ] ||
+	complain 'a word is drawn as a point'
+report 'an odd file of a sweep is drawn as far as it goes'
 refused 'no point has a figure "foo"' plot "$tmp/sweep.db" curves --figures foo
 refused 'which has the picture "curves"' plot "$tmp/sweep.db" latency
 refused 'is the file of a run; only a sweep' plot "$db" curves

@@ -53,8 +53,7 @@ struct cli_option {
 
 /* In the order of the help. */
 static const struct cli_option table[] = {
-	{ CLI_MPI, "ranks", 'n', RANKS, AT(ranks), "N",
-		"number of processes (default: one for each node)" },
+	{ CLI_MPI, "ranks", 'n', RANKS, AT(ranks), "N", "number of processes" },
 	{ CLI_MPI, "check", 0, FLAG, AT(is_check), NULL,
 		"start nothing; say what would go wrong with a program" },
 	{ CLI_LAUNCH, "wdir", 0, TEXT, AT(folder), "DIR",

@@ -191,7 +191,9 @@ static void pair_curves(struct plot *p, const struct names *m)
 static void name_axis(
 	const char *group, const char *curve, char *name, size_t size)
 {
-	const char *at = group + strlen(curve);
+	size_t n = strlen(curve);
+	/* a file from elsewhere may have any group */
+	const char *at = strncmp(group, curve, n) ? "" : group + n;
 
 	at += strspn(at, " ");
 	snprintf(name, size, "%.*s", (int)strcspn(at, "="), at);
@@ -240,7 +242,8 @@ static struct db_query *find_points(
 	struct db_query *q = db_prepare(d,
 		"SELECT p.curve, p.x, count(*), avg(v.value),"
 		" sum(v.value * v.value), p.grp FROM point p JOIN value v"
-		" ON v.point = p.id WHERE v.name = ? GROUP BY p.grp"
+		" ON v.point = p.id WHERE v.name = ? AND"
+		" typeof(v.value) IN ('real', 'integer') GROUP BY p.grp"
 		" ORDER BY min(p.id)",
 		e);
 

@@ -12,6 +12,41 @@
 
 #define MILLION INT64_C(1000000)
 
+/* The power of ten behind a number, which moves on to what follows it; 0 where
+ * there is none, as in "1 e". */
+static int read_power(const char **s)
+{
+	const char *at = *s + 1;
+	int power = 0, sign = 1;
+
+	if (**s != 'e' && **s != 'E')
+		return 0;
+	if (*at == '-' || *at == '+')
+		sign = *at++ == '-' ? -1 : 1;
+	if (!isdigit((unsigned char)*at))
+		return 0;
+	for (; isdigit((unsigned char)*at); at++)
+		power = power < 100 ? power * 10 + (*at - '0') : power;
+	*s = at;
+	return sign * power;
+}
+
+/* False if it does not fit, or is finer than a millionth. */
+static bool scale(int64_t *v, int power)
+{
+	for (; power > 0 && *v; power--) {
+		if (*v > INT64_MAX / 10)
+			return false;
+		*v *= 10;
+	}
+	for (; power < 0 && *v; power++) {
+		if (*v % 10)
+			return false;
+		*v /= 10;
+	}
+	return true;
+}
+
 /* A decimal number in millionths; *rest is what follows it. */
 static bool read_decimal(const char *s, int64_t *value, const char **rest)
 {
@@ -33,6 +68,8 @@ static bool read_decimal(const char *s, int64_t *value, const char **rest)
 			part += (*s - '0') * unit;
 		}
 	*value = whole * MILLION + part;
+	if (!scale(value, read_power(&s)))
+		return false;
 	*rest = s;
 	return true;
 }
@@ -168,7 +205,7 @@ static int check_range(
 	bool is_whole = r->from % MILLION == 0 && r->to % MILLION == 0;
 	char from[64], to[64];
 
-	write_decimal(r->from, "", from, sizeof(from));
+	write_decimal(r->from, r->unit, from, sizeof(from));
 	write_decimal(r->to, r->unit, to, sizeof(to));
 	if (r->from > r->to)
 		return err_set(e,
@@ -236,11 +273,15 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 static bool is_odd(const struct axis *x, const char *s, size_t len)
 {
 	static const char *const numbers[] = { "load", "bytes", "seed" };
-	size_t i = 0;
+	size_t i = 0, n = strspn(s, "0123456789.");
+	const char *rest = s + n;
 
 	while (i < 3 && strcmp(numbers[i], x->name) != 0)
 		i++;
-	return i < 3 && strcspn(s, "-:[") < len &&
+	if (n)
+		(void)read_power(&rest);
+	n = (size_t)(rest - s);
+	return i < 3 && n + strcspn(rest, "-:[") < len &&
 	       (isdigit((unsigned char)*s) || *s == '[');
 }
 

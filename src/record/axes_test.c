@@ -54,6 +54,14 @@ static void a_range_goes_by_steps_or_factors(void **state)
 	/* of bytes, unless the unit of the end fits */
 	expect("8..2KiB:x16", (const char *[]){ "8", "128", "2048", NULL });
 	expect("1..2KiB", (const char *[]){ "1KiB", "2KiB", NULL });
+	/* powers of ten */
+	expect("0.1..5e-1:0.1",
+		(const char *[]){ "0.1", "0.2", "0.3", "0.4", "0.5", NULL });
+	expect("1e-3..3e-3:1e-3",
+		(const char *[]){ "0.001", "0.002", "0.003", NULL });
+	expect("1e1..1.2e1", (const char *[]){ "10", "11", "12", NULL });
+	expect("1e-3,2E+2", (const char *[]){ "1e-3", "2E+2", NULL });
+	refuse("1..3e2", "has 300 values");
 	/* both ends may have one */
 	expect("64KiB..64MiB:x32",
 		(const char *[]){ "64KiB", "2MiB", "64MiB", NULL });
