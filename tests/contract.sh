@@ -210,7 +210,8 @@ are() { # FILE PATTERN: all texts after this one are the version
 }
 are "$src/meson.build" "  version: '"
 are "$src/CITATION.cff" ' *version: '
-head -n 1 "$src/NEWS" >"$tmp/NEWS"
+# Above it may be what comes with the next version.
+grep -m 1 "^Weft " "$src/NEWS" >"$tmp/NEWS"
 are "$tmp/NEWS" 'Weft '
 head -n 1 "$src/debian/changelog" >"$tmp/changelog"
 are "$tmp/changelog" 'weft ('
