@@ -11,67 +11,35 @@
 #include "base/wide.h"
 
 #define MILLION INT64_C(1000000)
+#define MOST	(INT64_C(1000000000000) * MILLION) /* of numbers */
 
-/* The power of ten behind a number, which moves on to what follows it; 0 where
- * there is none, as in "1 e". */
-static int read_power(const char **s)
+/* The length of the number at the start of a text: digits, decimals if digits
+ * follow the point, and a power of ten. */
+static size_t number_length(const char *s)
 {
-	const char *at = *s + 1;
-	int power = 0, sign = 1;
+	static const char digits[] = "0123456789";
+	size_t n = strspn(s, digits), k;
 
-	if (**s != 'e' && **s != 'E')
-		return 0;
-	if (*at == '-' || *at == '+')
-		sign = *at++ == '-' ? -1 : 1;
-	if (!isdigit((unsigned char)*at))
-		return 0;
-	for (; isdigit((unsigned char)*at); at++)
-		power = power < 100 ? power * 10 + (*at - '0') : power;
-	*s = at;
-	return sign * power;
-}
-
-/* False if it does not fit, or is finer than a millionth. */
-static bool scale(int64_t *v, int power)
-{
-	for (; power > 0 && *v; power--) {
-		if (*v > INT64_MAX / 10)
-			return false;
-		*v *= 10;
-	}
-	for (; power < 0 && *v; power++) {
-		if (*v % 10)
-			return false;
-		*v /= 10;
-	}
-	return true;
+	if (n && s[n] == '.' && isdigit((unsigned char)s[n + 1]))
+		n += 1 + strspn(s + n + 1, digits);
+	if (!n || (s[n] != 'e' && s[n] != 'E'))
+		return n;
+	k = n + 1 + (s[n + 1] == '-' || s[n + 1] == '+');
+	return isdigit((unsigned char)s[k]) ? k + strspn(s + k, digits) : n;
 }
 
 /* A decimal number in millionths; *rest is what follows it. */
 static bool read_decimal(const char *s, int64_t *value, const char **rest)
 {
-	int64_t whole = 0, part = 0, unit = MILLION;
-	const char *start = s;
+	size_t n = number_length(s);
+	char text[64];
+	const char *why;
 
-	for (; isdigit((unsigned char)*s); s++) {
-		whole = whole * 10 + (*s - '0');
-		if (whole > INT64_C(1000000000000))
-			return false;
-	}
-	if (s == start)
+	if (!n || n >= sizeof(text))
 		return false;
-	if (*s == '.' && isdigit((unsigned char)s[1]))
-		for (s++; isdigit((unsigned char)*s); s++) {
-			if (unit == 1)
-				return false;
-			unit /= 10;
-			part += (*s - '0') * unit;
-		}
-	*value = whole * MILLION + part;
-	if (!scale(value, read_power(&s)))
-		return false;
-	*rest = s;
-	return true;
+	snprintf(text, sizeof(text), "%.*s", (int)n, s);
+	*rest = s + n;
+	return !units_read(UNIT_FRACTION, text, value, &why) && *value <= MOST;
 }
 
 static void write_decimal(int64_t v, const char *unit, char *text, size_t size)
@@ -259,10 +227,9 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 
 	if (check_range(x, r, e))
 		return -1;
-	for (int64_t v = r->from; v <= r->to;
-		v = r->is_factor ? (int64_t)((int128)v * r->step / MILLION)
-				 : v + r->step) {
-		write_value(v, r->unit, text);
+	for (int128 v = r->from; v <= r->to;
+		v = r->is_factor ? v * r->step / MILLION : v + r->step) {
+		write_value((int64_t)v, r->unit, text);
 		if (add_value(x, text, strlen(text), e))
 			return -1;
 	}
@@ -273,15 +240,11 @@ static int add_range(struct axis *x, const struct range *r, struct err *e)
 static bool is_odd(const struct axis *x, const char *s, size_t len)
 {
 	static const char *const numbers[] = { "load", "bytes", "seed" };
-	size_t i = 0, n = strspn(s, "0123456789.");
-	const char *rest = s + n;
+	size_t i = 0, n = number_length(s);
 
 	while (i < 3 && strcmp(numbers[i], x->name) != 0)
 		i++;
-	if (n)
-		(void)read_power(&rest);
-	n = (size_t)(rest - s);
-	return i < 3 && n + strcspn(rest, "-:[") < len &&
+	return i < 3 && n + strcspn(s + n, "-:[") < len &&
 	       (isdigit((unsigned char)*s) || *s == '[');
 }
 
